@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
+import { bundlePages } from "./src/http/pages/bundle.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildAudio } from "./vendor/audio.ts";
@@ -36,6 +37,7 @@ async function buildBinary(libraries: string, models: readonly (string | undefin
     ...drawingModel(),
     ...models.filter((path) => path !== undefined),
   ]);
+  const pages = await step("bundled the pages", writePages);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
   const outfile = `${executable}.part-${process.pid}`;
   await step("compiled dist/svc", async () => {
@@ -48,7 +50,7 @@ async function buildBinary(libraries: string, models: readonly (string | undefin
       format: "esm",
       sourcemap: "none",
       define: { SVC_VERSION: JSON.stringify(packageJson.version), SVC_COMMIT: JSON.stringify(await commit()) },
-      plugins: [embed(embedded)],
+      plugins: [embed(embedded), embedPages(pages)],
     });
     if (!result.success) throw new BuildError(result.logs.map(String).join("\n"));
     renameSync(outfile, executable);
@@ -95,6 +97,45 @@ function embed({ archive, id, files }: Embedded): BunPlugin {
         loader: "ts",
         contents: `import archive from ${JSON.stringify(archive)} with { type: "file" };
           export const embedded = { archive, id: ${JSON.stringify(id)}, files: ${JSON.stringify(files)} };`,
+      }));
+    },
+  };
+}
+
+/** A file of the pages. */
+interface WrittenPage {
+  readonly name: string;
+  readonly path: string;
+  readonly type: string;
+}
+
+/** Bundles the web pages into files. */
+async function writePages(): Promise<WrittenPage[]> {
+  const folder = join(out, "pages");
+  rmSync(folder, { recursive: true, force: true });
+  const pages = [...(await bundlePages())].map(([name, { type, body }]) => {
+    return { name, type, body, path: join(folder, name) };
+  });
+  for (const { path, body } of pages) await Bun.write(path, body);
+  return pages;
+}
+
+/** Gives src/http/pages/bundle.ts the finished files. */
+function embedPages(pages: readonly WrittenPage[]): BunPlugin {
+  const imports = pages.map(
+    ({ path }, index) => `import page${index} from ${JSON.stringify(path)} with { type: "file" };`,
+  );
+  const entries = pages.map(({ name, type }, index) => {
+    return `[${JSON.stringify(name)}, { type: ${JSON.stringify(type)}, body: Bun.file(page${index}) }]`;
+  });
+  return {
+    name: "embed-pages",
+    setup(build) {
+      build.onLoad({ filter: /src\/http\/pages\/bundle\.ts$/ }, () => ({
+        loader: "ts",
+        contents: `${imports.join("\n")}
+          const files = new Map([${entries.join(", ")}]);
+          export const bundlePages = async () => files;`,
       }));
     },
   };

@@ -38,14 +38,26 @@ const packages: readonly Reserved[] = [
     why: "processes are started in src/engine/process, with Bun.spawn",
   },
   {
+    what: /^(preact|@preact\/|marked|dompurify|highlight\.js|idb|eventsource-parser|swagger-ui-dist)/,
+    within: product,
+    only: ["src/page"],
+    why: "what runs in browsers is bundled apart",
+  },
+  {
     what: /^(node|bun):/,
-    within: ["src/domain", "src/text", "src/speech", "src/scheduler", "src/dialect", "src/contract"],
+    within: ["src/page", "src/domain", "src/text", "src/speech", "src/scheduler", "src/dialect", "src/contract"],
     only: [],
     why: "pure code gets what it needs as arguments",
   },
 ];
 
 const names: readonly Reserved[] = [
+  {
+    what: /\b(innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML)\b/,
+    within: ["src/page"],
+    only: ["src/page/view/markdown.tsx"],
+    why: "markup of models goes through the sanitiser, in one place",
+  },
   {
     what: /\b(process|Bun|import\.meta)\.env\b/,
     within: product,
@@ -60,7 +72,7 @@ const names: readonly Reserved[] = [
   },
   {
     what: /\bDate\.now\(|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(/,
-    within: ["src/text", "src/speech", "src/scheduler", "src/dialect", "src/contract"],
+    within: ["src/text", "src/speech", "src/scheduler", "src/dialect", "src/contract", "src/page/logic"],
     only: [],
     why: "pure code has no clock and no dice, so that tests can repeat it",
   },
@@ -78,7 +90,7 @@ const unawaited: readonly Reserved[] = [
 
 async function read(folders: readonly string[]): Promise<SourceFile[]> {
   const lists = await Promise.all(
-    folders.map((folder) => Array.fromAsync(new Bun.Glob("**/*.ts").scan({ cwd: join(root, folder) }))),
+    folders.map((folder) => Array.fromAsync(new Bun.Glob("**/*.{ts,tsx}").scan({ cwd: join(root, folder) }))),
   );
   const paths = lists.flatMap((list, index) => list.map((path) => `${folders[index]}/${path}`));
   const ours = paths.filter((path) => !path.includes("/node_modules/"));
@@ -147,6 +159,15 @@ test("a package or name in the wrong place is caught", () => {
   expect(says("src/service/x.ts", 'export const run = () => Bun.spawn(["ls"]);')).toHaveLength(1);
   expect(says("src/scheduler/x.ts", "export const now = () => performance.now();")).toHaveLength(1);
   expect(says("src/http/x.ts", "// process.env is read in src/config\nexport const a = 1;")).toEqual([]);
+});
+
+test("markup that goes around the sanitiser is caught, and packages of the page elsewhere", () => {
+  const view = 'export const a = () => <p dangerouslySetInnerHTML={{ __html: "" }} />;';
+  expect(nameViolations([planted("src/page/view/x.tsx", view)], names)).toHaveLength(1);
+  expect(nameViolations([planted("src/page/view/markdown.tsx", view)], names)).toEqual([]);
+  const uses = (path: string) => packageViolations([planted(path, 'import { h } from "preact"; h("p");')], packages);
+  expect(uses("src/http/x.ts")).toHaveLength(1);
+  expect(uses("src/page/view/x.tsx")).toEqual([]);
 });
 
 test("an expectation of a promise that is not awaited is caught", () => {

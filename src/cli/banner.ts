@@ -23,7 +23,7 @@ export function banner(
     ...(config.lora.length > 0
       ? [["adapters", config.lora.map(({ name }) => name).join(", ")] as [string, string]]
       : []),
-    ["address", `${url}/v1  ·  docs ${url}/docs`],
+    ["address", `${url}/v1  ·  chat ${url}/  ·  docs ${url}/docs`],
   ];
   const demo = modelGiven
     ? ""
@@ -37,7 +37,7 @@ export function banner(
 export function gatewayBanner(models: number, boundUrl: string): string {
   const url = reachable(boundUrl);
   const found = `${models} model${models === 1 ? "" : "s"} of other servers; curl ${url}/v1/models lists them`;
-  return `svc ${version}\n  gateway  ${found}\n  address  ${url}/v1  ·  docs ${url}/docs\n\n`;
+  return `svc ${version}\n  gateway  ${found}\n  address  ${url}/v1  ·  chat ${url}/  ·  docs ${url}/docs\n\n`;
 }
 
 /** What clients may ask of it, beyond text. */

@@ -20,7 +20,6 @@ import { batchRoutes } from "./routes/batches.ts";
 import { cancelRoutes } from "./routes/cancel.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { completionRoutes } from "./routes/completions.ts";
-import { docsRoutes } from "./routes/docs.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -34,8 +33,10 @@ import { ocrRoutes } from "./routes/ocr.ts";
 import { ollamaRoutes } from "./routes/ollama.ts";
 import { ollamaEmbedRoutes } from "./routes/ollama-embed.ts";
 import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
+import { pageRoutes } from "./routes/pages.ts";
 import { realtimeRoutes } from "./routes/realtime.ts";
 import { recognitionRoutes } from "./routes/recognition.ts";
+import { requestRoutes } from "./routes/requests.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { sdapiRoutes } from "./routes/sdapi.ts";
 import { speechRoutes } from "./routes/speech.ts";
@@ -98,6 +99,7 @@ export function createApp(services: AppServices): App {
     .use(deps.config.compatibilityApis ? compatibility(deps, contexts, tokenizer) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.requests, multiplex))
+    .use(requestRoutes(deps, contexts))
     .use(embeddingRoutes(deps, contexts))
     .use(transcriptionRoutes(deps, contexts))
     .use(realtimeRoutes(deps, contexts, realtime))
@@ -111,7 +113,7 @@ export function createApp(services: AppServices): App {
     .use(tokenizeRoutes(deps, tokenizer))
     .use(healthRoutes(deps, contexts))
     .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
-    .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
+    .use(pageRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
   const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
   const apiKeys = new ApiKeys(known);

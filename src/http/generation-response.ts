@@ -3,7 +3,7 @@
 import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
-import type { GenerationReport } from "../service/generation.ts";
+import type { RequestReport } from "../service/request.ts";
 import type { LogFields } from "../telemetry/log.ts";
 import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
@@ -28,7 +28,7 @@ export interface GenerationCall {
   /** Writes the answer as a stream. */
   readonly writer: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
-  readonly report?: GenerationReport;
+  readonly report?: RequestReport;
   readonly framing?: Framing;
 }
 
@@ -171,7 +171,7 @@ function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, 
 }
 
 /** How a generation went, for the request's log line. */
-export function logFields({ reason, usage, error, firstTextMs }: GenerationReport): LogFields {
+export function logFields({ reason, usage, error, firstTextMs }: RequestReport): LogFields {
   const decodeSeconds = (usage?.completionMs ?? 0) / 1000;
   return {
     finish: error ?? reason,

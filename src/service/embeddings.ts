@@ -65,7 +65,8 @@ export class EmbeddingService {
     origin: EmbeddingOrigin,
   ): Promise<EmbeddingResult> {
     const report: RequestReport = {};
-    const spec = { id: origin.id, backend, deadline: origin.deadline, background: origin.background };
+    const { id, client, deadline, background } = origin;
+    const spec = { id, client, backend, deadline, background };
     const observe = (event: EmbeddingEvent) => {
       if (event.type !== "result") return;
       report.reason = "stop";

@@ -21,11 +21,6 @@ export interface GenerationDeps {
   readonly clock: { readonly now: () => number };
 }
 
-export interface GenerationReport extends RequestReport {
-  /** Milliseconds from admission to the first text. */
-  firstTextMs?: number;
-}
-
 export interface GenerationOptions extends Pick<RequestSpec, "assured"> {
   /** Its media are for the model itself: a text in their place would be another question. */
   readonly asMedia?: boolean;
@@ -45,15 +40,15 @@ export class GenerationService {
   async *generate(
     requested: GenerateRequest | Requests,
     signal: AbortSignal,
-    report: GenerationReport = {},
+    report: RequestReport = {},
     { assured, asMedia = false }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: Requests = "id" in requested ? [requested] : requested;
-    const [{ id, deadline, model, background }] = requests;
+    const [{ id, client, deadline, model, background }] = requests;
     const backend = this.deps.router.find(model, "chat");
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { assured, backend, id, places, deadline, background, cancel };
+    const spec = { assured, backend, id, client, places, deadline, background, cancel };
     yield* this.deps.requests.run(spec, signal, report, {
       begin: (live) => this.begin(backend, requests, live, asMedia),
       observe: this.observer(requests, report),
@@ -77,7 +72,7 @@ export class GenerationService {
   }
 
   /** Counts tokens and times, and fills in the report. */
-  private observer([{ choices }]: Requests, report: GenerationReport) {
+  private observer([{ choices }]: Requests, report: RequestReport) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
     let lastTextAt: number | undefined;
@@ -94,6 +89,7 @@ export class GenerationService {
         if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt));
         else live.metrics.interToken(now - lastTextAt);
         lastTextAt = now;
+        live.completionTokens++;
       }
     };
   }

@@ -18,7 +18,7 @@ import { subjectLabels } from "../telemetry/metrics.ts";
 import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
 import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
-import type { RequestReport, RequestService } from "./request.ts";
+import type { RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 export interface ImageDeps {
   readonly router: ModelRouter;
@@ -99,7 +99,7 @@ export class ImageService {
       if (edit) await checkPictures(edit);
       const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
       const job = { work: whole, ...(client !== undefined && { client }) };
-      yield* this.run(backend, job, { id, deadline }, signal, report);
+      yield* this.run(backend, job, { id, client, deadline }, signal, report);
     } finally {
       if (edit) await Promise.all(picturesOf(edit).map((picture) => picture.discard()));
     }
@@ -126,7 +126,7 @@ export class ImageService {
   private async *run(
     { engine, parallel, subject }: Backend<ImagePort>,
     job: { readonly work: ImageWork; readonly client?: string },
-    { id, deadline }: { readonly id: string; readonly deadline: number | undefined },
+    origin: Pick<RequestSpec, "id" | "client" | "deadline">,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DrawingEvent, void, void> {
@@ -139,16 +139,16 @@ export class ImageService {
       report.usage = noUsage();
     };
     const { progress, see, end } = progresses.begin(job.work.count);
-    const events = this.deps.requests.run({ id, backend: admitting, deadline }, signal, report, { begin, observe });
+    const events = this.deps.requests.run({ ...origin, backend: admitting }, signal, report, { begin, observe });
     try {
       for await (const event of events) {
         see(event);
-        if (event.type === "accepted") this.running.set(id, progress);
+        if (event.type === "accepted") this.running.set(origin.id, progress);
         yield event;
       }
     } finally {
       end();
-      if (this.running.get(id) === progress) this.running.delete(id);
+      if (this.running.get(origin.id) === progress) this.running.delete(origin.id);
     }
   }
 

@@ -2,7 +2,8 @@
 
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { joinUsage, type Usage } from "../domain/usage.ts";
-import type { GenerationReport, GenerationService } from "./generation.ts";
+import type { GenerationService } from "./generation.ts";
+import type { RequestReport } from "./request.ts";
 import { neverBegun } from "./never-begun.ts";
 
 type Events = AsyncGenerator<GenerateEvent, void, void>;
@@ -26,7 +27,7 @@ export interface MultiplexOptions {
 }
 
 interface LiveItem extends MultiplexItem {
-  readonly report: GenerationReport;
+  readonly report: RequestReport;
   cancelled: boolean;
 }
 

@@ -107,7 +107,7 @@ export class RecognitionService {
         report.reason = "stop";
         report.usage = noUsage();
       };
-      yield* this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
+      yield* this.deps.requests.run({ id, client, backend, deadline, background }, signal, report, { begin, observe });
     } finally {
       await Promise.all(documents.map((document) => document.discard()));
     }

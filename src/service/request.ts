@@ -8,6 +8,7 @@ import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
+import { RequestHistory, type RequestRecord } from "./request-history.ts";
 import { TimeLimits } from "./time-limits.ts";
 
 export interface RequestDeps {
@@ -27,6 +28,8 @@ export interface Admitting {
   readonly engine: { readonly stop?: unknown; readonly placeFreeMs?: () => number | undefined };
   readonly parallel: number;
   readonly subject?: MetricSubject;
+  /** Its name in answers, where that may be another one than the subject's. */
+  readonly model?: string;
 }
 
 export interface RequestSpec {
@@ -35,6 +38,8 @@ export interface RequestSpec {
   readonly backend: Admitting;
   /** Jobs that it comes to in the engine; default 1. */
   readonly places?: number;
+  /** Whose it is. */
+  readonly client?: string | undefined;
   /** Milliseconds since 1970 after which nobody wants an answer. */
   readonly deadline?: number | undefined;
   /** Nobody waits for it: it takes no place of others, and waits as long as it has to. */
@@ -52,6 +57,8 @@ export interface RequestReport {
   reason?: FinishReason;
   usage?: Usage;
   error?: ErrorCode;
+  /** Milliseconds from admission to the first text. */
+  firstTextMs?: number;
 }
 
 /** What a request comes to. */
@@ -74,6 +81,8 @@ export interface LiveRequest {
   readonly admittedAt: number;
   /** As far as they are known. */
   promptTokens: number;
+  /** Pieces of text so far, mostly one a token. */
+  completionTokens: number;
   /** It can no longer be cancelled. */
   readonly settled: () => void;
 }
@@ -81,15 +90,23 @@ export interface LiveRequest {
 export class RequestService {
   private readonly admissions = new WeakMap<object, Admission>();
   private readonly registry = new CancelRegistry();
+  private readonly history: RequestHistory;
   private active = 0;
   private readonly idle = new Set<() => void>();
   private draining = false;
 
-  constructor(private readonly deps: RequestDeps) {}
+  constructor(private readonly deps: RequestDeps) {
+    this.history = new RequestHistory(deps.clock);
+  }
 
   /** Jobs admitted and not ended. */
   get activeCount(): number {
     return this.active;
+  }
+
+  /** Requests that are admitted, in their order, then the last ones that ended, the newest first. */
+  list(): RequestRecord[] {
+    return this.history.list();
   }
 
   /** Entries in the cancel registry; zero when nothing runs. */
@@ -109,7 +126,7 @@ export class RequestService {
     { begin, observe }: Work<Event>,
   ): AsyncGenerator<Exclude<Event, { readonly type: "started" }>, void, void> {
     const { clock } = this.deps;
-    const { id, backend, places = 1, background, deadline } = spec;
+    const { id, backend, places = 1, background, deadline, client } = spec;
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
     const admittedAt = clock.now();
@@ -131,13 +148,17 @@ export class RequestService {
       cut: () => registration.stop("deadline"),
     });
     const { keys, stopped } = registration;
-    const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, promptTokens: 0, settled };
+    const counts = { promptTokens: 0, completionTokens: 0 };
+    const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, ...counts, settled };
+    const { kind, model } = backend.subject ?? this.deps.subject;
+    const remembered = this.history.begin({ id, kind, model: backend.model ?? model, client }, live, report);
     metrics.started();
     try {
       limits.signal.throwIfAborted();
       for await (const event of await begin(live)) {
         if (isStarted(event)) {
           limits.started();
+          remembered.running();
           continue;
         }
         if (event.type === "accepted") limits.accepted();
@@ -157,6 +178,7 @@ export class RequestService {
     } finally {
       limits.clear();
       settled();
+      remembered.ended();
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.failed(report.error, ms);
       else metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms);

@@ -56,7 +56,7 @@ export class SpeechService {
       report.usage = noUsage(event.result.phonemes);
     };
     const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+    yield* this.deps.requests.run({ id, client, backend, deadline }, signal, report, { begin, observe });
   }
 
   /** The voices of one model, or of all, in the order of their precedence; also those that cannot speak here yet. */

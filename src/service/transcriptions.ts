@@ -133,7 +133,8 @@ export class TranscriptionService {
       report.usage = { ...noUsage(), completionTokens: tokens };
     };
     const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    const events = this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
+    const spec = { id, client, backend, deadline, background };
+    const events = this.deps.requests.run(spec, signal, report, { begin, observe });
     try {
       for await (const event of events) {
         if (event.type === "progress") this.progress.set(id, event.progress);

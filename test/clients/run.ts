@@ -113,6 +113,8 @@ await withServers(async (servers) => {
   }
   await runChecks([process.execPath, "ai-sdk.ts"], env);
   for (const page of ["browser.ts", "browser-images.ts"]) await runChecks([process.execPath, page], env);
+  const [program = "", ...others] = command;
+  await runChecks([process.execPath, "page.ts", Bun.which(program) ?? program, ...others], env);
   for (const { python, checks, pages } of pythons) {
     for (const script of checks) await runChecks([python, script], env);
     if (pages !== undefined) await runChecks([process.execPath, "documentation.ts", pages, python], env);

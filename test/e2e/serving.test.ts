@@ -55,14 +55,25 @@ test("health, a whole answer, and the same one as a stream to [DONE]", () =>
     expect(await streamChat(url, QUESTION)).toMatchObject({ status: 200, text: content, done: true });
   }));
 
-test("the embedded documents are served: OpenAPI and the page of the API", () =>
+test("the embedded documents are served: OpenAPI, the page to chat in and the one of the API", () =>
   serve(MINI_FLAGS, async ({ url }) => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { openapi: string; paths: object };
     expect(document.openapi).toStartWith("3.1");
     expect(Object.keys(document.paths)).toContain("/v1/chat/completions");
-    const page = await fetch(`${url}/docs`);
-    expect(page.headers.get("content-type")).toContain("text/html");
-    expect(await page.text()).toContain("/v1/chat/completions");
+    for (const path of ["/", "/docs"]) {
+      const page = await fetch(url + path, { headers: { accept: "text/html" } });
+      expect(page.headers.get("content-type")).toContain("text/html");
+      const files = [...(await page.text()).matchAll(/"(\/page\/[^"]+)"/g)].map(([, file = ""]) => file);
+      expect(files.map((file) => file.split(".").at(-1)).toSorted()).toEqual(["css", "js", "svg"]);
+      for (const file of files) {
+        const response = await fetch(url + file);
+        expect([response.status, response.headers.get("content-type")]).toEqual([
+          200,
+          expect.stringMatching(/javascript|css|svg/),
+        ]);
+        expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
+      }
+    }
   }));
 
 test("cancelling ends a stream properly, and the engine goes idle", () =>

@@ -53,23 +53,6 @@ describe("browsers are told", () => {
       expect(response.headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
     },
   );
-
-  test("that the page about the API is in nobody's frame and talks to this server alone", async () => {
-    const policy = (await fetch(`${serve().url}/docs`)).headers.get("content-security-policy")?.split("; ");
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).toContain("connect-src 'self'");
-    // Its own script and style are in it, and its interactive reference comes from elsewhere when asked for.
-    expect(policy?.filter((rule) => /^(default|script|style)-src/.test(rule))).toEqual([]);
-  });
-});
-
-test("the root tells programs what this is, and sends browsers to the page", async () => {
-  const { url } = serve();
-  const plain = await fetch(`${url}/`);
-  expect([plain.status, await plain.text()]).toEqual([200, expect.stringContaining("svc 0.0.0-test is running")]);
-  expect((await fetch(`${url}/`, { method: "HEAD" })).status).toBe(200);
-  const browser = await fetch(`${url}/`, { headers: { accept: "text/html,*/*;q=0.8" }, redirect: "manual" });
-  expect([browser.status, browser.headers.get("location")]).toEqual([302, "/docs"]);
 });
 
 test("what curl sends by itself is refused with the header that it lacks", async () => {

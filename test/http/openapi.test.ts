@@ -197,24 +197,3 @@ describe("GET /openapi.json", () => {
     expect(await describeServer(serve().url)).toEqual(document);
   });
 });
-
-describe("GET /docs", () => {
-  test("lists every route without a script, with commands for this address", async () => {
-    const { url } = serve();
-    const response = await fetch(`${url}/docs`);
-    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    const html = await response.text();
-    for (const route of registered()) {
-      const [method, path] = route.split(" ");
-      expect(html).toContain(`<span class="method">${method}</span> ${path}</h3>`);
-    }
-    expect(html).toContain(`curl ${url}/v1/chat/completions`);
-  });
-
-  test("nothing is loaded from elsewhere unless somebody asks for it", async () => {
-    const html = await (await fetch(`${serve().url}/docs`)).text();
-    const loads = [...html.matchAll(/<(?:script|link|img|iframe)\b[^>]*(?:src|href)="?([^" >]+)/g)];
-    // An empty icon of its own, so that browsers do not ask for one.
-    expect(loads.map((match) => match[1])).toEqual(["data:,"]);
-  });
-});

@@ -5,8 +5,8 @@ import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.t
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
-import { GenerationService, type GenerationReport } from "../../src/service/generation.ts";
-import { RequestService } from "../../src/service/request.ts";
+import { GenerationService } from "../../src/service/generation.ts";
+import { RequestService, type RequestReport } from "../../src/service/request.ts";
 import type { MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
 import { RecordingMetrics } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
@@ -62,7 +62,7 @@ describe("a generation", () => {
 
   test("passes events through, reports and measures itself once", async () => {
     const { requests, generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
-    const report: GenerationReport = {};
+    const report: RequestReport = {};
     const kinds = [];
     for await (const event of generation.generate(request("r"), live, report)) {
       kinds.push(event.type);
@@ -81,7 +81,7 @@ describe("a generation", () => {
       [new Error("bug"), "internal_error"],
     ] as const) {
       const { requests, generation, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
-      const report: GenerationReport = {};
+      const report: RequestReport = {};
       await expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
       expect(report.error).toBe(code);
       expect(metrics.calls.at(-1)).toBe(`failed ${code}`);

@@ -20,12 +20,19 @@ export interface Reserved {
 }
 
 const transpiler = new Bun.Transpiler({ loader: "ts" });
+const markup = new Bun.Transpiler({ loader: "tsx" });
+
+const readerOf = (path: string) => (path.endsWith(".tsx") ? markup : transpiler);
 
 /** What a file imports at run time: repository paths for its own files, package names otherwise. Types are not included. */
 export function importsOf({ path, code }: SourceFile): string[] {
-  return transpiler
-    .scanImports(code)
-    .map((found) => (found.path.startsWith(".") ? join(dirname(path), found.path) : found.path));
+  return (
+    readerOf(path)
+      .scanImports(code)
+      // What the transpiler adds for markup is written nowhere.
+      .filter((found) => !found.path.includes("/jsx-"))
+      .map((found) => (found.path.startsWith(".") ? join(dirname(path), found.path) : found.path))
+  );
 }
 
 /** `file → import: why` for every import that the layer of the file does not allow. */
@@ -51,7 +58,7 @@ export function nameViolations(files: readonly SourceFile[], rules: readonly Res
   return violations(
     files,
     rules,
-    ({ code }, { what }) => transpiler.transformSync(code).match(what)?.slice(0, 1) ?? [],
+    ({ path, code }, { what }) => readerOf(path).transformSync(code).match(what)?.slice(0, 1) ?? [],
   );
 }
 
@@ -78,9 +85,9 @@ export function cycles(files: readonly SourceFile[], targets: (file: SourceFile)
 /** Files that break a rule of form: default export, barrel, an import without its ending, more than `maxLines` lines. */
 export function formViolations(files: readonly SourceFile[], maxLines: number): string[] {
   return files.flatMap(({ path, code }) => {
-    const { exports, imports } = transpiler.scan(code);
+    const { exports, imports } = readerOf(path).scan(code);
     const lines = code.trimEnd().split("\n").length;
-    const bare = imports.filter((found) => found.path.startsWith(".") && !/\.(js|json|ts|wasm)$/.test(found.path));
+    const bare = imports.filter((found) => found.path.startsWith(".") && !/\.(js|json|tsx?|wasm)$/.test(found.path));
     return [
       ...(exports.includes("default") ? [`${path} has a default export: a thing has one name everywhere`] : []),
       ...(path.endsWith("/index.ts") || /^export \* /m.test(code)
@@ -92,7 +99,7 @@ export function formViolations(files: readonly SourceFile[], maxLines: number): 
   });
 }
 
-const isOurs = (target: string): boolean => /\.(ts|json)$/.test(target) && !target.startsWith("node:");
+const isOurs = (target: string): boolean => /\.(tsx?|json)$/.test(target) && !target.startsWith("node:");
 
 function violations(
   files: readonly SourceFile[],

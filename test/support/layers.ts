@@ -192,6 +192,16 @@ export const layers: Layers = {
     may: ["src/domain", "src/json-schema", "package.json"],
     why: "configuration is known, and checked, before everything else",
   },
+  "src/page": {
+    may: ["src/page/logic", "src/page/state", "src/page/view"],
+    why: "the page runs in a browser, and knows the server by its API alone",
+  },
+  "src/page/logic": { may: [], why: "what the page computes is tested without a browser" },
+  "src/page/state": { may: ["src/page/logic"], why: "what the page remembers does not depend on how it is shown" },
+  "src/page/view": {
+    may: ["src/page/logic", "src/page/state"],
+    why: "the page runs in a browser, and knows the server by its API alone",
+  },
   "src/cli": {
     may: [
       "src/domain",

@@ -54,6 +54,8 @@ const TYPES: Readonly<Record<string, Types>> = {
     last: "ImageEditCompletedEvent",
     refusal: "OpenAIError",
   },
+  // A route of our own.
+  requests: {},
   // Another API's.
   sdapi: {},
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },

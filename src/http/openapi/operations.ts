@@ -16,6 +16,7 @@ import { ocrOperations } from "./ocr.ts";
 import { ollamaOperations } from "./ollama.ts";
 import { realtimeOperations } from "./realtime.ts";
 import { recognitionOperations } from "./recognition.ts";
+import { requestsOperations } from "./requests.ts";
 import { responsesOperations } from "./responses.ts";
 import { sdapiOperations } from "./sdapi.ts";
 import { serverOperations } from "./server.ts";
@@ -28,7 +29,7 @@ import type { Operations } from "./operation.ts";
 export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs.
 
 **API keys** are needed where the operator has given some out (--api-key, --api-key-file), for every route but /, /docs,
-/openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. The name of its key is a request's client.
+what these pages load (/page/…), /openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. The name of its key is a request's client.
 
 **Request ids.** Every answer has X-Request-ID and, with the same value, Compat-Request-ID: the id that the request
 sent under either name (1 to 128 visible ASCII characters), else a new one. It is the handle for cancelling.
@@ -36,7 +37,7 @@ sent under either name (1 to 128 visible ASCII characters), else a new one. It i
 **Errors** have the body \`{"error": {message, type, param, code, request_id}}\`. The message names fields, limits, sizes
 and types, and never repeats text of a request. In addition to those of each route: 404 \`not_found\` for an unknown path, 405
 \`method_not_allowed\` with an Allow header, 403 \`forbidden_origin\` for pages of foreign origins and
-what they link to or embed, but for /, /docs, /openapi.json and /health, and \`forbidden_host\` for host names that are neither
+what they link to or embed, but for these routes, and \`forbidden_host\` for host names that are neither
 loopback's nor allowed. A 5xx that would only fail again carries
 \`x-should-retry: false\`.
 
@@ -65,5 +66,6 @@ export const operations: Operations = {
   ...llamaOperations,
   ...ollamaOperations,
   ...sdapiOperations,
+  ...requestsOperations,
   ...serverOperations,
 };

@@ -5,8 +5,8 @@ import type { Operations } from "./operation.ts";
 export const serverOperations: Operations = {
   "GET /": {
     tag: "Server",
-    summary: "Name and version",
-    answers: { 200: "One line with the version.", 302: "For browsers: to the page /docs." },
+    summary: "Name and version, or the page to chat in",
+    answers: { 200: "One line with the version; for browsers (`Accept: text/html`) the page to chat and watch in." },
   },
   "GET /health": {
     tag: "Server",
@@ -29,7 +29,7 @@ export const serverOperations: Operations = {
   "GET /docs": {
     tag: "Server",
     summary: "This description as a page",
-    description: "Works without scripts; a button loads an interactive reference from a content delivery network.",
+    description: "Loads nothing from elsewhere; requests can be tried out on it.",
     answers: { 200: "An HTML page." },
   },
 };

@@ -9,7 +9,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import { errorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
-import { isLimited, isOpen, takesPassword } from "../access.ts";
+import { isLimited, isLook, isOpen, takesPassword } from "../access.ts";
 import type { RouteTable } from "../route-table.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { errorResponse } from "./errors.ts";
@@ -42,8 +42,7 @@ export class Lifecycle {
     const context = contexts.open(request, clock.now(), connection);
     // Without a Host header there is no URL, only a path.
     const pathname = URL.parse(request.url)?.pathname;
-    // Looking at the server does not count as using it.
-    const counted = !isOpen(pathname) && pathname !== "/metrics";
+    const counted = !isLook(pathname);
     if (counted) metrics.connectionOpened();
     if (bodyEnds) context.bodyEnds = bodyEnds;
     const response = await this.respond(request, pathname, context);
@@ -104,7 +103,8 @@ export class Lifecycle {
     const { log, clock, routes, metrics } = this.deps;
     const route = routes().find(pathname ?? "")?.pattern ?? "unknown";
     metrics.requestEnded(route, status, context.apiKey);
-    log.info("request", {
+    // A page that watches asks every second.
+    log[isLook(pathname) && status < 400 ? "debug" : "info"]("request", {
       id: context.id,
       method: request.method,
       route,

@@ -60,10 +60,14 @@ function mayCall(origin: string, headers: Headers, policy: OriginPolicy): boolea
  * Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback, or
  * was addressed by a name that --allowed-host admits, behind which a proxy may stand.
  */
-export function checkLocal(headers: Headers, { host }: Pick<OriginPolicy, "host">): void {
-  if (isLoopback(host) && isLoopback(hostName(headers.get("host") ?? ""))) return;
+export function checkLocal(headers: Headers, policy: Pick<OriginPolicy, "host">): void {
+  if (isLocal(headers, policy)) return;
   throw new SvcError("forbidden_host", "Models are downloaded and removed through a loopback address alone.");
 }
+
+/** Whether the request comes from this machine for sure. */
+export const isLocal = (headers: Headers, { host }: Pick<OriginPolicy, "host">): boolean =>
+  isLoopback(host) && isLoopback(hostName(headers.get("host") ?? ""));
 
 function originIsLocal(origin: string): boolean {
   if (!URL.canParse(origin)) return false;

@@ -9,11 +9,14 @@ const POLICY = "Content-Security-Policy";
 const DATA = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * The policy of the page that describes the API. Its interactive reference comes from a content delivery network and
- * brings styles, fonts and code of its own; what it may talk to is this server alone.
+ * The policy of the page that describes the API: scripts and styles are files of this server, nothing is inline, and nothing
+ * is loaded from or sent to anywhere else.
  */
-export const PAGE_POLICY =
-  "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+export const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The policy of the page to chat in, whatever a model writes: beyond that, markup comes from the sanitiser alone. */
+export const PAGE_POLICY = `${DOCS_POLICY}; media-src data: blob:; require-trusted-types-for 'script'; trusted-types dompurify`;
 
 /** Adds them; a page has brought its own policy. */
 export function addSecurityHeaders(headers: Headers): void {

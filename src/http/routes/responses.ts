@@ -30,7 +30,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
 import { EventLog } from "../../service/event-log.ts";
-import type { GenerationReport } from "../../service/generation.ts";
+import type { RequestReport } from "../../service/request.ts";
 import { ResponsesService } from "../../service/responses.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
@@ -62,7 +62,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
   };
 
   /** Begins a response; its end, and the events of its stream, are stored where the request wants that. */
-  const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
+  const begin = (call: ResponsesCall, report: RequestReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
     const resource = beginResource(deps, id, call);
     const input = inputItems(call.asked);
@@ -103,7 +103,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
       "/v1/responses",
       async ({ request }) => {
         const asked = decodeResponses(await readGenerationBody(deps, request), config, history);
-        const report: GenerationReport = {};
+        const report: RequestReport = {};
         const log = asked.background && asked.stream && config.streaming ? new EventLog<NamedEvent>() : undefined;
         const context = begin(asked, report, log);
         const call: GenerationCall = {

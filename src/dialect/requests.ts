@@ -1,0 +1,57 @@
+// GET /v1/requests: requests that run and the last ones that ended, without their text.
+
+import type { RequestList } from "../contract/requests.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
+
+/** A request as it is remembered. Times are in milliseconds. */
+export interface RequestFacts {
+  readonly id: string;
+  readonly kind: string;
+  readonly model: string;
+  readonly state: "waiting" | "running" | "ended";
+  readonly admittedAt: number;
+  readonly ms: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly firstTextMs?: number;
+  readonly usage?: Usage;
+  readonly reason?: FinishReason;
+  readonly error?: ErrorCode;
+}
+
+/** `mayCancel`: who reads the list may end its requests, and gets their ids. */
+export const encodeRequests = (requests: readonly RequestFacts[], mayCancel: boolean): RequestList => ({
+  object: "list",
+  data: requests.map((request) => encodeRequest(request, mayCancel)),
+});
+
+function encodeRequest(request: RequestFacts, mayCancel: boolean): RequestList["data"][number] {
+  const { id, kind, model, state, admittedAt, ms, firstTextMs, usage, reason, error } = request;
+  // Speech and images have no tokens, and no times of them.
+  const times = usage && usage.completionTokens > 0 && usage.promptTokens > 0 ? timesOf(usage) : {};
+  return {
+    object: "request",
+    ...(mayCancel && { id }),
+    engine: kind,
+    model,
+    state,
+    created: admittedAt / 1000,
+    total_time: seconds(ms),
+    prompt_tokens: request.promptTokens,
+    completion_tokens: request.completionTokens,
+    ...times,
+    ...(firstTextMs !== undefined && { time_to_first_token: seconds(firstTextMs) }),
+    ...(reason && !error && { finish_reason: reason }),
+    ...(error && { error }),
+  };
+}
+
+const timesOf = ({ cachedTokens, queueMs, promptMs, completionMs }: Usage) => ({
+  cached_tokens: cachedTokens,
+  queue_time: seconds(queueMs),
+  prompt_time: seconds(promptMs),
+  completion_time: seconds(completionMs),
+});
+
+const seconds = (ms: number): number => Math.round(ms) / 1000;

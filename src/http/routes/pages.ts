@@ -1,0 +1,60 @@
+// GET /, GET /docs, GET /openapi.json and what the pages load
+
+import { Elysia } from "elysia";
+import { SvcError } from "../../domain/errors.ts";
+import type { AppDeps } from "../deps.ts";
+import type { OpenApiDocument } from "../openapi/document.ts";
+import { ASSETS } from "../access.ts";
+import { bundlePages, type PageFile, type PageFiles } from "../pages/bundle.ts";
+import { DOCS_POLICY, PAGE_POLICY } from "../plugins/security-headers.ts";
+
+const html = { schema: { type: "string" } } as const;
+
+/**
+ * The page to chat and watch in, the API description as JSON and as a page. `describe` is called once, at the first request;
+ * so is the bundler.
+ */
+export const pageRoutes = ({ version }: Pick<AppDeps, "version">, describe: () => Promise<OpenApiDocument>) => {
+  let document: Promise<OpenApiDocument> | undefined;
+  let bundled: Promise<PageFiles> | undefined;
+  const file = async (name: string): Promise<PageFile> => {
+    const found = (await (bundled ??= bundlePages())).get(name);
+    if (found) return found;
+    throw new SvcError("not_found", "The page has no file of this name.");
+  };
+  const page = async (name: string, policy: string) => {
+    const { type, body } = await file(name);
+    // The names of what it loads change with every version.
+    const headers = { "Content-Type": type, "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer" };
+    return new Response(body, { headers: { ...headers, "Content-Security-Policy": policy, Vary: "Accept" } });
+  };
+  const greeting = `svc ${version} is running. The API is under /v1; /docs describes it.\n`;
+  return new Elysia({ name: "route.pages" })
+    .get(
+      "/",
+      ({ request }) =>
+        request.headers.get("accept")?.includes("text/html")
+          ? page("index.html", PAGE_POLICY)
+          : new Response(greeting, { headers: { "Content-Type": "text/plain; charset=utf-8", Vary: "Accept" } }),
+      { detail: { responses: { 200: { description: "", content: { "text/plain": html, "text/html": html } } } } },
+    )
+    .get("/openapi.json", async () => Response.json(await (document ??= describe())), {
+      detail: {
+        responses: {
+          200: { description: "OpenAPI 3.1.", content: { "application/json": { schema: { type: "object" } } } },
+        },
+      },
+    })
+    .get("/docs", () => page("docs.html", DOCS_POLICY), {
+      detail: { responses: { 200: { description: "A page.", content: { "text/html": html } } } },
+    })
+    .get(
+      `${ASSETS}:name`,
+      async ({ params }) => {
+        const { type, body } = await file(params.name);
+        const headers = { "Content-Type": type, "Cache-Control": "public, max-age=31536000, immutable" };
+        return new Response(body, { headers });
+      },
+      { detail: { hide: true } },
+    );
+};

@@ -1,0 +1,25 @@
+// GET /v1/requests
+
+import { Elysia } from "elysia";
+import { RequestList } from "../../contract/requests.ts";
+import { encodeRequests } from "../../dialect/requests.ts";
+import type { AppDeps } from "../deps.ts";
+import { jsonAnswer } from "../json-content.ts";
+import { isLocal } from "../plugins/origin.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/**
+ * Who has an API key sees its own requests. Without keys everybody sees all, and on this machine alone the ids with which
+ * they are cancelled.
+ */
+export const requestRoutes = ({ requests, config }: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.requests" }).get(
+    "/v1/requests",
+    ({ request }) => {
+      const { apiKey } = contexts.of(request);
+      const all = requests.list();
+      const own = apiKey === undefined ? all : all.filter(({ client }) => client === apiKey);
+      return Response.json(encodeRequests(own, apiKey !== undefined || isLocal(request.headers, config)));
+    },
+    jsonAnswer(RequestList),
+  );

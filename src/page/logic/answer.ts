@@ -1,0 +1,102 @@
+// An answer as it grows: the chunks of a stream, put together.
+
+import type { ChatCompletionChunk } from "../../contract/chat.ts";
+import type { Static } from "../../contract/schema.ts";
+import type { Stats, ToolCall, Turn } from "./conversation.ts";
+
+/** What comes in a stream of chat completions: a chunk, or the error that ends it. */
+export type Chunk = Partial<Static<typeof ChatCompletionChunk>> & { readonly error?: { readonly message: string } };
+
+export interface Answer {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly readInputs: readonly string[];
+  /** Milliseconds from the request to the first text, and to the first text that is no reasoning. */
+  readonly firstMs?: number;
+  readonly textMs?: number;
+  /** Pieces of text so far, mostly one a token. */
+  readonly pieces: number;
+  readonly finish?: string;
+  readonly error?: string;
+  readonly stats?: Stats;
+}
+
+export const noAnswer: Answer = { text: "", reasoning: "", toolCalls: [], readInputs: [], pieces: 0 };
+
+/** The answer with a chunk more, which came `ms` after the request was sent. */
+export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
+  const { usage, timings, error, svc_recognitions: seen = [], svc_transcriptions: heard = [] } = chunk;
+  const [choice] = chunk.choices ?? [];
+  // The text of a failure stands in the content as well.
+  const isFailure = error !== undefined || choice?.finish_reason === "error";
+  const {
+    content = "",
+    reasoning_content: reasoning = "",
+    tool_calls: calls = [],
+  } = isFailure || !choice ? {} : choice.delta;
+  const isText = content !== "" || calls.length > 0;
+  const isSomething = isText || reasoning !== "";
+  const firstMs = answer.firstMs ?? (isSomething ? ms : undefined);
+  const textMs = answer.textMs ?? (isText ? ms : undefined);
+  const finish = choice?.finish_reason ?? answer.finish;
+  return {
+    ...answer,
+    text: answer.text + content,
+    reasoning: answer.reasoning + reasoning,
+    toolCalls: calls.reduce(withCall, answer.toolCalls),
+    readInputs: [...answer.readInputs, ...[...seen, ...heard].map(({ text }) => text)],
+    pieces: answer.pieces + (isSomething ? 1 : 0),
+    ...(firstMs !== undefined && { firstMs }),
+    ...(textMs !== undefined && { textMs }),
+    ...(finish && { finish }),
+    ...(isFailure && { finish: "error", error: error?.message ?? "The answer failed." }),
+    ...(usage && {
+      stats: {
+        promptTokens: usage.prompt_tokens,
+        cachedTokens: usage.prompt_tokens_details.cached_tokens,
+        completionTokens: usage.completion_tokens,
+        ...(firstMs !== undefined && { firstTokenMs: firstMs }),
+        ...(usage.completion_tokens > 1 && {
+          tokensPerSecond: timings?.predicted_per_second ?? usage.completion_tokens_per_second,
+        }),
+      },
+    }),
+  };
+}
+
+type CallDelta = NonNullable<NonNullable<Chunk["choices"]>[number]["delta"]["tool_calls"]>[number];
+
+function withCall(calls: readonly ToolCall[], { index, id, function: part }: CallDelta): readonly ToolCall[] {
+  const known = calls[index] ?? { id: id ?? `call_${index}`, name: "", arguments: "" };
+  const next = { ...known, name: known.name + (part.name ?? ""), arguments: known.arguments + (part.arguments ?? "") };
+  return calls.toSpliced(index, 1, next);
+}
+
+/** What of the answer its turn keeps. */
+export function turnOf({
+  text,
+  reasoning,
+  toolCalls,
+  readInputs,
+  firstMs,
+  textMs,
+  finish,
+  error,
+  stats,
+}: Answer): Partial<Turn> {
+  return {
+    text,
+    ...(reasoning && { reasoning }),
+    ...(reasoning && textMs !== undefined && firstMs !== undefined && { reasoningMs: textMs - firstMs }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+    ...(readInputs.length > 0 && { readInputs }),
+    ...(finish && { finish }),
+    ...(error && { error }),
+    ...(stats && { stats }),
+  };
+}
+
+/** Pieces a second since the first one; undefined while there are too few to tell. */
+export const paceOf = ({ pieces, firstMs }: Answer, ms: number): number | undefined =>
+  firstMs === undefined || pieces < 3 || ms - firstMs < 250 ? undefined : ((pieces - 1) / (ms - firstMs)) * 1000;

@@ -1,0 +1,67 @@
+// A conversation as the body of POST /v1/chat/completions.
+
+import type { ChatCompletionRequest } from "../../contract/chat.ts";
+import type { Attachment, Settings, Turn } from "./conversation.ts";
+
+type Message = ChatCompletionRequest["messages"][number];
+type Parts = Exclude<Message["content"], string | null | undefined>;
+
+/** The request for the turn that follows `path`. Throws SyntaxError about tools that are no JSON. */
+export function chatRequest(path: readonly Turn[], settings: Settings, model: string): ChatCompletionRequest {
+  const { system, tools, reasoning_effort, ...sampling } = settings;
+  const given = system?.trim() ? [{ role: "system", content: system } as const] : [];
+  return {
+    model,
+    messages: [...given, ...path.flatMap(messageOf)],
+    stream: true,
+    ...sampling,
+    ...(reasoning_effort && { reasoning_effort: reasoning_effort as "low" }),
+    ...(tools?.trim() && { tools: readTools(tools) }),
+  };
+}
+
+/** Functions as a list of tools; each may stand in `{"type": "function", "function": …}` or alone. */
+export function readTools(text: string): NonNullable<ChatCompletionRequest["tools"]> {
+  const value: unknown = JSON.parse(text);
+  const list = Array.isArray(value) ? value : [value];
+  return list.map((one: { function?: object }) =>
+    one && typeof one === "object" && "function" in one ? one : { type: "function", function: one },
+  ) as NonNullable<ChatCompletionRequest["tools"]>;
+}
+
+function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn): Message[] {
+  if (role === "tool") return [{ role, content: text, ...(toolCallId !== undefined && { tool_call_id: toolCallId }) }];
+  if (role === "user") return [{ role, content: attachments.length > 0 ? partsOf(text, attachments) : text }];
+  // An answer that failed before its first word, or is an image, is none to go on from.
+  if (text === "" && !toolCalls?.length) return [];
+  const calls = toolCalls?.map(({ id, name, arguments: given }) => ({
+    id,
+    type: "function" as const,
+    function: { name, arguments: given },
+  }));
+  return [{ role, content: text, ...(calls && { tool_calls: calls }) }];
+}
+
+function partsOf(text: string, attachments: readonly Attachment[]): Parts {
+  const media = attachments.filter(({ kind }) => kind !== "text").map(mediaPart);
+  const files = attachments
+    .filter(({ kind }) => kind === "text")
+    .map(({ name, data }) => `${name}:\n\n${fenced(data)}`);
+  const written = [...files, text].filter((part) => part.trim() !== "").join("\n\n");
+  return [...media, ...(written === "" && media.length > 0 ? [] : [{ type: "text" as const, text: written }])];
+}
+
+function mediaPart({ kind, data }: Attachment): Parts[number] {
+  if (kind === "image") return { type: "image_url", image_url: { url: data } };
+  return { type: "input_audio", input_audio: { data: data.slice(data.indexOf(",") + 1), format: formatOf(data) } };
+}
+
+/** `wav` for `data:audio/x-wav;base64,…`. */
+const formatOf = (url: string): string => /^data:\w+\/(?:x-)?([\w]+)/.exec(url)?.[1]?.replace("mpeg", "mp3") ?? "wav";
+
+/** Text between fences that it does not have itself. */
+export function fenced(text: string, language = ""): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+}

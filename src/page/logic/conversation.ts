@@ -1,0 +1,160 @@
+// A conversation as a tree of turns: an edit or another answer is a sibling, and the way to the newest leaf is what is shown.
+
+export interface Attachment {
+  readonly kind: "image" | "audio" | "text";
+  readonly name: string;
+  /** A data URL; of `text`, the text itself. */
+  readonly data: string;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text, as the model wrote it. */
+  readonly arguments: string;
+}
+
+/** Counts and times of an answer. */
+export interface Stats {
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly firstTokenMs?: number;
+  readonly tokensPerSecond?: number;
+}
+
+export interface Turn {
+  readonly id: string;
+  /** The turn that it follows; null: it begins the conversation. */
+  readonly parent: string | null;
+  readonly role: "user" | "assistant" | "tool";
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly attachments?: readonly Attachment[];
+  readonly model?: string;
+  readonly reasoning?: string;
+  /** Milliseconds that the reasoning took. */
+  readonly reasoningMs?: number;
+  readonly toolCalls?: readonly ToolCall[];
+  /** Of a tool's result: the call that it answers. */
+  readonly toolCallId?: string;
+  /** Data URLs of images that were made. */
+  readonly images?: readonly string[];
+  /** What was read of pictures and sound for a model that takes none. */
+  readonly readInputs?: readonly string[];
+  readonly stats?: Stats;
+  /** How it ended: as in the API, or `stopped` by the user. Absent while it is being written. */
+  readonly finish?: string;
+  readonly error?: string;
+}
+
+/** Settings of a conversation; what is absent is left to the server. */
+export interface Settings {
+  readonly system?: string;
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly min_p?: number;
+  readonly max_tokens?: number;
+  readonly seed?: number;
+  readonly reasoning_effort?: string;
+  /** JSON text: functions that the model may call. */
+  readonly tools?: string;
+}
+
+export interface Conversation {
+  readonly id: string;
+  readonly title: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly turns: Readonly<Record<string, Turn>>;
+  /** The last turn of what is shown. */
+  readonly leaf: string | null;
+  readonly settings: Settings;
+}
+
+export const newConversation = (id: string, now: number, settings: Settings = {}): Conversation => ({
+  id,
+  title: "",
+  createdAt: now,
+  updatedAt: now,
+  turns: {},
+  leaf: null,
+  settings,
+});
+
+/** The turns from the first to `id`; without it, to the shown leaf. */
+export function pathOf(conversation: Conversation, id: string | null = conversation.leaf): Turn[] {
+  const path: Turn[] = [];
+  for (let turn = id === null ? undefined : conversation.turns[id]; turn;) {
+    path.unshift(turn);
+    turn = turn.parent === null ? undefined : conversation.turns[turn.parent];
+  }
+  return path;
+}
+
+/** The turn and those beside it, the oldest first. */
+export const siblingsOf = ({ turns }: Conversation, { parent }: Turn): Turn[] =>
+  Object.values(turns)
+    .filter((turn) => turn.parent === parent)
+    .toSorted((a, b) => a.createdAt - b.createdAt);
+
+/** With a turn more, which is shown. The first one names the conversation. */
+export function addTurn(conversation: Conversation, turn: Turn): Conversation {
+  return {
+    ...conversation,
+    title: conversation.title || titleOf(turn),
+    updatedAt: turn.createdAt,
+    turns: { ...conversation.turns, [turn.id]: turn },
+    leaf: turn.id,
+  };
+}
+
+/** With other content in a turn; the same where there is no such turn. */
+export function changeTurn(conversation: Conversation, id: string, change: Partial<Turn>): Conversation {
+  const turn = conversation.turns[id];
+  if (!turn) return conversation;
+  return { ...conversation, turns: { ...conversation.turns, [id]: { ...turn, ...change } } };
+}
+
+/** Shows the branch of this turn, as far as it goes: of several ways on, the newest. */
+export function showBranch(conversation: Conversation, id: string): Conversation {
+  const turns = Object.values(conversation.turns);
+  let leaf = id;
+  for (;;) {
+    const next = turns.filter(({ parent }) => parent === leaf).toSorted((a, b) => b.createdAt - a.createdAt)[0];
+    if (!next) return { ...conversation, leaf };
+    leaf = next.id;
+  }
+}
+
+/** A conversation of its own that begins with everything up to this turn. */
+export function fork(conversation: Conversation, id: string, newId: string, now: number): Conversation {
+  const path = pathOf(conversation, id);
+  return {
+    ...conversation,
+    id: newId,
+    title: conversation.title === "" ? "" : `${conversation.title} (branch)`,
+    createdAt: now,
+    updatedAt: now,
+    turns: Object.fromEntries(path.map((turn) => [turn.id, turn])),
+    leaf: id,
+  };
+}
+
+const LONGEST_TITLE = 60;
+
+/** A name for a conversation that begins so. */
+export function titleOf({ text, attachments = [] }: Pick<Turn, "text" | "attachments">): string {
+  const line = text.trim().replaceAll(/\s+/g, " ") || (attachments[0]?.name ?? "");
+  if (line.length <= LONGEST_TITLE) return line;
+  const cut = line.slice(0, LONGEST_TITLE).replace(/[\uD800-\uDBFF]$/, "");
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), LONGEST_TITLE / 2))}…`;
+}
+
+/** Tokens of the context that the shown turns took, as of the last answer; undefined: none is known. */
+export function contextUsed(path: readonly Turn[]): number | undefined {
+  const stats = path.findLast((turn) => turn.stats)?.stats;
+  return stats && stats.promptTokens + stats.completionTokens;
+}

@@ -1,0 +1,91 @@
+// Conversations as files: JSON with all branches, which can be imported again, and the shown one as Markdown.
+
+import { fenced } from "./chat-request.ts";
+import { pathOf, type Conversation, type Turn } from "./conversation.ts";
+
+const FORMAT = "svc-conversations";
+
+export const toJson = (conversations: readonly Conversation[]): string =>
+  `${JSON.stringify({ format: FORMAT, version: 1, conversations }, undefined, 2)}\n`;
+
+/** The conversations of such a file. Throws Error with a sentence for people about any other. */
+export function fromJson(text: string): Conversation[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error("This file is not JSON.");
+  }
+  const { format, conversations } = (value ?? {}) as { format?: unknown; conversations?: unknown };
+  if (format !== FORMAT || !Array.isArray(conversations) || !conversations.every(isConversation)) {
+    throw new Error("This file is not an export of this page.");
+  }
+  return conversations;
+}
+
+function isConversation(value: unknown): value is Conversation {
+  const { id, title, createdAt, updatedAt, turns, leaf, settings } = (value ?? {}) as Record<string, unknown>;
+  if (typeof turns !== "object" || turns === null) return false;
+  const isTree =
+    Object.entries(turns).every(([key, turn]) => isTurn(turn) && turn.id === key && isKnown(turn.parent, turns)) &&
+    Object.keys(turns).every((key) => isRooted(key, turns as Record<string, Turn>));
+  const isNamed = typeof id === "string" && typeof title === "string";
+  const isDated = typeof createdAt === "number" && typeof updatedAt === "number";
+  return isNamed && isDated && isTree && isKnown(leaf, turns) && typeof settings === "object" && settings !== null;
+}
+
+/** The turns before this one come to an end. */
+function isRooted(id: string, turns: Readonly<Record<string, Turn>>): boolean {
+  const seen = new Set<string>();
+  for (let at: string | null = id; at !== null; at = turns[at]?.parent ?? null) {
+    if (seen.has(at)) return false;
+    seen.add(at);
+  }
+  return true;
+}
+
+const LISTS = ["attachments", "toolCalls", "images", "readInputs"] as const;
+
+function isTurn(value: unknown): value is Turn {
+  const { id, role, text, createdAt, ...others } = (value ?? {}) as Record<string, unknown>;
+  if (LISTS.some((name) => others[name] !== undefined && !Array.isArray(others[name]))) return false;
+  const isWritten = typeof id === "string" && typeof text === "string" && typeof createdAt === "number";
+  return isWritten && (role === "user" || role === "assistant" || role === "tool");
+}
+
+const isKnown = (id: unknown, turns: object): boolean =>
+  id === null || (typeof id === "string" && Object.hasOwn(turns, id));
+
+const SPEAKERS = { user: "You", assistant: "Assistant", tool: "Tool" } as const;
+
+/** What is shown of a conversation. */
+export function toMarkdown(conversation: Conversation): string {
+  const { title, settings } = conversation;
+  const system = settings.system?.trim() ? [`_System prompt:_\n\n${quoted(settings.system.trim())}`] : [];
+  return `${[`# ${title || "Conversation"}`, ...system, ...pathOf(conversation).map(turnText)].join("\n\n")}\n`;
+}
+
+function turnText({ role, model, text, reasoning, attachments, toolCalls, images, error }: Turn): string {
+  const name = model === undefined ? SPEAKERS[role] : `${SPEAKERS[role]} (${model})`;
+  return [
+    `## ${name}`,
+    ...(attachments ?? []).map((one) =>
+      one.kind === "text" ? `${one.name}:\n\n${fenced(one.data)}` : `_${one.name}_`,
+    ),
+    ...(reasoning ? [`_Thinking:_\n\n${quoted(reasoning.trim())}`] : []),
+    ...(text ? [role === "tool" ? fenced(text) : text] : []),
+    ...(toolCalls ?? []).map((call) => `Calls \`${call.name}\`:\n\n${fenced(call.arguments, "json")}`),
+    ...(images ?? []).map((url) => `![](${url})`),
+    ...(error ? [`_Error: ${error}_`] : []),
+  ].join("\n\n");
+}
+
+const quoted = (text: string): string => text.replaceAll(/^/gm, "> ");
+
+/** A name for the file of a conversation. */
+export const fileName = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, 50) || "conversation";

@@ -1,0 +1,48 @@
+// Numbers as people read them.
+
+const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
+
+/** `1.4 GB`. */
+export function bytes(count: number): string {
+  const power = Math.min(UNITS.length - 1, count > 0 ? Math.floor(Math.log(count) / Math.log(1000)) : 0);
+  const value = count / 1000 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
+}
+
+/** `4.2M`, `128K`. */
+export const compact = (count: number): string =>
+  Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
+
+/** `128K` for 131,072 tokens, as lengths of contexts are called. */
+export const contextLength = (tokens: number): string =>
+  tokens >= 1024 && tokens % 1024 === 0 ? `${tokens / 1024}K` : compact(tokens);
+
+/** `12,345`. */
+export const whole = (count: number): string => Intl.NumberFormat("en", { maximumFractionDigits: 0 }).format(count);
+
+/** `0`, `0.84`, `37.2`, `412`: three digits. */
+export const rate = (perSecond: number): string =>
+  perSecond >= 99.95 || perSecond === 0 ? whole(perSecond) : perSecond.toFixed(perSecond >= 9.995 ? 1 : 2);
+
+/** `43 ms`, `2.31 s`, `2 min 5 s`, `1 h 2 min`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 59.5) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+  const total = Math.round(seconds);
+  const minutes = Math.floor(total / 60);
+  return minutes < 60 ? `${minutes} min ${total % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `a moment ago`, `5 minutes ago`, `yesterday`, `3 March`. */
+export function ago(then: number, now: number): string {
+  const minutes = Math.floor((now - then) / 60_000);
+  if (minutes < 1) return "just now";
+  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  if (minutes < 60) return words.format(-minutes, "minute");
+  if (minutes < 24 * 60) return words.format(-Math.floor(minutes / 60), "hour");
+  const days = Math.floor(minutes / (24 * 60));
+  return days < 7
+    ? words.format(-days, "day")
+    : new Date(then).toLocaleDateString("en-GB", { day: "numeric", month: "long" });
+}

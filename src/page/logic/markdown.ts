@@ -1,0 +1,92 @@
+// Markdown as blocks of HTML, each by itself: while an answer grows, only its last block changes. No markup of the text's
+// own is kept, no picture is loaded and links lead to the web alone; what comes out is still to be sanitised.
+
+import hljs from "highlight.js/lib/core";
+import bash from "highlight.js/lib/languages/bash";
+import cpp from "highlight.js/lib/languages/cpp";
+import css from "highlight.js/lib/languages/css";
+import diff from "highlight.js/lib/languages/diff";
+import go from "highlight.js/lib/languages/go";
+import ini from "highlight.js/lib/languages/ini";
+import java from "highlight.js/lib/languages/java";
+import javascript from "highlight.js/lib/languages/javascript";
+import json from "highlight.js/lib/languages/json";
+import python from "highlight.js/lib/languages/python";
+import ruby from "highlight.js/lib/languages/ruby";
+import rust from "highlight.js/lib/languages/rust";
+import sql from "highlight.js/lib/languages/sql";
+import typescript from "highlight.js/lib/languages/typescript";
+import xml from "highlight.js/lib/languages/xml";
+import yaml from "highlight.js/lib/languages/yaml";
+import { Marked } from "marked";
+
+const languages = {
+  bash,
+  cpp,
+  css,
+  diff,
+  go,
+  ini,
+  java,
+  javascript,
+  json,
+  python,
+  ruby,
+  rust,
+  sql,
+  typescript,
+  xml,
+  yaml,
+};
+
+export interface Block {
+  /** The Markdown that it is made of: the same one gives the same HTML. */
+  readonly raw: string;
+  readonly html: string;
+  /** Of a block of code: the code, and the name of its language, which may be empty. */
+  readonly code?: { readonly text: string; readonly language: string };
+}
+
+export type ToBlocks = (text: string) => Block[];
+
+/** Made once: it knows the languages that code is coloured in. */
+export function createMarkdown(): ToBlocks {
+  for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
+  const coloured = (text: string, language: string) =>
+    hljs.getLanguage(language) ? hljs.highlight(text, { language, ignoreIllegals: true }).value : escape(text);
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      html: ({ text }) => escape(text),
+      code: ({ text, lang = "" }) => `<pre><code>${coloured(text, languageOf(lang))}</code></pre>`,
+      image: ({ href, text }) => link(href, escape(text || href)),
+      link({ href, tokens }) {
+        return link(href, this.parser.parseInline(tokens));
+      },
+      // Below the headings of the page and of the turn.
+      heading({ depth, tokens }) {
+        const name = `h${Math.min(6, depth + 2)}`;
+        return `<${name}>${this.parser.parseInline(tokens)}</${name}>`;
+      },
+      checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+    },
+  });
+  return (text) =>
+    marked.lexer(text).flatMap((token): Block[] => {
+      if (token.type === "space" || token.type === "def") return [];
+      const html = marked.parser([token]);
+      if (token.type !== "code") return [{ raw: token.raw, html }];
+      return [{ raw: token.raw, html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
+    });
+}
+
+const languageOf = (info: unknown): string => (typeof info === "string" ? (/^[\w+#-]+/.exec(info)?.[0] ?? "") : "");
+
+function link(href: string, inner: string): string {
+  const url = URL.canParse(href) ? new URL(href) : undefined;
+  if (!url || !["http:", "https:", "mailto:"].includes(url.protocol)) return inner;
+  return `<a href="${escape(href)}" target="_blank" rel="noopener noreferrer">${inner}</a>`;
+}
+
+const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

@@ -1,0 +1,84 @@
+// What /metrics says, sample by sample.
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Reads Prometheus text. Lines that are no sample are left out. */
+export function readSamples(text: string): Sample[] {
+  return text.split("\n").flatMap((line): Sample[] => {
+    const found = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);
+    if (!found) return [];
+    const [, name = "", labels = "", value = ""] = found;
+    return [{ name, labels: readLabels(labels), value: Number(value.replace("+Inf", "Infinity")) }];
+  });
+}
+
+const readLabels = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = "", value = ""]) => [
+      name,
+      value.replaceAll(/\\(.)/g, (_, sign: string) => (sign === "n" ? "\n" : sign)),
+    ]),
+  );
+
+/** The sum of a metric over all models and engines; undefined where the server has none. */
+export function total(samples: readonly Sample[], name: string): number | undefined {
+  const found = samples.filter((sample) => sample.name === name);
+  return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** The levels that are watched, at one moment. */
+export interface Levels {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly tokensPerSecond: number;
+  readonly promptTokensPerSecond: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly kvUsed: number;
+  readonly kvSize: number;
+}
+
+export function levelsOf(samples: readonly Sample[], at: number): Levels {
+  const sum = (name: string) => total(samples, `svc_${name}`) ?? 0;
+  return {
+    at,
+    tokensPerSecond: sum("avg_generation_throughput_toks_per_s"),
+    promptTokensPerSecond: sum("avg_prompt_throughput_toks_per_s"),
+    running: sum("num_requests_running"),
+    waiting: sum("num_requests_waiting"),
+    kvUsed: sum("kv_cache_used_tokens"),
+    kvSize: sum("kv_cache_size_tokens"),
+  };
+}
+
+export interface Line {
+  /** `d` of an SVG path: the line, and the area below it. */
+  readonly line: string;
+  readonly area: string;
+}
+
+/** Values, the newest last and at the right, as a line in a box; `slots` of them fill it. `most`: what its height stands for at least. */
+export function lineOf(values: readonly number[], { slots, width, height, most }: Box): Line {
+  const top = Math.max(most, ...values);
+  const step = width / (slots - 1);
+  const points = values.map((value, index) => {
+    const x = width - (values.length - 1 - index) * step;
+    return [round(x), round(height - (value / top) * height)] as const;
+  });
+  const line = points.map(([x, y], index) => `${index === 0 ? "M" : "L"}${x} ${y}`).join("");
+  const [first, last] = [points[0], points.at(-1)];
+  return { line, area: first && last ? `${line}L${last[0]} ${height}L${first[0]} ${height}Z` : "" };
+}
+
+export interface Box {
+  readonly slots: number;
+  readonly width: number;
+  readonly height: number;
+  readonly most: number;
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;

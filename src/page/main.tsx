@@ -1,0 +1,27 @@
+// Starts the page.
+
+import { render } from "preact";
+import { createMarkdown } from "./logic/markdown.ts";
+import { Api } from "./state/api.ts";
+import { History } from "./state/history.ts";
+import { Session } from "./state/session.ts";
+import { Watch } from "./state/watch.ts";
+import { App } from "./view/app.tsx";
+import { PageContext } from "./view/context.ts";
+import { applyTheme } from "./view/theme.ts";
+import { sanitised } from "./view/sanitise.ts";
+
+applyTheme();
+const api = new Api();
+const session = new Session(api);
+const page = { api, session, watch: new Watch(api), toBlocks: createMarkdown(), sanitised };
+// Without a database, as in some private windows, everything but the history works.
+const history = await History.open(() => void session.list()).catch(() => undefined);
+if (history) await session.useHistory(history);
+render(
+  <PageContext.Provider value={page}>
+    <App />
+  </PageContext.Provider>,
+  document.body,
+);
+await session.loadModels();

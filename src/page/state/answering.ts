@@ -1,0 +1,77 @@
+// How an answer comes about: from a chat model as a stream of text, from an image model as pictures.
+
+import { noAnswer, withChunk, type Answer, type Chunk } from "../logic/answer.ts";
+import { chatRequest } from "../logic/chat-request.ts";
+import type { Settings, Turn } from "../logic/conversation.ts";
+import type { Model } from "../logic/models.ts";
+import type { Api } from "./api.ts";
+
+interface Question {
+  /** What is answered: the last turn, after those before it. */
+  readonly path: readonly Turn[];
+  readonly settings: Settings;
+  readonly model: Model;
+  readonly signal: AbortSignal;
+}
+
+interface Writer {
+  /** The answer as it is now. */
+  readonly put: (answer: Answer) => void;
+  /** The images as they are now, as data URLs. */
+  readonly images: (urls: readonly string[]) => void;
+}
+
+/** Writes the answer; resolves when it is whole. Throws ApiError, or the signal's reason. */
+export const writeAnswer = (api: Api, question: Question, writer: Writer): Promise<void> =>
+  question.model.use === "image" ? drawImage(api, question, writer) : writeText(api, question, writer);
+
+async function writeText(api: Api, { path, settings, model, signal }: Question, { put }: Writer): Promise<void> {
+  const started = performance.now();
+  let answer = noAnswer;
+  const request = chatRequest(path, settings, model.id);
+  for await (const chunk of api.events<Chunk>("/v1/chat/completions", request, { signal })) {
+    put((answer = withChunk(answer, chunk, performance.now() - started)));
+  }
+}
+
+interface ImageEvent {
+  readonly type: string;
+  readonly b64_json?: string;
+  readonly output_format?: string;
+  readonly image_index?: number;
+  readonly error?: { readonly message: string };
+}
+
+async function drawImage(api: Api, { path, model, signal }: Question, { images }: Writer): Promise<void> {
+  const asked = path.at(-1);
+  const pictures = (asked?.attachments ?? []).filter(({ kind }) => kind === "image");
+  const fields = { prompt: asked?.text ?? "", model: model.id, stream: true, partial_images: 2 };
+  const edits = pictures.length > 0 && model.capabilities.has("image_edits");
+  const body = edits
+    ? await editForm(
+        fields,
+        pictures.map(({ data }) => data),
+      )
+    : fields;
+  const drawn: string[] = [];
+  for await (const event of api.events<ImageEvent>(`/v1/images/${edits ? "edits" : "generations"}`, body, { signal })) {
+    if (event.error) throw new Error(event.error.message);
+    if (event.b64_json === undefined) continue;
+    drawn[event.image_index ?? 0] = `data:image/${event.output_format ?? "png"};base64,${event.b64_json}`;
+    images([...drawn]);
+  }
+}
+
+async function editForm(fields: object, pictures: readonly string[]): Promise<FormData> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
+  for (const url of pictures) form.append("image[]", blobOf(url), "image");
+  return form;
+}
+
+/** The bytes of a data URL; fetch would need the page's policy to allow it. */
+function blobOf(url: string): Blob {
+  const [head = "", data = ""] = url.split(",", 2);
+  const bytes = Uint8Array.from(atob(data), (sign) => sign.codePointAt(0) ?? 0);
+  return new Blob([bytes], { type: /^data:([^;]*)/.exec(head)?.[1] ?? "" });
+}

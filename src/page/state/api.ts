@@ -1,0 +1,83 @@
+// The server, as the page talks to it: with its API key where one is needed.
+
+import { signal } from "@preact/signals";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+
+const KEY = "svc.api-key";
+
+/** What the server refused or failed with, in its words. */
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly code = "",
+  ) {
+    super(message);
+  }
+}
+
+export class Api {
+  /** The server wants an API key: we have none yet, or it refused this one. */
+  readonly needsKey = signal<"" | "missing" | "refused">("");
+
+  /** Kept until the tab is closed. */
+  useKey(key: string): void {
+    sessionStorage.setItem(KEY, key);
+    this.needsKey.value = "";
+  }
+
+  /** The answer to a request: POST with a body, else GET. Throws ApiError. */
+  async fetch(path: string, body?: object, init: RequestInit = {}): Promise<Response> {
+    const key = sessionStorage.getItem(KEY);
+    const isForm = body instanceof FormData;
+    const response = await fetch(path, {
+      ...init,
+      ...(body && { method: "POST", body: isForm ? body : JSON.stringify(body) }),
+      headers: {
+        ...(body && !isForm && { "Content-Type": "application/json" }),
+        ...(key !== null && { Authorization: `Bearer ${key}` }),
+        ...(init.headers as Record<string, string> | undefined),
+      },
+    }).catch((error: unknown) => {
+      if (error instanceof DOMException) throw error;
+      throw new ApiError("The server cannot be reached.", 0);
+    });
+    if (response.ok) return response;
+    if (response.status === 401) this.needsKey.value = key === null ? "missing" : "refused";
+    throw await errorOf(response);
+  }
+
+  async json<T>(path: string, body?: object, init?: RequestInit): Promise<T> {
+    return (await (await this.fetch(path, body, init)).json()) as T;
+  }
+
+  /** The JSON of each event of a stream up to its end mark. Throws ApiError, or the signal's reason. */
+  async *events<T>(path: string, body: object, init: RequestInit): AsyncGenerator<T, void, void> {
+    const response = await this.fetch(path, body, init);
+    if (!response.body) return;
+    const events = response.body
+      .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
+      .pipeThrough(new EventSourceParserStream());
+    const reader = events.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done || value.data === "[DONE]") return;
+        yield JSON.parse(value.data) as T;
+      }
+    } finally {
+      await reader.cancel().catch(() => {});
+    }
+  }
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string; code?: string } };
+  const wait = response.headers.get("Retry-After");
+  const later = wait === null ? "" : ` Try again in ${wait} s.`;
+  const message = error?.message ?? `The server answered with status ${response.status}.`;
+  return new ApiError(message + later, response.status, error?.code);
+}
+
+/** The sentence about an error that people read. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

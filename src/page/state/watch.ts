@@ -1,0 +1,65 @@
+// The server as it is now and was in the last minutes, asked once a second while somebody looks.
+
+import { batch, signal } from "@preact/signals";
+import type { Health } from "../../contract/health.ts";
+import type { RequestList } from "../../contract/requests.ts";
+import { levelsOf, readSamples, type Levels } from "../logic/metrics.ts";
+import { messageOf, type Api } from "./api.ts";
+
+export type WatchedRequest = RequestList["data"][number];
+
+const EVERY_MS = 1000;
+/** Moments that are remembered. */
+export const MOMENTS = 120;
+
+export class Watch {
+  readonly health = signal<Health | undefined>(undefined);
+  readonly requests = signal<readonly WatchedRequest[]>([]);
+  /** The newest last. */
+  readonly levels = signal<readonly Levels[]>([]);
+  readonly trouble = signal("");
+
+  constructor(private readonly api: Api) {}
+
+  /** Looks until the returned function is called. */
+  start(): () => void {
+    const stopped = new AbortController();
+    const look = async () => {
+      if (!document.hidden && !this.api.needsKey.value) await this.look(stopped.signal);
+      if (!stopped.signal.aborted) timer = setTimeout(() => void look(), EVERY_MS);
+    };
+    let timer = setTimeout(() => void look(), 0);
+    return () => {
+      stopped.abort();
+      clearTimeout(timer);
+    };
+  }
+
+  async cancel(id: string): Promise<void> {
+    // Cancelled or ended meanwhile: either way it is over.
+    await this.api.fetch(`/v1/chat/completions/${encodeURIComponent(id)}/cancel`, {}).catch(() => {});
+  }
+
+  private async look(signal: AbortSignal): Promise<void> {
+    try {
+      const [health, metrics, requests] = await Promise.all([
+        this.api.json<Health>("/health", undefined, { signal }),
+        this.api.fetch("/metrics", undefined, { signal }).then((response) => response.text()),
+        this.api.json<RequestList>("/v1/requests", undefined, { signal }),
+      ]);
+      const levels = levelsOf(readSamples(metrics), Date.now());
+      // Metrics know what engines here do, the list what upstreams do as well, but with API keys only our own.
+      const listed = (wanted: string) => requests.data.filter(({ state }) => state === wanted).length;
+      const running = Math.max(levels.running, listed("running"));
+      const waiting = Math.max(levels.waiting, listed("waiting"));
+      batch(() => {
+        this.health.value = health;
+        this.requests.value = requests.data;
+        this.levels.value = [...this.levels.value, { ...levels, running, waiting }].slice(-MOMENTS);
+        this.trouble.value = "";
+      });
+    } catch (error) {
+      if (!signal.aborted) this.trouble.value = messageOf(error);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// Where messages are written.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { contextUsed, pathOf, type Attachment } from "../logic/conversation.ts";
+import { whole } from "../logic/format.ts";
+import { messageOf } from "../state/api.ts";
+import { acceptedBy, attach, Attachments } from "./attachments.tsx";
+import { chooseFiles } from "./browser.ts";
+import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
+
+export function Composer() {
+  const { session } = usePage();
+  const { model, run } = session;
+  const { id } = session.conversation.value;
+  const [text, setText] = useState("");
+  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const [problem, setProblem] = useState("");
+  const [isOver, setOver] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const mayWrite = !matchMedia("(pointer: coarse)").matches;
+  useEffect(() => {
+    // A keyboard on the screen would hide the conversation.
+    if (mayWrite) area.current?.focus();
+  }, [id]);
+  useEffect(() => {
+    const { current } = area;
+    if (!current) return;
+    current.style.height = "auto";
+    current.style.height = `${current.scrollHeight}px`;
+  }, [text]);
+  const isEmpty = text.trim() === "" && attachments.length === 0;
+  const send = () => {
+    if (isEmpty || run || !model) return;
+    session.send(text.trim(), attachments);
+    setText("");
+    setAttachments([]);
+    setProblem("");
+  };
+  const add = async (files: readonly File[]) => {
+    setProblem("");
+    for (const file of files) {
+      try {
+        const attached = await attach(file, model);
+        setAttachments((others) => [...others, attached]);
+      } catch (error) {
+        setProblem(messageOf(error));
+      }
+    }
+  };
+  useEffect(() => {
+    // Files may be dropped anywhere.
+    const over = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      setOver(event.type === "dragover");
+      if (event.type === "drop") void add([...event.dataTransfer.files]);
+    };
+    const types = ["dragover", "dragleave", "drop"] as const;
+    for (const type of types) addEventListener(type, over);
+    return () => {
+      for (const type of types) removeEventListener(type, over);
+    };
+  });
+  return (
+    <form
+      class={`composer ${isOver ? "over" : ""}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {[problem, session.unsaved.value].map(
+        (text) =>
+          text && (
+            <p key={text} class="error" role="alert">
+              {text}
+            </p>
+          ),
+      )}
+      <div class="box">
+        {attachments.length > 0 && (
+          <Attachments
+            attachments={attachments}
+            onRemove={(at) => setAttachments(attachments.filter((_, index) => index !== at))}
+          />
+        )}
+        <textarea
+          ref={area}
+          id="message"
+          aria-label="Message"
+          placeholder={model?.use === "image" ? "Describe an image" : `Message ${model?.id ?? ""}`}
+          rows={1}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onPaste={(event) => {
+            const files = [...(event.clipboardData?.files ?? [])];
+            if (files.length > 0) void add(files);
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing || !mayWrite) return;
+            event.preventDefault();
+            send();
+          }}
+        />
+        <div class="row">
+          <button
+            type="button"
+            class="quiet icon-button"
+            aria-label="Attach files"
+            title="Attach files"
+            onClick={() => chooseFiles(acceptedBy(model), (files) => void add(files))}
+          >
+            <Icon name="clip" />
+          </button>
+          <Context />
+          {run ? (
+            <button
+              type="button"
+              class="primary round"
+              aria-label="Stop"
+              title="Stop (Esc)"
+              onClick={() => session.stop()}
+            >
+              <Icon name="stop" />
+            </button>
+          ) : (
+            <button
+              type="submit"
+              class="primary round"
+              aria-label="Send"
+              title="Send (Enter)"
+              disabled={isEmpty || !model}
+            >
+              <Icon name="send" />
+            </button>
+          )}
+        </div>
+      </div>
+    </form>
+  );
+}
+
+/** How much of the context the conversation takes. */
+function Context() {
+  const { session } = usePage();
+  const { model } = session;
+  const used = contextUsed(pathOf(session.conversation.value));
+  if (used === undefined || !model?.context || model.use === "image") return <span class="context" />;
+  const share = Math.min(1, used / model.context);
+  return (
+    <span class="context" title="Tokens of the conversation, and how many the model can have">
+      <meter min={0} max={1} high={0.8} optimum={0} value={share} aria-label="Context used" />
+      <span>
+        {whole(used)} of {whole(model.context)} tokens
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,25 @@
+// What all parts of the page share.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { ToBlocks } from "../logic/markdown.ts";
+import type { Api } from "../state/api.ts";
+import type { Session } from "../state/session.ts";
+import type { Watch } from "../state/watch.ts";
+
+export interface Page {
+  readonly api: Api;
+  readonly session: Session;
+  readonly watch: Watch;
+  readonly toBlocks: ToBlocks;
+  /** HTML of which nothing can run, as the browser takes it. */
+  readonly sanitised: (html: string) => string;
+}
+
+export const PageContext = createContext<Page | undefined>(undefined);
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (!page) throw new Error("outside of the page");
+  return page;
+}

@@ -1,0 +1,40 @@
+// A dialog over the page: the browser keeps the focus in it and closes it on Escape.
+
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Icon } from "./icons.tsx";
+
+interface DialogProps {
+  readonly title: string;
+  readonly class?: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+export function Dialog({ title, class: name = "", onClose, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog
+      ref={element}
+      class={name}
+      aria-labelledby={id}
+      onClose={onClose}
+      onPointerDown={(event) => {
+        // What lies beside the dialog is its backdrop.
+        if (event.target === element.current) element.current?.close();
+      }}
+    >
+      <div class="sheet">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="quiet icon-button" aria-label="Close" onClick={() => element.current?.close()}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,51 @@
+// Text of a model as formatted blocks; those that do not change stay as they are in the page.
+
+import { useMemo, useState } from "preact/hooks";
+import type { Block } from "../logic/markdown.ts";
+import { copyText } from "./browser.ts";
+import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
+
+export function Markdown({ text }: { readonly text: string }) {
+  const { toBlocks } = usePage();
+  const blocks = useMemo(() => toBlocks(text), [text]);
+  return (
+    <div class="markdown">
+      {blocks.map((block, index) => (
+        <BlockView key={index} block={block} />
+      ))}
+    </div>
+  );
+}
+
+function BlockView({ block: { raw, html, code } }: { readonly block: Block }) {
+  const { sanitised } = usePage();
+  return useMemo(() => {
+    const content = <div class="block" dangerouslySetInnerHTML={{ __html: sanitised(html) }} />;
+    if (!code) return content;
+    return (
+      <div class="code">
+        <div class="code-head">
+          <span>{code.language || "text"}</span>
+          <CopyButton text={code.text} label="Copy code" />
+        </div>
+        {content}
+      </div>
+    );
+  }, [raw]);
+}
+
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isDone, setDone] = useState(false);
+  const copy = async () => {
+    await copyText(text);
+    setDone(true);
+    setTimeout(() => setDone(false), 1500);
+  };
+  const shown = isDone ? "Copied" : label;
+  return (
+    <button type="button" class="quiet icon-button" aria-label={shown} title={shown} onClick={() => void copy()}>
+      <Icon name={isDone ? "check" : "copy"} />
+    </button>
+  );
+}

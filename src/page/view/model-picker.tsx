@@ -1,0 +1,78 @@
+// Which model answers, and what each can do.
+
+import { capabilityNames, type Model } from "../logic/models.ts";
+import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
+import { Menu } from "./menu.tsx";
+
+export function ModelPicker() {
+  const { session } = usePage();
+  const { model } = session;
+  const models = session.models.value;
+  const groups = [
+    { name: "Chat", models: models.filter(({ use }) => use === "chat") },
+    { name: "Images", models: models.filter(({ use }) => use === "image") },
+  ];
+  const button = (
+    <>
+      <span class="name">{model?.id ?? "…"}</span>
+      <Icon name="down" />
+    </>
+  );
+  return (
+    <Menu label={`Model: ${model?.id ?? "none"}`} button={button} buttonClass="quiet picker">
+      {(close) => (
+        <div class="models">
+          {groups.map(
+            (group) =>
+              group.models.length > 0 && (
+                <fieldset key={group.name}>
+                  <legend>{group.name}</legend>
+                  {group.models.map((one) => (
+                    <Choice
+                      key={one.id}
+                      model={one}
+                      isChosen={one === model}
+                      onChoose={() => session.chooseModel(one.id)}
+                      onDone={close}
+                    />
+                  ))}
+                </fieldset>
+              ),
+          )}
+        </div>
+      )}
+    </Menu>
+  );
+}
+
+interface ChoiceProps {
+  readonly model: Model;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  readonly onDone: () => void;
+}
+
+const Choice = ({ model, isChosen, onChoose, onDone }: ChoiceProps) => (
+  <label class="choice">
+    <input
+      type="radio"
+      name="model"
+      checked={isChosen}
+      onChange={onChoose}
+      // The arrow keys choose; Enter and a click are the end of it.
+      onClick={(event) => event.detail > 0 && onDone()}
+      onKeyDown={(event) => event.key === "Enter" && onDone()}
+    />
+    <span>
+      <strong>{model.id}</strong>
+      {model.about && <small>{model.about}</small>}
+      <span class="chips">
+        {capabilityNames(model).map((name) => (
+          <span key={name}>{name}</span>
+        ))}
+        {!model.loaded && <span class="plain">loads when used</span>}
+      </span>
+    </span>
+  </label>
+);

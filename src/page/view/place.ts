@@ -1,0 +1,15 @@
+// Where in the page somebody is, as the part of the address behind `#`.
+
+export interface Place {
+  readonly view: "chat" | "watch";
+  /** The shown chat; absent: a new one. */
+  readonly id?: string;
+}
+
+export const hashOf = ({ view, id }: Place): string => (view === "watch" ? "#watch" : id ? `#chat/${id}` : "#chat");
+
+export function placeOf(hash: string): Place {
+  const [view, id] = hash.replace(/^#/, "").split("/", 2);
+  if (view === "watch") return { view };
+  return { view: "chat", ...(id && { id }) };
+}

@@ -1,0 +1,47 @@
+// Has the server's speech model say a text.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Act } from "./act.tsx";
+import { usePage } from "./context.ts";
+
+/** Characters that the server says at once. */
+const MOST = 32_000;
+
+export function ReadAloud({ text }: { readonly text: () => string }) {
+  const { api, session } = usePage();
+  const [state, setState] = useState<"silent" | "loading" | "speaking">("silent");
+  const stop = useRef(() => {});
+  useEffect(() => () => stop.current(), []);
+  if (!session.abilities.value.speech) return null;
+  const speak = async () => {
+    const abort = new AbortController();
+    const audio = new Audio();
+    stop.current = () => {
+      abort.abort();
+      audio.pause();
+      URL.revokeObjectURL(audio.src);
+      setState("silent");
+    };
+    setState("loading");
+    try {
+      const body = { input: text().slice(0, MOST) };
+      const response = await api.fetch("/v1/audio/speech", body, { signal: abort.signal });
+      audio.src = URL.createObjectURL(await response.blob());
+      audio.addEventListener("ended", () => stop.current());
+      await audio.play();
+      if (!abort.signal.aborted) setState("speaking");
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      stop.current();
+      session.announcement.value = error instanceof Error ? error.message : "Speech failed.";
+    }
+  };
+  if (state === "silent") return <Act icon="speaker" label="Read aloud" onClick={() => void speak()} />;
+  return (
+    <Act
+      icon="stop"
+      label={state === "loading" ? "Stop (loading speech)" : "Stop reading"}
+      onClick={() => stop.current()}
+    />
+  );
+}

@@ -1,0 +1,188 @@
+// How the model of this conversation is asked, and how the page looks.
+
+import { useState } from "preact/hooks";
+import { readTools } from "../logic/chat-request.ts";
+import type { Settings } from "../logic/conversation.ts";
+import { fromJson, toJson } from "../logic/export.ts";
+import { messageOf } from "../state/api.ts";
+import { chooseFiles, saveFile } from "./browser.ts";
+import { usePage } from "./context.ts";
+import { Dialog } from "./dialog.tsx";
+import { Icon } from "./icons.tsx";
+import { applyTheme, chosenTheme, type Theme } from "./theme.ts";
+
+type NumberField = "temperature" | "top_p" | "top_k" | "min_p" | "max_tokens" | "seed";
+
+const NUMBERS: readonly { name: NumberField; label: string; hint: string; min: number; max?: number; step: number }[] =
+  [
+    {
+      name: "temperature",
+      label: "Temperature",
+      hint: "0: always the likeliest token",
+      min: 0,
+      max: 2,
+      step: 0.05,
+    },
+    { name: "top_p", label: "Top P", hint: "share of probability", min: 0, max: 1, step: 0.01 },
+    { name: "top_k", label: "Top K", hint: "likeliest tokens to choose from", min: 0, step: 1 },
+    { name: "min_p", label: "Min P", hint: "least probability", min: 0, max: 1, step: 0.01 },
+    { name: "max_tokens", label: "Longest answer", hint: "tokens", min: 1, step: 1 },
+    { name: "seed", label: "Seed", hint: "for answers that repeat", min: 0, step: 1 },
+  ];
+
+const EFFORTS = ["", "none", "low", "medium", "high"] as const;
+
+export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
+  const { session } = usePage();
+  const { settings } = session.conversation.value;
+  const set = (change: Partial<Record<keyof Settings, unknown>>) => {
+    // What is set now: fields may change faster than they are drawn.
+    const all = Object.entries({ ...session.conversation.value.settings, ...change }).filter(
+      ([, value]) => value !== undefined && value !== "",
+    );
+    session.setSettings(Object.fromEntries(all) as Settings);
+  };
+  return (
+    <Dialog title="Settings" class="side" onClose={onClose}>
+      <section>
+        <h3>This conversation</h3>
+        <label class="field">
+          System prompt
+          <textarea
+            rows={4}
+            data-first
+            placeholder="You are a helpful assistant."
+            defaultValue={settings.system}
+            onChange={(event) => set({ system: event.currentTarget.value })}
+          />
+        </label>
+        <div class="grid">
+          {NUMBERS.map(({ name, label, hint, ...range }) => (
+            <label key={name} class="field">
+              {label}
+              <input
+                type="number"
+                {...range}
+                placeholder="default"
+                defaultValue={settings[name]}
+                onChange={({ currentTarget: input }) => {
+                  if (input.reportValidity())
+                    set({ [name]: Number.isNaN(input.valueAsNumber) ? undefined : input.valueAsNumber });
+                }}
+              />
+              <small>{hint}</small>
+            </label>
+          ))}
+        </div>
+        {session.model?.capabilities.has("reasoning") && (
+          <label class="field">
+            Thinking
+            <select
+              value={settings.reasoning_effort ?? ""}
+              onChange={(event) => set({ reasoning_effort: event.currentTarget.value })}
+            >
+              {EFFORTS.map((effort) => (
+                <option key={effort} value={effort}>
+                  {effort || "default"}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {session.model?.capabilities.has("tools") && (
+          <ToolsField value={settings.tools ?? ""} onChange={(tools) => set({ tools })} />
+        )}
+      </section>
+      <Appearance />
+      <HistorySection />
+    </Dialog>
+  );
+}
+
+function ToolsField({ value, onChange }: { readonly value: string; readonly onChange: (tools: string) => void }) {
+  const [problem, setProblem] = useState("");
+  const change = (text: string) => {
+    try {
+      if (text.trim()) readTools(text);
+      setProblem("");
+      onChange(text);
+    } catch {
+      setProblem("This is not JSON.");
+    }
+  };
+  return (
+    <label class="field">
+      Tools
+      <textarea
+        rows={4}
+        class="mono"
+        spellcheck={false}
+        placeholder='[{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]'
+        defaultValue={value}
+        aria-invalid={problem !== ""}
+        onChange={(event) => change(event.currentTarget.value)}
+      />
+      {problem ? (
+        <small class="error">{problem}</small>
+      ) : (
+        <small>Functions as JSON. The page shows the calls; you say what they gave.</small>
+      )}
+    </label>
+  );
+}
+
+function Appearance() {
+  const [theme, setTheme] = useState(chosenTheme());
+  const choose = (chosen: Theme) => {
+    applyTheme(chosen);
+    setTheme(chosen);
+  };
+  return (
+    <section>
+      <fieldset class="segments">
+        <legend>Appearance</legend>
+        {(["system", "light", "dark"] as const).map((one) => (
+          <label key={one}>
+            <input type="radio" name="theme" checked={theme === one} onChange={() => choose(one)} />
+            <span>{one === "system" ? "System" : one === "light" ? "Light" : "Dark"}</span>
+          </label>
+        ))}
+      </fieldset>
+    </section>
+  );
+}
+
+function HistorySection() {
+  const { session } = usePage();
+  const [said, setSaid] = useState("");
+  const importAll = async (files: readonly File[]) => {
+    try {
+      const found = (await Promise.all(files.map(async (file) => fromJson(await file.text())))).flat();
+      await session.import(found);
+      setSaid(`${found.length} ${found.length === 1 ? "chat" : "chats"} imported.`);
+    } catch (error) {
+      setSaid(messageOf(error));
+    }
+  };
+  const exportAll = async () => saveFile("svc-chats.json", "application/json", toJson(await session.all()));
+  return (
+    <section>
+      <h3>History</h3>
+      <p class="soft">Chats are kept in this browser alone; the server keeps none.</p>
+      <div class="buttons start">
+        <button type="button" onClick={() => void exportAll()}>
+          <Icon name="download" /> Export all
+        </button>
+        <button type="button" onClick={() => chooseFiles(".json,application/json", (files) => void importAll(files))}>
+          <Icon name="upload" /> Import
+        </button>
+        <button type="button" class="danger" onClick={() => confirm("Delete all chats?") && void session.removeAll()}>
+          <Icon name="trash" /> Delete all
+        </button>
+      </div>
+      <p role="status" class="soft">
+        {said}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,64 @@
+// The list of chats, and the ways to the other parts of the page.
+
+import { useState } from "preact/hooks";
+import { ago } from "../logic/format.ts";
+import { usePage } from "./context.ts";
+import { Icon, Mark } from "./icons.tsx";
+import { hashOf, type Place } from "./place.ts";
+
+/** Chats from which on a field to search in them helps. */
+const MANY = 8;
+
+export function Sidebar({ place, onLeave }: { readonly place: Place; readonly onLeave: () => void }) {
+  const { session } = usePage();
+  const [words, setWords] = useState("");
+  const all = session.summaries.value;
+  const shown = all.filter(({ title }) => title.toLowerCase().includes(words.trim().toLowerCase()));
+  const running = session.runs.value;
+  return (
+    <div class="sidebar" onClick={(event) => event.target instanceof Element && event.target.closest("a") && onLeave()}>
+      <header>
+        <a class="brand" href={hashOf({ view: "chat" })}>
+          <Mark /> svc
+        </a>
+      </header>
+      <a class="button new" href={hashOf({ view: "chat" })} onClick={() => session.begin()}>
+        <Icon name="plus" /> New chat
+      </a>
+      <nav class="chats" aria-label="Chats">
+        {all.length >= MANY && (
+          <input
+            type="search"
+            placeholder="Search chats"
+            aria-label="Search chats"
+            value={words}
+            onInput={(event) => setWords(event.currentTarget.value)}
+          />
+        )}
+        <ul>
+          {shown.map(({ id, title, updatedAt }) => (
+            <li key={id}>
+              <a
+                href={hashOf({ view: "chat", id })}
+                aria-current={place.view === "chat" && session.conversation.value.id === id ? "page" : undefined}
+                title={`${title}, ${ago(updatedAt, Date.now())}`}
+              >
+                {title || "Untitled"}
+                {running.has(id) && <i class="live-dot" role="img" aria-label="is being answered" />}
+              </a>
+            </li>
+          ))}
+        </ul>
+        {all.length === 0 && <p class="soft">Your chats stay in this browser.</p>}
+      </nav>
+      <nav class="places" aria-label="Pages">
+        <a href={hashOf({ view: "watch" })} aria-current={place.view === "watch" ? "page" : undefined}>
+          <Icon name="pulse" /> Watch
+        </a>
+        <a href="/docs">
+          <Icon name="book" /> API reference
+        </a>
+      </nav>
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+// The shown conversation: its turns, or what to begin with.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { pathOf } from "../logic/conversation.ts";
+import { capabilityNames, type Model } from "../logic/models.ts";
+import { usePage } from "./context.ts";
+import { Icon, Mark } from "./icons.tsx";
+import { AnswerTurn, ToolTurn, UserTurn } from "./turn.tsx";
+
+/** Pixels from the end within which somebody reads the newest. */
+const NEAR = 90;
+
+export function Thread() {
+  const { session } = usePage();
+  const { id } = session.conversation.value;
+  const path = pathOf(session.conversation.value);
+  const { run } = session;
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  const [isAway, setAway] = useState(false);
+  const toEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  useEffect(() => {
+    follows.current = true;
+    toEnd();
+  }, [id, path.length]);
+  useEffect(() => {
+    const growing = new ResizeObserver(() => follows.current && toEnd());
+    if (content.current) growing.observe(content.current);
+    return () => growing.disconnect();
+  }, []);
+  const look = () => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
+    follows.current = scrollHeight - scrollTop - clientHeight < NEAR;
+    setAway(!follows.current);
+  };
+  return (
+    <div class="thread-frame">
+      <div
+        class="thread"
+        ref={scroller}
+        onScroll={look}
+        tabIndex={path.length > 0 ? 0 : -1}
+        role="region"
+        aria-label="Conversation"
+      >
+        <div class="column" ref={content}>
+          {path.length === 0 && <Welcome />}
+          {path.map((turn, index) => {
+            if (turn.role === "user") return <UserTurn key={turn.id} turn={turn} />;
+            if (turn.role === "tool") return <ToolTurn key={turn.id} turn={turn} />;
+            const isLast = index === path.length - 1;
+            return (
+              <AnswerTurn key={turn.id} turn={turn} run={run?.turn === turn.id ? run : undefined} isLast={isLast} />
+            );
+          })}
+        </div>
+      </div>
+      {isAway && (
+        <button type="button" class="to-end icon-button" aria-label="To the newest message" onClick={toEnd}>
+          <Icon name="down" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+const TO_CHAT = [
+  "What is the capital of France?",
+  "Explain how a rainbow forms, in three sentences.",
+  "Write a haiku about the sea.",
+  "Show a Python function that reverses a list.",
+];
+const TO_DRAW = ["a red circle above a blue square", "a green tree under a yellow sun"];
+
+function Welcome() {
+  const { session } = usePage();
+  const { model } = session;
+  const trouble = session.trouble.value;
+  if (trouble) {
+    return (
+      <section class="welcome">
+        <Mark />
+        <h2>The models cannot be listed</h2>
+        <p class="error" role="alert">
+          {trouble}
+        </p>
+        <button type="button" class="primary" onClick={() => void session.loadModels()}>
+          Try again
+        </button>
+      </section>
+    );
+  }
+  return (
+    <section class="welcome">
+      <Mark />
+      <h2>{model?.use === "image" ? "What shall I draw?" : "How can I help?"}</h2>
+      {model ? <About model={model} /> : <p class="soft">&nbsp;</p>}
+      <ul class="suggestions">
+        {(model?.use === "image" ? TO_DRAW : TO_CHAT).map((text) => (
+          <li key={text}>
+            <button type="button" disabled={!model} onClick={() => session.send(text)}>
+              {text}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {model?.id === "svc-mini" && (
+        <p class="soft hint">
+          svc-mini is a tiny model that shows how things work. For real work, start <code>svc --model file.gguf</code>.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const About = ({ model }: { readonly model: Model }) => (
+  <>
+    <p class="soft">
+      <strong>{model.id}</strong>
+      {model.about && ` · ${model.about}`}
+    </p>
+    <ul class="chips" aria-label="What this model can do">
+      {capabilityNames(model).map((name) => (
+        <li key={name}>{name}</li>
+      ))}
+    </ul>
+  </>
+);

@@ -1,0 +1,217 @@
+// One turn of a conversation with what can be done with it.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { turnOf } from "../logic/answer.ts";
+import { siblingsOf, type Turn } from "../logic/conversation.ts";
+import { duration, rate, whole } from "../logic/format.ts";
+import type { Run } from "../state/session.ts";
+import { Act } from "./act.tsx";
+import { Attachments } from "./attachments.tsx";
+import { usePage } from "./context.ts";
+import { Icon, type IconName } from "./icons.tsx";
+import { CopyButton, Markdown } from "./markdown.tsx";
+import { ReadAloud } from "./read-aloud.tsx";
+import { ToolCalls } from "./tool-calls.tsx";
+
+export function UserTurn({ turn }: { readonly turn: Turn }) {
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing) return <Editor turn={turn} label="Send" onDone={() => setEditing(false)} />;
+  return (
+    <article class="turn user" aria-label="You">
+      {turn.attachments && <Attachments attachments={turn.attachments} />}
+      {turn.text && <div class="bubble">{turn.text}</div>}
+      <footer>
+        <Branches turn={turn} />
+        <CopyButton text={turn.text} label="Copy" />
+        <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />
+      </footer>
+    </article>
+  );
+}
+
+/** A result that somebody gave to a call of the model. */
+export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
+  <article class="turn tool" aria-label="Result">
+    <details>
+      <summary>
+        <Icon name="tool" /> Result
+      </summary>
+      <pre>{turn.text}</pre>
+    </details>
+  </article>
+);
+
+interface AnswerProps {
+  readonly turn: Turn;
+  /** While it is being written. */
+  readonly run: Run | undefined;
+  /** Its calls are still to be answered. */
+  readonly isLast: boolean;
+}
+
+export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
+  const { session } = usePage();
+  const [isEditing, setEditing] = useState(false);
+  const content = useRef<HTMLDivElement>(null);
+  const turn = run ? { ...stored, ...turnOf(run.answer.value), images: run.images.value } : stored;
+  const { text, reasoning, images = [], toolCalls = [], error, readInputs = [] } = turn;
+  const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
+  if (isEditing) return <Editor turn={turn} label="Save as a branch" onDone={() => setEditing(false)} />;
+  return (
+    <article class="turn answer" aria-label={turn.model ?? "Answer"} aria-busy={run !== undefined}>
+      <h2>{turn.model}</h2>
+      {readInputs.map((read, index) => (
+        <details key={index} class="fold">
+          <summary>
+            <Icon name="file" /> Read from what you attached
+          </summary>
+          <pre>{read || "No text was found."}</pre>
+        </details>
+      ))}
+      {reasoning && <Thinking turn={turn} isThinking={run !== undefined && !text} text={reasoning} />}
+      <div ref={content}>{text && <Markdown text={text} />}</div>
+      {images.map((url, index) => (
+        <a key={index} class="made" href={url} download={`image-${index + 1}.${/\/(\w+)/.exec(url)?.[1] ?? "png"}`}>
+          <img src={url} alt="What the model drew" />
+        </a>
+      ))}
+      {toolCalls.length > 0 && (
+        <ToolCalls
+          calls={toolCalls}
+          onAnswer={isLast && !run ? (given) => session.answerCalls(turn, given) : undefined}
+        />
+      )}
+      {run && isEmpty && (
+        <p class="dots">
+          <span class="sr-only">Waiting for the first word</span>
+          <i />
+          <i />
+          <i />
+        </p>
+      )}
+      {error && (
+        <p class="error" role="alert">
+          {error}
+        </p>
+      )}
+      <footer>
+        {run ? (
+          <span class="facts">{paceText(run)}</span>
+        ) : (
+          <>
+            <Branches turn={turn} />
+            {text && <CopyButton text={text} label="Copy" />}
+            <Act icon="again" label="Regenerate" onClick={() => session.regenerate(turn)} />
+            {text && <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />}
+            <Act icon="branch" label="Branch into a new chat" onClick={() => session.fork(turn)} />
+            {text && <ReadAloud text={() => content.current?.innerText ?? text} />}
+            <span class="facts">{factsOf(turn)}</span>
+          </>
+        )}
+      </footer>
+    </article>
+  );
+}
+
+function Thinking({
+  turn,
+  text,
+  isThinking,
+}: {
+  readonly turn: Turn;
+  readonly text: string;
+  readonly isThinking: boolean;
+}) {
+  const took = turn.reasoningMs === undefined ? "Thought" : `Thought for ${duration(turn.reasoningMs)}`;
+  return (
+    <details class="fold thinking">
+      <summary class={isThinking ? "live" : ""}>
+        <Icon name="thought" /> {isThinking ? "Thinking…" : took}
+      </summary>
+      <Markdown text={text} />
+    </details>
+  );
+}
+
+function Branches({ turn }: { readonly turn: Turn }) {
+  const { session } = usePage();
+  const siblings = siblingsOf(session.conversation.value, turn);
+  const at = siblings.findIndex(({ id }) => id === turn.id);
+  if (siblings.length < 2 || session.run) return null;
+  const step = (by: number, icon: IconName, label: string) => {
+    const to = siblings[at + by];
+    return <Act icon={icon} label={label} disabled={!to} onClick={() => to && session.showBranch(to.id)} />;
+  };
+  return (
+    <span class="branches">
+      {step(-1, "left", "Previous version")}
+      <span aria-label={`Version ${at + 1} of ${siblings.length}`}>
+        {at + 1}/{siblings.length}
+      </span>
+      {step(1, "right", "Next version")}
+    </span>
+  );
+}
+
+function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: string; readonly onDone: () => void }) {
+  const { session } = usePage();
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => area.current?.focus(), []);
+  const save = () => {
+    onDone();
+    session.edit(turn, area.current?.value ?? "");
+  };
+  return (
+    <form
+      class={`turn editor ${turn.role}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onDone();
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
+      }}
+    >
+      <textarea
+        ref={area}
+        aria-label="Text"
+        defaultValue={turn.text}
+        rows={Math.min(16, turn.text.split("\n").length + 1)}
+      />
+      <div class="buttons">
+        <button type="button" onClick={onDone}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" disabled={session.run !== undefined}>
+          {label}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function paceText({ answer, pace }: Run): string {
+  const { pieces } = answer.value;
+  const speed = pace.value === undefined ? "" : ` · ${rate(pace.value)} tokens/s`;
+  return pieces === 0 ? "" : `${whole(pieces)} tokens${speed}`;
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  length: "cut at the length limit",
+  stopped: "stopped",
+  cancelled: "cancelled",
+  edited: "edited by you",
+};
+
+function factsOf({ stats, finish }: Turn): string {
+  const { tokensPerSecond, completionTokens, firstTokenMs, cachedTokens = 0 } = stats ?? {};
+  const facts = [
+    finish === undefined ? "interrupted" : ENDS[finish],
+    tokensPerSecond !== undefined && `${rate(tokensPerSecond)} tokens/s`,
+    completionTokens !== undefined && `${whole(completionTokens)} tokens`,
+    firstTokenMs !== undefined && `first after ${duration(firstTokenMs)}`,
+    cachedTokens > 0 && `${whole(cachedTokens)} from the cache`,
+  ];
+  return facts.filter(Boolean).join(" · ");
+}

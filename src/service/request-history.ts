@@ -1,0 +1,105 @@
+// Requests that run and the last ones that ended: what each is computed by, its counts and times, and nothing of its text.
+
+import type { Clock } from "../domain/clock.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
+
+/** Requests that are remembered after their end. */
+const REMEMBERED = 100;
+
+/** A request as it begins. */
+export interface Begun {
+  /** Correlation id. */
+  readonly id: string;
+  /** Kind of its engine. */
+  readonly kind: string;
+  readonly model: string;
+  readonly client?: string | undefined;
+}
+
+/** What changes while it runs. */
+interface Running {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/** How it went. */
+interface Outcome {
+  readonly reason?: FinishReason;
+  readonly error?: ErrorCode;
+  readonly usage?: Usage;
+  /** Milliseconds from admission to the first text. */
+  readonly firstTextMs?: number;
+}
+
+export interface RequestRecord extends Begun, Outcome, Running {
+  /** Milliseconds since 1970. */
+  readonly admittedAt: number;
+  readonly state: "waiting" | "running" | "ended";
+  /** Milliseconds since admission, or until its end. */
+  readonly ms: number;
+}
+
+interface Live {
+  readonly begun: Begun;
+  /** Of the clock that only goes forward. */
+  readonly since: number;
+  readonly admittedAt: number;
+  readonly progress: Running;
+  readonly outcome: Outcome;
+  isRunning: boolean;
+}
+
+/** One request in the history. */
+export interface HistoryEntry {
+  /** It is computed from now on. */
+  readonly running: () => void;
+  /** It has ended as its outcome says. */
+  readonly ended: () => void;
+}
+
+export class RequestHistory {
+  private readonly live = new Set<Live>();
+  /** The oldest first. */
+  private readonly past: RequestRecord[] = [];
+
+  constructor(private readonly clock: Clock) {}
+
+  /** A request was admitted; the last two are read whenever somebody looks, until it has ended. */
+  begin(begun: Begun, progress: Running, outcome: Outcome): HistoryEntry {
+    const { clock, live, past } = this;
+    const entry = { begun, since: clock.now(), admittedAt: clock.wall(), progress, outcome, isRunning: false };
+    live.add(entry);
+    return {
+      running: () => void (entry.isRunning = true),
+      ended: () => {
+        live.delete(entry);
+        // Whoever stops reading has no reason to give.
+        past.push({ reason: "cancelled", ...this.record(entry, "ended") });
+        if (past.length > REMEMBERED) past.shift();
+      },
+    };
+  }
+
+  /** Those that run in the order of their admission, then those that ended, the newest first. */
+  list(): RequestRecord[] {
+    const live = [...this.live].map((entry) => this.record(entry, entry.isRunning ? "running" : "waiting"));
+    return [...live, ...this.past.toReversed()];
+  }
+
+  private record({ begun, since, admittedAt, progress, outcome }: Live, state: RequestRecord["state"]): RequestRecord {
+    const { reason, error, usage, firstTextMs } = outcome;
+    return {
+      ...begun,
+      state,
+      admittedAt,
+      ms: this.clock.now() - since,
+      promptTokens: usage?.promptTokens || progress.promptTokens,
+      completionTokens: usage?.completionTokens || progress.completionTokens,
+      ...(reason && { reason }),
+      ...(error && { error }),
+      ...(usage && { usage }),
+      ...(firstTextMs !== undefined && { firstTextMs }),
+    };
+  }
+}

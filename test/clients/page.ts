@@ -1,0 +1,326 @@
+// The web page in Chromium, as people use it, against a svc of its own (the sources, or the command after two dashes) with
+// svc-mini, the usual engines and a scripted model: chats, stops, regenerates, edits, reloads, exports, draws, speaks, watches.
+// `CHROMIUM` names the browser; without one it prints why it checks nothing. `SHOTS=folder` keeps pictures of the page.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { check, equal, ok, same, skip, summary } from "./checks.ts";
+import {
+  answered,
+  choose,
+  openBrowser,
+  openTab,
+  press,
+  say,
+  scheme,
+  seriousFindings,
+  shot,
+  until,
+} from "./page/browser.ts";
+import { scriptedModel } from "./page/scripted-model.ts";
+
+const KEY = "a-key-of-the-page-test";
+
+const chromium = process.env["CHROMIUM"] ?? Bun.which("chromium");
+const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
+
+/** Runs in the page: somebody drops a picture of a word onto it. */
+async function dropPicture(): Promise<void> {
+  const canvas = new OffscreenCanvas(420, 120);
+  const ink = canvas.getContext("2d");
+  if (!ink) throw new Error("no canvas");
+  ink.fillStyle = "white";
+  ink.fillRect(0, 0, 420, 120);
+  ink.fillStyle = "black";
+  ink.font = "48px sans-serif";
+  ink.fillText("Invoice 4711", 40, 78);
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([await canvas.convertToBlob()], "invoice.png", { type: "image/png" }));
+  for (const type of ["dragover", "drop"]) {
+    document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+  }
+}
+
+async function checkPage(url: string, executable: string): Promise<void> {
+  const browser = await openBrowser(executable);
+  const { page, wrong } = await openTab(browser, url);
+  const downloads = mkdtempSync(join(tmpdir(), "svc-page-"));
+  const session = await browser.target().createCDPSession();
+  await session.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: downloads });
+  const turns = () => page.$$eval(".turn", (all) => all.map((turn) => turn.innerText.split("\n")[0] ?? ""));
+  const downloaded = async (ending: string) => {
+    for (let tries = 0; tries < 100; tries++) {
+      const name = readdirSync(downloads).find((one) => one.endsWith(ending));
+      if (name) return readFileSync(join(downloads, name), "utf8");
+      await Bun.sleep(50);
+    }
+    throw new Error(`no file that ends with ${ending} was saved`);
+  };
+  /** Nothing serious by axe, in light and dark. */
+  const isAccessible = async (name: string) => {
+    for (const colours of ["light", "dark"] as const) {
+      await scheme(page, colours);
+      await Bun.sleep(200);
+      same(await seriousFindings(page), []);
+      await shot(page, `${name}-${colours}`);
+    }
+    await scheme(page, "light");
+  };
+
+  await check("the page opens without an error, and without its parts moving about", async () => {
+    await page.evaluateOnNewDocument(() => {
+      const shifts = { sum: 0 };
+      Object.assign(globalThis, { shifts });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) shifts.sum += (entry as unknown as { value: number }).value;
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    await page.goto(url);
+    await page.waitForSelector(".chips li");
+    await Bun.sleep(300);
+    const shifted = await page.evaluate(() => (globalThis as unknown as { shifts: { sum: number } }).shifts.sum);
+    ok(shifted < 0.05, `layout shift ${shifted}`);
+    await isAccessible("empty");
+  });
+  await check("an answer has its speed, and the context that is used is shown", async () => {
+    await say(page, "What is the capital of France?");
+    const text = await answered(page, "Paris");
+    ok(/tokens\/s · \d+ tokens · first after/.test(text), text);
+    await until(page, `/\\d+ of 4,096 tokens/.test(document.querySelector(".context").innerText)`);
+  });
+  await check("regenerating and editing make branches, between which one can go", async () => {
+    await press(page, "Regenerate");
+    await answered(page, "2/2");
+    await press(page, "Edit", ".turn.user");
+    await page.waitForSelector(".editor textarea");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("a");
+    await page.keyboard.up("Control");
+    await page.keyboard.type("What is the capital of Italy?");
+    await press(page, "Send", ".editor");
+    await answered(page, "Rome");
+    await press(page, "Previous version", ".turn.user");
+    await until(page, `document.querySelector(".thread").innerText.includes("Paris")`);
+    await press(page, "Next version", ".turn.user");
+    await until(page, `document.querySelector(".thread").innerText.includes("Rome")`);
+  });
+  await check("what was said is there after a reload", async () => {
+    const before = await turns();
+    await page.reload();
+    await until(page, `document.querySelector(".thread").innerText.includes("Rome")`);
+    same(await turns(), before);
+  });
+  await check("Escape stops an answer, whose text so far stays; the server stops too", async () => {
+    await page.click(".button.new");
+    await choose(page, "script/script");
+    await say(page, "Something endless");
+    await until(page, `document.querySelector(".answer")?.innerText.includes("word20")`);
+    await shot(page, "streaming");
+    await page.keyboard.press("Escape");
+    await answered(page, "stopped");
+    await until(
+      page,
+      `fetch("/v1/requests").then((r) => r.json()).then(({ data }) => data.every((one) => one.state === "ended"))`,
+    );
+  });
+  await check("thinking is folded away", async () => {
+    await page.click(".button.new");
+    await say(page, "think: 2 + 2");
+    const text = await answered(page, "It is 4.");
+    ok(/Thought for \d+ ms/.test(text), text);
+    ok(!text.includes("Two and two"), "the reasoning is open");
+    await page.click(".thinking summary");
+    await until(page, `document.querySelector(".thinking").innerText.includes("Two and two are four.")`);
+  });
+  await check("calls of tools are shown, and their results go back to the model", async () => {
+    await say(page, "How is the weather?");
+    await answered(page, '"unit": "celsius"');
+    await isAccessible("tools");
+    await page.type(".call textarea", "mild");
+    await press(page, "Send the result");
+    await answered(page, "It is mild in Paris.");
+  });
+  await check("Markdown is shown with its code", async () => {
+    await page.click(".button.new");
+    await say(page, "everything");
+    await answered(page);
+    same(await page.$$eval(".markdown table td", (cells) => cells.length), 6);
+    ok((await page.$$(".hljs-keyword")).length > 2, "the code has no colours");
+    await isAccessible("markdown");
+  });
+  await check("nothing that a model writes runs, is loaded or hides the page", async () => {
+    await page.click(".button.new");
+    await say(page, "hostile");
+    await answered(page);
+    await Bun.sleep(300);
+    equal(await page.title(), "hostile · svc");
+    same(await page.$$eval(".markdown :is(img, script, iframe, style, svg:not(.icon))", (all) => all.length), 0);
+    same(await page.$$eval(".markdown a", (links) => links.map((link) => link.getAttribute("href"))), [
+      "https://example.com/leak?secret=1",
+    ]);
+  });
+  await check("a chat is exported as Markdown and as JSON, which can be imported", async () => {
+    await press(page, "This chat", ".top");
+    await press(page, "Export as Markdown", ".top");
+    const markdown = await downloaded(".md");
+    ok(markdown.startsWith("# hostile\n\n## You\n\nhostile\n\n## Assistant (script/script)"), markdown.slice(0, 90));
+    await press(page, "This chat", ".top");
+    await press(page, "Export as JSON", ".top");
+    const json = await downloaded(".json");
+    equal((JSON.parse(json) as { format: string }).format, "svc-conversations");
+    await press(page, "This chat", ".top");
+    await press(page, "Delete", ".top");
+    await until(page, `![...document.querySelectorAll(".chats a")].some((one) => one.innerText === "hostile")`);
+    await press(page, "Settings", ".top");
+    await isAccessible("settings");
+    const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, "Import", "dialog")]);
+    const [file = ""] = readdirSync(downloads).filter((name) => name.endsWith(".json"));
+    await chooser.accept([join(downloads, file)]);
+    await until(page, `[...document.querySelectorAll(".chats a")].some((one) => one.innerText === "hostile")`);
+    await page.keyboard.press("Escape");
+  });
+  await check("settings go with the request", async () => {
+    await page.click(".button.new");
+    await press(page, "Settings", ".top");
+    await page.type("dialog textarea", "Be brief.");
+    await page.type('dialog input[type="number"]', "0.5");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    const [request] = await Promise.all([
+      page.waitForRequest((one) => one.url().endsWith("/v1/chat/completions")),
+      say(page, "hello"),
+    ]);
+    const body = JSON.parse(request.postData() ?? "") as { temperature: number; messages: { content: string }[] };
+    same([body.temperature, body.messages[0]?.content], [0.5, "Be brief."]);
+    await answered(page);
+  });
+  await check("the text in a picture is read for a model that does not see", async () => {
+    await page.click(".button.new");
+    await choose(page, "svc-mini");
+    await page.evaluate(dropPicture);
+    await page.waitForSelector(".composer .attachments img");
+    await say(page, "What is written there?");
+    await answered(page, "Read from what you attached", 60_000);
+  });
+  await check("an image model draws what is described", async () => {
+    await page.click(".button.new");
+    await choose(page, "svc-draw");
+    await shot(page, "draw");
+    await say(page, "a red circle above a blue square");
+    await until(page, `document.querySelector(".answer[aria-busy=false] .made img")?.naturalWidth > 0`, 120_000);
+    await shot(page, "drawn");
+  });
+  await check("an answer is read aloud", async () => {
+    await page.click(".button.new");
+    await choose(page, "svc-mini");
+    await say(page, "What is the capital of France?");
+    await answered(page);
+    const [response] = await Promise.all([
+      page.waitForResponse((one) => one.url().endsWith("/v1/audio/speech"), { timeout: 60_000 }),
+      press(page, "Read aloud"),
+    ]);
+    equal(response.status(), 200);
+    await page.waitForSelector('[aria-label="Stop reading"]');
+  });
+  await check("the other view watches engines, requests and levels, and cancels", async () => {
+    await page.click(".button.new");
+    await choose(page, "script/script");
+    await say(page, "Something endless");
+    await until(page, `document.querySelector(".answer")?.innerText.includes("word5")`);
+    await page.click('.places a[href="#watch"]');
+    await until(page, `document.querySelector(".watch tbody tr")?.innerText.includes("svc-mini")`);
+    await press(page, "Cancel", ".watch");
+    await until(page, `document.querySelector(".watch").innerText.includes("cancelled")`);
+    await until(page, `document.querySelector(".chart .line").getAttribute("d").length > 20`);
+    await isAccessible("watch");
+  });
+  await check("on a phone everything is there", async () => {
+    await page.setViewport({ width: 390, height: 800, isMobile: true, hasTouch: true, deviceScaleFactor: 2 });
+    await page.goto(`${url}/#chat`);
+    await page.reload();
+    await page.waitForSelector(".welcome h2");
+    await isAccessible("phone-empty");
+    await press(page, "Show chats", ".top");
+    await page.waitForSelector(".drawer .chats a");
+    await isAccessible("phone-chats");
+    await page.evaluate(() => {
+      const chats = [...document.querySelectorAll<HTMLElement>(".drawer .chats a")];
+      chats.find((one) => one.innerText === "everything")?.click();
+    });
+    await page.waitForSelector(".markdown table");
+    const [seen, whole] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+    equal(whole, seen);
+    await isAccessible("phone-chat");
+    await page.goto(`${url}/#watch`);
+    await page.waitForSelector(".watch tbody tr");
+    await isAccessible("phone-watch");
+    await page.setViewport({ width: 1280, height: 820 });
+  });
+  await check("nothing went wrong meanwhile, and nothing was asked of anybody else", async () => same(wrong, []));
+  await check("the API reference works without a network, and requests can be tried on it", async () => {
+    const docs = await openTab(browser, url);
+    await docs.page.goto(`${url}/docs`);
+    const operation = await docs.page.waitForSelector("#operations-Server-get_health .opblock-summary-control", {
+      timeout: 30_000,
+    });
+    await operation?.click();
+    const execute = await docs.page.waitForSelector("#operations-Server-get_health .execute");
+    await execute?.click();
+    await until(
+      docs.page,
+      `document.querySelector("#operations-Server-get_health .live-responses-table")?.innerText.includes("healthy")`,
+    );
+    for (const colours of ["light", "dark"] as const) {
+      await scheme(docs.page, colours);
+      await docs.page.reload();
+      await docs.page.waitForSelector("#operations-Server-get_health");
+      await shot(docs.page, `docs-${colours}`);
+    }
+    // What the library says of its own addresses.
+    same(
+      docs.wrong.filter((text) => !text.startsWith("Deprecated: escaping deep link")),
+      [],
+    );
+    await docs.page.close();
+  });
+  await browser.close();
+  rmSync(downloads, { recursive: true, force: true });
+}
+
+async function checkKey(url: string, executable: string): Promise<void> {
+  const browser = await openBrowser(executable);
+  const { page } = await openTab(browser, url);
+  await check("a server with API keys: the page asks for one, and keeps it in this tab alone", async () => {
+    await page.goto(url);
+    await page.waitForSelector("dialog input");
+    same(await seriousFindings(page), []);
+    await shot(page, "key");
+    await page.type("dialog input", "wrong");
+    await page.keyboard.press("Enter");
+    await until(page, `document.querySelector("dialog")?.innerText.includes("did not accept")`);
+    await page.evaluate(() => (document.querySelector<HTMLInputElement>("dialog input")!.value = ""));
+    await page.type("dialog input", KEY);
+    await page.keyboard.press("Enter");
+    await until(page, `document.querySelector(".picker").innerText.startsWith("svc-mini")`);
+    await say(page, "What is the capital of France?");
+    await answered(page, "Paris");
+    const kept = await page.evaluate(
+      (key) => [Object.values(sessionStorage), Object.values(localStorage)].map((all) => all.includes(key)),
+      KEY,
+    );
+    same(kept, [true, false]);
+  });
+  await browser.close();
+}
+
+if (chromium) {
+  console.log("The web page in Chromium");
+  const script = scriptedModel();
+  const upstream = ["--upstream", `script=http://127.0.0.1:${script.port}`];
+  await withServer([...upstream, "--ocr-input", "--transcribe-input"], ({ url }) => checkPage(url, chromium), command);
+  await withServer(["--api-key", KEY], ({ url }) => checkKey(url, chromium), command);
+  await script.stop(true);
+} else skip("the web page", "no Chromium");
+summary();

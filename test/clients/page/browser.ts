@@ -1,0 +1,110 @@
+// Chromium with a page of svc in it, and what checks look at.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+
+const AXE = readFileSync(join(import.meta.dir, "../node_modules/axe-core/axe.min.js"), "utf8");
+/** Where pictures of the page go; without it none are taken. */
+const SHOTS = process.env["SHOTS"];
+
+export const openBrowser = (executablePath: string): Promise<Browser> =>
+  puppeteer.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--autoplay-policy=no-user-gesture-required"],
+  });
+
+/** A tab, and what went wrong in it: errors, refused styles and scripts, and requests to anywhere but `url`. */
+export async function openTab(browser: Browser, url: string): Promise<{ page: Page; wrong: string[] }> {
+  const page = await browser.newPage();
+  const wrong: string[] = [];
+  page.on("pageerror", (error) => void wrong.push(error instanceof Error ? error.message : String(error)));
+  page.on("console", (message) => message.type() === "error" && void wrong.push(message.text()));
+  page.on("request", (request) => {
+    if (/^(?:data|blob|about):/.test(request.url()) || request.url().startsWith(url)) return;
+    wrong.push(`request to ${request.url()}`);
+  });
+  page.on("dialog", (dialog) => void dialog.accept());
+  await page.setViewport({ width: 1280, height: 820 });
+  return { page, wrong };
+}
+
+/** What axe finds that is serious or worse, as `rule: elements`. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // By the protocol, which the policy of the page is no obstacle to.
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: Found[] }> } };
+    interface Found {
+      readonly id: string;
+      readonly impact: string;
+      readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+    }
+    return (await axe.run()).violations.map(({ id, impact, nodes }) => ({
+      impact,
+      text: `${impact} ${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
+    }));
+  });
+  for (const { text } of violations) console.log(`      axe: ${text}`);
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ text }) => text);
+}
+
+export const scheme = (page: Page, value: "light" | "dark"): Promise<void> =>
+  page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+
+export async function shot(page: Page, name: string): Promise<void> {
+  if (SHOTS === undefined) return;
+  // Colours fade over.
+  await Bun.sleep(250);
+  await page.screenshot({ path: join(SHOTS, `${name}.png`) as `${string}.png` });
+}
+
+/** Resolves when the page shows what `found` says. */
+export async function until<T>(page: Page, found: string, timeout = 20_000): Promise<T> {
+  return (await (await page.waitForFunction(found, { timeout })).jsonValue()) as T;
+}
+
+/** Writes a message and sends it. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.type("#message", text);
+  await page.keyboard.press("Enter");
+}
+
+/** Resolves with the text of the last turn when it is a whole answer that has `words` in it. */
+export const answered = (page: Page, words = "", timeout?: number): Promise<string> =>
+  until(
+    page,
+    `(() => {
+      const last = [...document.querySelectorAll(".turn")].at(-1);
+      const text = last?.matches(".answer[aria-busy=false]") && last.innerText;
+      return text && text.includes(${JSON.stringify(words)}) && text;
+    })()`,
+    timeout,
+  );
+
+/** Chooses a model by its name, with the mouse. */
+export async function choose(page: Page, model: string): Promise<void> {
+  await page.click(".picker");
+  await page.waitForSelector(".choice");
+  await page.evaluate((name) => {
+    const choice = [...document.querySelectorAll<HTMLElement>(".choice")].find((one) => one.innerText.startsWith(name));
+    choice?.click();
+  }, model);
+  // A click by a script says nothing of a mouse.
+  if (await page.$(".choice")) await page.keyboard.press("Escape");
+  await until(page, `document.querySelector(".picker").innerText.startsWith(${JSON.stringify(model)})`);
+}
+
+/** Presses the button of this name in the last turn, or in what `within` selects. */
+export async function press(page: Page, name: string, within = ".turn:last-child"): Promise<void> {
+  const button = await page.waitForFunction(
+    (wanted, place) =>
+      [...document.querySelectorAll<HTMLElement>(`${place} button`)].findLast(
+        (one) => (one.ariaLabel ?? one.innerText).trim() === wanted,
+      ),
+    { timeout: 10_000 },
+    name,
+    within,
+  );
+  await button.click();
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { join } from "node:path";
+import { noAnswer, paceOf, turnOf, withChunk, type Chunk } from "../../src/page/logic/answer.ts";
+
+/** The answer that a recorded stream of the server comes to. */
+async function answerOf(recorded: string) {
+  const file = Bun.file(join(import.meta.dir, "../fixtures/wire", recorded));
+  const events = file
+    .stream()
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
+    .pipeThrough(new EventSourceParserStream());
+  let answer = noAnswer;
+  let ms = 0;
+  for (const { data } of await Array.fromAsync(events)) {
+    if (data !== "[DONE]") answer = withChunk(answer, JSON.parse(data) as Chunk, (ms += 100));
+  }
+  return answer;
+}
+
+test("text, its end and its counts come out of a stream as the server sends it", async () => {
+  const { text, finish, stats, reasoning, toolCalls } = await answerOf("chat-text.sse");
+  expect([text, finish, reasoning, toolCalls]).toEqual(['Hello "Zürich" 👋\n', "stop", "", []]);
+  expect(stats).toMatchObject({ promptTokens: 12, cachedTokens: 4, completionTokens: 2, firstTokenMs: 200 });
+  expect(stats?.tokensPerSecond).toBeGreaterThan(0);
+});
+
+test("reasoning stays apart from the answer, with the time that it took", async () => {
+  const answer = await answerOf("chat-reasoning.sse");
+  expect([answer.reasoning, answer.text]).toEqual(["Let me see…", "42"]);
+  expect(turnOf(answer).reasoningMs).toBe(200);
+});
+
+test("calls of tools are put together from their pieces", async () => {
+  const { text, toolCalls, finish } = await answerOf("chat-tool-call.sse");
+  expect([text, finish]).toEqual(["I look.", "tool_calls"]);
+  expect(toolCalls).toEqual([{ id: "call_1", name: "weather", arguments: '{"city": "Zürich"}' }]);
+  expect((await answerOf("chat-two-tool-calls.sse")).toolCalls).toHaveLength(2);
+});
+
+test("a failure is an error beside the text so far, and not part of it", async () => {
+  const { text, finish, error } = await answerOf("chat-failed.sse");
+  expect([text, finish]).toEqual(["Hel", "error"]);
+  expect(error).toContain("The model engine stopped");
+});
+
+test("what was read of a picture or heard of a sound is kept", async () => {
+  expect((await answerOf("chat-recognized.sse")).readInputs[0]).toStartWith("Invoice 7");
+  expect((await answerOf("chat-transcribed.sse")).readInputs).toHaveLength(1);
+});
+
+test("a pace is told when there is enough to tell it by", () => {
+  expect(paceOf(noAnswer, 1000)).toBeUndefined();
+  expect(paceOf({ ...noAnswer, pieces: 11, firstMs: 500 }, 1500)).toBe(10);
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { chatRequest, fenced, readTools } from "../../src/page/logic/chat-request.ts";
+import type { Turn } from "../../src/page/logic/conversation.ts";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import { testConfig } from "../http/harness.ts";
+
+const turn = (role: Turn["role"], text: string, more: Partial<Turn> = {}): Turn => {
+  return { id: text, parent: null, role, text, createdAt: 0, ...more };
+};
+const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
+
+test("a conversation becomes a request that the server takes", () => {
+  const call = { id: "call_1", name: "weather", arguments: "{}" };
+  const request = chatRequest(
+    [
+      turn("user", "hi", { attachments: [{ kind: "image", name: "a.png", data: PIXEL }] }),
+      turn("assistant", "", { toolCalls: [call] }),
+      turn("tool", "mild", { toolCallId: "call_1" }),
+      turn("assistant", "It is mild."),
+      turn("user", "thanks"),
+    ],
+    { system: "Be brief.", temperature: 0.5, reasoning_effort: "low", tools: '{"name": "weather"}' },
+    "m",
+  );
+  expect(request.messages.map(({ role }) => role)).toEqual([
+    "system",
+    "user",
+    "assistant",
+    "tool",
+    "assistant",
+    "user",
+  ]);
+  expect(request).toMatchObject({ model: "m", stream: true, temperature: 0.5, reasoning_effort: "low" });
+  expect(() => decodeChat(request, testConfig)).not.toThrow();
+});
+
+test("what is not set is left to the server, and an answer that is not there is no message", () => {
+  const request = chatRequest(
+    [turn("user", "hi"), turn("assistant", "", { error: "x" }), turn("user", "again")],
+    {},
+    "m",
+  );
+  expect(Object.keys(request).toSorted()).toEqual(["messages", "model", "stream"]);
+  expect(request.messages).toEqual([
+    { role: "user", content: "hi" },
+    { role: "user", content: "again" },
+  ]);
+});
+
+test("text files stand in the message, sound goes with its format", () => {
+  const attachments = [
+    { kind: "text", name: "a.md", data: "one\n```\ntwo\n" },
+    { kind: "audio", name: "b.mp3", data: "data:audio/mpeg;base64,AAAA" },
+  ] as const;
+  const [message] = chatRequest([turn("user", "What is it?", { attachments })], {}, "m").messages;
+  expect(message?.content).toEqual([
+    { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
+    { type: "text", text: "a.md:\n\n````\none\n```\ntwo\n````\n\nWhat is it?" },
+  ]);
+});
+
+test("tools may be one function or many, in either form", () => {
+  const tool = { type: "function" as const, function: { name: "a" } };
+  for (const text of ['{"name":"a"}', '[{"name":"a"}]', JSON.stringify(tool), JSON.stringify([tool])]) {
+    expect(readTools(text)).toEqual([tool]);
+  }
+  expect(() => readTools("{")).toThrow(SyntaxError);
+});
+
+test("fences are longer than those within", () => expect(fenced("````", "md")).toBe("`````md\n````\n`````"));

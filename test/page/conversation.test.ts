@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import {
+  addTurn,
+  changeTurn,
+  contextUsed,
+  fork,
+  newConversation,
+  pathOf,
+  showBranch,
+  siblingsOf,
+  titleOf,
+  type Turn,
+} from "../../src/page/logic/conversation.ts";
+
+let clock = 0;
+const turn = (id: string, parent: string | null, role: Turn["role"] = "user"): Turn => {
+  return { id, parent, role, text: id, createdAt: ++clock };
+};
+const talk = (...turns: Turn[]) => turns.reduce(addTurn, newConversation("c", 0));
+const ids = (path: readonly Turn[]) => path.map(({ id }) => id).join(" ");
+
+test("what was said last is shown, from the beginning", () => {
+  const one = talk(turn("hi", null), turn("hello", "hi", "assistant"), turn("more", "hello"));
+  expect(ids(pathOf(one))).toBe("hi hello more");
+  expect(ids(pathOf(one, "hello"))).toBe("hi hello");
+  expect(ids(pathOf(newConversation("c", 0)))).toBe("");
+});
+
+test("an edit is a branch beside the first version, and both can be shown with what followed them", () => {
+  const first = turn("first", null);
+  const one = talk(first, turn("a", "first", "assistant"), turn("second", null), turn("b", "second", "assistant"));
+  expect(ids(pathOf(one))).toBe("second b");
+  expect(ids(siblingsOf(one, first))).toBe("first second");
+  expect(ids(pathOf(showBranch(one, "first")))).toBe("first a");
+});
+
+test("of several answers the newest is shown, when their question is shown again", () => {
+  const answers = [turn("old", "q", "assistant"), turn("new", "q", "assistant")];
+  const one = talk(turn("q", null), ...answers, turn("other", null));
+  expect(ids(pathOf(showBranch(one, "q")))).toBe("q new");
+  expect(ids(siblingsOf(one, answers[0] ?? turn("", null)))).toBe("old new");
+});
+
+test("a branch that becomes a chat of its own has what led to it, and nothing else", () => {
+  const one = talk(turn("q", null), turn("a", "q", "assistant"), turn("more", "a"), turn("else", null));
+  const copy = fork(one, "a", "new", 99);
+  expect([copy.id, copy.title, ids(pathOf(copy)), Object.keys(copy.turns).length]).toEqual([
+    "new",
+    "q (branch)",
+    "q a",
+    2,
+  ]);
+  expect(Object.keys(one.turns)).toHaveLength(4);
+});
+
+test("a turn that is gone is not brought back by its answer", () => {
+  const one = talk(turn("q", null));
+  expect(changeTurn(one, "gone", { text: "x" })).toBe(one);
+  expect(changeTurn(one, "q", { text: "x" }).turns["q"]?.text).toBe("x");
+});
+
+test("a chat is called after its first words, or its first file", () => {
+  expect(titleOf({ text: "  Two\n words " })).toBe("Two words");
+  expect(titleOf({ text: "", attachments: [{ kind: "image", name: "cat.png", data: "" }] })).toBe("cat.png");
+  const long = titleOf({ text: "word ".repeat(40) });
+  expect(long.length).toBeLessThanOrEqual(61);
+  expect(long).toEndWith("word…");
+  expect(titleOf({ text: "😀".repeat(80) })).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/);
+});
+
+test("the context used is what the last answer of the branch took", () => {
+  const stats = { promptTokens: 10, cachedTokens: 4, completionTokens: 5 };
+  const one = changeTurn(talk(turn("q", null), turn("a", "q", "assistant"), turn("more", "a")), "a", { stats });
+  expect(contextUsed(pathOf(one))).toBe(15);
+  expect(contextUsed([])).toBeUndefined();
+});

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { addTurn, newConversation, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
+import { fileName, fromJson, toJson, toMarkdown } from "../../src/page/logic/export.ts";
+
+const turns: Turn[] = [
+  {
+    id: "1",
+    parent: null,
+    role: "user",
+    text: "What is it?",
+    createdAt: 1,
+    attachments: [{ kind: "image", name: "cat.png", data: "data:," }],
+  },
+  { id: "2", parent: "1", role: "assistant", model: "m", text: "A cat.", reasoning: "Fur,\nears.", createdAt: 2 },
+  {
+    id: "3",
+    parent: "1",
+    role: "assistant",
+    model: "m",
+    text: "",
+    toolCalls: [{ id: "c", name: "look", arguments: "{}" }],
+    createdAt: 3,
+  },
+];
+const talk = turns.reduce(addTurn, newConversation("c", 0, { system: "Be brief." }));
+
+test("an export has every branch, and is read again as it was", () => expect(fromJson(toJson([talk]))).toEqual([talk]));
+
+test("Markdown has what is shown", () => {
+  expect(toMarkdown({ ...talk, leaf: "2" })).toBe(
+    "# What is it?\n\n_System prompt:_\n\n> Be brief.\n\n## You\n\n_cat.png_\n\nWhat is it?\n\n## Assistant (m)\n\n_Thinking:_\n\n> Fur,\n> ears.\n\nA cat.\n",
+  );
+  expect(toMarkdown(talk)).toContain("Calls `look`:\n\n```json\n{}\n```");
+});
+
+test("other files are refused with a sentence, and none leads in a circle", () => {
+  const broken = (change: object) => toJson([{ ...talk, ...change } as Conversation]);
+  const circle = { 1: { ...turns[0], parent: "2" }, 2: turns[1] };
+  for (const text of [
+    "[]",
+    "{}",
+    "null",
+    '{"format":"svc-conversations","conversations":[{}]}',
+    broken({ leaf: "9" }),
+    broken({ turns: { 1: { ...turns[0], parent: "9" } } }),
+    broken({ turns: { 1: { ...turns[0], attachments: "x" } } }),
+    broken({ turns: circle, leaf: "1" }),
+  ]) {
+    expect(() => fromJson(text)).toThrow("This file is not an export of this page.");
+  }
+  expect(() => fromJson("{")).toThrow("This file is not JSON.");
+});
+
+test("files are called after the chat", () => {
+  expect(fileName("What is the capital of Österreich?")).toBe("what-is-the-capital-of-österreich");
+  expect(fileName("../..")).toBe("conversation");
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { ago, bytes, contextLength, duration, rate } from "../../src/page/logic/format.ts";
+import { levelsOf, lineOf, readSamples, total } from "../../src/page/logic/metrics.ts";
+import { abilitiesOf, capabilityNames, modelsOf } from "../../src/page/logic/models.ts";
+import { hello, serve } from "../http/harness.ts";
+import type { ModelList } from "../../src/contract/model.ts";
+import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+
+test("samples are read with their labels, over all engines", () => {
+  const samples = readSamples(
+    '# HELP a b\na{model="x\\"y",kind="text"} 2\na{model="z"} 0.5\nb 1e3\nnonsense\nc +Inf\n',
+  );
+  expect(samples[0]).toEqual({ name: "a", labels: { model: 'x"y', kind: "text" }, value: 2 });
+  expect([total(samples, "a"), total(samples, "b"), total(samples, "c"), total(samples, "d")]).toEqual([
+    2.5,
+    1000,
+    Infinity,
+    undefined,
+  ]);
+});
+
+test("the levels are those that the server reports", () => {
+  const metrics = new PrometheusMetrics(systemClock);
+  metrics.of({ kind: "text", model: "m" }).firstToken(5);
+  const text = metrics.render({
+    version: "0",
+    engines: [],
+    registered: 0,
+    residentBytes: 1,
+    cpuSeconds: 1,
+    sessions: 0,
+    jobs: undefined,
+  });
+  expect(levelsOf(readSamples(text), 7)).toMatchObject({ at: 7, running: 0, kvSize: 0 });
+  expect(levelsOf(readSamples(text), 7).tokensPerSecond).toBeGreaterThan(0);
+});
+
+test("a line ends at the right, and its highest value at the top", () => {
+  const box = { slots: 5, width: 40, height: 10, most: 2 };
+  expect(lineOf([1, 4], box)).toEqual({ line: "M30 7.5L40 0", area: "M30 7.5L40 0L40 10L30 10Z" });
+  expect(lineOf([1], box).line).toBe("M40 5");
+  expect(lineOf([], box)).toEqual({ line: "", area: "" });
+});
+
+test("models to chat with come first, and the one for programs is left out", async () => {
+  const list = (await (await fetch(`${serve(hello).url}/v1/models`)).json()) as ModelList;
+  const models = modelsOf(list);
+  expect(models.map(({ id, use }) => [id, use])).toEqual([
+    ["fake-model", "chat"],
+    ["fake-drawer", "image"],
+  ]);
+  expect(models[0]?.context).toBe(4096);
+  expect(models.flatMap(capabilityNames)).toEqual(["Tools", "Thinking", "Makes images"]);
+  expect(abilitiesOf(list)).toEqual({ speech: true, images: true });
+});
+
+test("numbers are read by people", () => {
+  expect([bytes(0), bytes(999), bytes(479_916_032), bytes(4_500_000)]).toEqual([
+    "0 bytes",
+    "999 bytes",
+    "480 MB",
+    "4.5 MB",
+  ]);
+  expect([contextLength(131_072), contextLength(4096), contextLength(1000)]).toEqual(["128K", "4K", "1K"]);
+  expect([rate(0), rate(0.844), rate(37.24), rate(2679)]).toEqual(["0", "0.84", "37.2", "2,679"]);
+  expect([duration(43), duration(2310), duration(125_000), duration(3_720_000)]).toEqual([
+    "43 ms",
+    "2.31 s",
+    "2 min 5 s",
+    "1 h 2 min",
+  ]);
+  const now = Date.UTC(2026, 0, 31, 12);
+  expect([ago(now - 1000, now), ago(now - 3e5, now), ago(now - 864e5, now), ago(now - 864e6, now)]).toEqual([
+    "just now",
+    "5 minutes ago",
+    "yesterday",
+    "21 January",
+  ]);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { createMarkdown } from "../../src/page/logic/markdown.ts";
+import { EVERYTHING, HOSTILE } from "../clients/page/texts.ts";
+
+const toBlocks = createMarkdown();
+const html = (text: string) =>
+  toBlocks(text)
+    .map((block) => block.html)
+    .join("");
+
+test("what grows changes its last block alone", () => {
+  const whole = toBlocks(EVERYTHING);
+  for (let length = 0; length < EVERYTHING.length; length += 7) {
+    const part = toBlocks(EVERYTHING.slice(0, length));
+    // The last two: an underline makes a heading, and a row of dashes a table, of what stands before it.
+    for (const [index, { raw }] of part.slice(0, -2).entries()) expect(whole[index]?.raw).toBe(raw);
+  }
+});
+
+test("markup of a text is text, and nothing is loaded or run", () => {
+  const shown = html(HOSTILE);
+  expect(shown).not.toMatch(/<(?:img|script|iframe|style|svg)\b/i);
+  expect(shown).not.toContain("javascript:");
+  expect(shown).toContain("&lt;img src=x");
+});
+
+test("links lead to the web alone, in a tab of their own", () => {
+  expect(html("[a](https://a.example/?q=1&r=2)")).toBe(
+    '<p><a href="https://a.example/?q=1&amp;r=2" target="_blank" rel="noopener noreferrer">a</a></p>\n',
+  );
+  for (const href of ["javascript:alert(1)", "data:text/html,x", "/relative", "file:///etc/passwd", "vbscript:x"]) {
+    expect(html(`[a](${href})`)).toBe("<p>a</p>\n");
+  }
+  expect(html("![a cat](https://a.example/cat.png)")).not.toContain("<img");
+});
+
+test("code has its language and colours, and is what was written", () => {
+  const [block] = toBlocks("```python title=x\nif a < b: pass\n```");
+  expect(block?.code).toEqual({ text: "if a < b: pass", language: "python" });
+  expect(block?.html).toContain('<span class="hljs-keyword">if</span> a &lt; b');
+  expect(toBlocks("```nothing\n<b>\n```")[0]?.html).toBe("<pre><code>&lt;b&gt;</code></pre>");
+  expect(toBlocks("```python\nunfinished")[0]?.code?.text).toBe("unfinished");
+});
+
+test("headings stand below those of the page", () => expect(html("# a\n\n###### b")).toBe("<h3>a</h3><h6>b</h6>"));
