@@ -3,15 +3,17 @@
 // In full it takes hours, most of them the requests for each operation; a file of attacks runs by itself, too.
 
 import { join } from "node:path";
-import { audioKills } from "./audio-kills.ts";
-import { audioTurns } from "./audio-turns.ts";
 import { besideLlamaServer } from "./beside.ts";
 import { bodies } from "./bodies.ts";
 import { connections } from "./connections.ts";
 import { corruptFiles } from "./corrupt-files.ts";
 import { described } from "./described.ts";
 import { disk } from "./disk.ts";
+import { documents } from "./documents.ts";
+import { engineKills } from "./engine-kills.ts";
+import { engineTurns } from "./engine-turns.ts";
 import { faults } from "./faults.ts";
+import { images } from "./images.ts";
 import { kills } from "./kills.ts";
 import { runAll } from "./row.ts";
 import { secrets } from "./secrets.ts";
@@ -30,8 +32,10 @@ await runAll(
     "corrupt-files": () => corruptFiles({ count: 100, seed: 1 }),
     kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
     sounds: () => sounds({ count: 500, seed: 1 }),
-    "audio-turns": audioTurns,
-    "audio-kills": () => audioKills({ kills: 20, seed: 1 }),
+    images: () => images({ count: 300, seed: 1 }),
+    documents: () => documents({ count: 200, seed: 1 }),
+    "engine-turns": engineTurns,
+    "engine-kills": () => engineKills({ kills: 40, seed: 1 }),
     described: (options) => described({ count: "10000", ...options }),
   },
   join(import.meta.dir, "../../docs/promises.md"),
