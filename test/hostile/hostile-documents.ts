@@ -19,6 +19,14 @@ const packed = (content: Uint8Array, dictionary = "") =>
 const onePage = (content: Uint8Array, resources = "", ...more: readonly (string | Uint8Array)[]): Bytes =>
   pdfOfObjects([CATALOG, PAGES, page(`/Resources << ${resources} >>`), content, ...more]);
 
+/** A page whose colour takes 20,000 multiplications, a pixel. */
+export const endlessPage = (): Bytes =>
+  onePage(
+    plain("/S sh"),
+    "/Shading << /S << /ShadingType 1 /ColorSpace /DeviceGray /Domain [0 1000 0 1000] /Function 5 0 R >> >>",
+    plain(`{ ${"dup mul ".repeat(20_000)} pop 0 }`, "/FunctionType 4 /Domain [0 1000 0 1000] /Range [0 1]"),
+  );
+
 /** Forms, each of which draws the next one so many times. */
 function nestedForms(depth: number, times: number): Bytes {
   const forms = Array.from({ length: depth }, (_, level) => {
@@ -153,11 +161,7 @@ const bombs = (): Readonly<Record<string, Bytes>> => ({
       "/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 0.01 0.01] /XStep 0.01 /YStep 0.01 /Resources << >>",
     ),
   ),
-  "a shade that is computed for ever": onePage(
-    plain("/S sh"),
-    "/Shading << /S << /ShadingType 1 /ColorSpace /DeviceGray /Domain [0 1000 0 1000] /Function 5 0 R >> >>",
-    plain(`{ ${"dup mul ".repeat(20_000)} pop 0 }`, "/FunctionType 4 /Domain [0 1000 0 1000] /Range [0 1]"),
-  ),
+  "a shade that is computed for ever": endlessPage(),
   "dashes a thousandth of a point long": onePage(plain("[0.0001 0.0001] 0 d 0 0 m 595 842 l S")),
   "100,000 objects": pdfOfObjects([
     CATALOG,
