@@ -19,10 +19,7 @@ export type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, Know
  * out a page or draws one.
  */
 const ABORT_GRACE_MS = 200;
-/**
- * How long it may go on without a sign of life: while it lays out a page or draws one, which takes a second. There are pages
- * that are drawn for ever.
- */
+/** WebAssembly gives no sign of life while it decodes a file, or draws a page. That takes seconds; there are pages made to be drawn for ever. */
 const LONGEST_SILENCE_MS = 15_000;
 
 export class RecognitionEngine
