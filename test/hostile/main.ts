@@ -1,5 +1,5 @@
 // `npm run test:hostile`: what svc promises, attacked: a table of the promises, with what was measured, in `docs/promises.md`.
-//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]
+//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]     (of each that has one)
 // In full it takes hours, most of them the requests for each operation; a file of attacks runs by itself, too.
 
 import { join } from "node:path";
@@ -29,13 +29,13 @@ await runAll(
     bodies: () => bodies(),
     disk,
     secrets,
-    "corrupt-files": () => corruptFiles({ count: 100, seed: 1 }),
+    "corrupt-files": ({ count = "100" }) => corruptFiles({ count: Number(count), seed: 1 }),
     kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
-    sounds: () => sounds({ count: 500, seed: 1 }),
-    images: () => images({ count: 300, seed: 1 }),
-    documents: () => documents({ count: 200, seed: 1 }),
+    sounds: ({ count = "500" }) => sounds({ count: Number(count), seed: 1 }),
+    images: ({ count = "300" }) => images({ count: Number(count), seed: 1 }),
+    documents: ({ count = "200" }) => documents({ count: Number(count), seed: 1 }),
     "engine-turns": engineTurns,
-    "engine-kills": () => engineKills({ kills: 40, seed: 1 }),
+    "engine-kills": ({ kills: count = "40" }) => engineKills({ kills: Number(count), seed: 1 }),
     described: (options) => described({ count: "10000", ...options }),
   },
   join(import.meta.dir, "../../docs/promises.md"),
