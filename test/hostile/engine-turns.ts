@@ -21,7 +21,7 @@ import { runAlone, type Row } from "./row.ts";
 const CANCEL_MS = 250;
 const DEADLINE_MS = 3000;
 /** Several, since each meets the engine elsewhere. */
-const ROUNDS = 3;
+const ROUNDS = 2;
 /** A process that uses less than this of a quarter of a second does nothing for anybody. */
 const QUIET_TICKS = 5;
 const SHORT = "Hello there.";
