@@ -36,7 +36,8 @@ export function readJpeg(bytes: Uint8Array): ImageHeader | undefined {
     if (isFrame(marker)) size ??= { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
     at += 2 + Math.max(2, view.getUint16(at + 2));
     if (marker !== START_OF_SCAN) continue;
-    if (++scans > MOST_SCANS) throw new Refusal(`have at most ${MOST_SCANS} scans`, "a JPEG file of more");
+    if (++scans > MOST_SCANS)
+      throw new Refusal(`have at most ${MOST_SCANS} scans`, `a JPEG file of more than ${MOST_SCANS} scans`);
     at = afterCodedData(bytes, at);
   }
   return size && { ...size, complete, alpha: false };

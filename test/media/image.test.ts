@@ -172,7 +172,7 @@ test("a png of more chunks than pictures have is refused, and its first orientat
 
 test("a jpeg of more scans than images have is refused before it is decoded, whatever lies between them", async () => {
   const many = jpegOfScans(4096, 4096, 100);
-  const refused = "have at most 100 scans; got a JPEG file of more.";
+  const refused = "have at most 100 scans; got a JPEG file of more than 100 scans.";
   expect(await refusal(load(many))).toBe(refused);
   // A comment that holds what would be the end of the image.
   const comment = Uint8Array.of(0xff, 0xfe, 0, 4, 0xff, 0xd9);
