@@ -9,22 +9,15 @@ import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
 
-/**
- * Its code is WebAssembly, which gives no sign of life while it decodes a file or lays out a page. That takes seconds; what
- * takes as long as this was made to.
- */
-const LONGEST_SILENCE_MS = 30_000;
-
 /** Each holds 150 to 250 MB, and more than this many would keep the cores from everything else. */
 const MOST_PROCESSES = 2;
 
 /** Loaded on first use. */
 export function recognitionEngine(config: Config, launch: Launch, { libraries }: NativeFiles): RecognitionEngine {
-  const { engineTimeoutMs } = launch;
   return new RecognitionEngine({
     engine: { libraries },
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
-    launch: { ...launch, engineTimeoutMs: Math.min(engineTimeoutMs, LONGEST_SILENCE_MS) },
+    launch,
     idleMs: config.idleUnloadMs,
     processes: Math.min(config.threads ?? physicalCores(), MOST_PROCESSES),
   });

@@ -60,13 +60,17 @@ export function readTiff(bytes: Uint8Array): TiffPicture[] {
   const isLittle = bytes[0] === 0x49;
   const pictures: TiffPicture[] = [];
   const seen = new Set<number>();
+  // Directories may share values, but none has to: more than the file has bytes are a bomb.
+  let left = bytes.length;
   try {
     for (let at = view.getUint32(4, isLittle); at !== 0;) {
       if (seen.has(at) || seen.size >= MOST_PICTURES) throw damaged("directories that do not end");
       seen.add(at);
       const entries = view.getUint16(at, isLittle);
       if (entries > MOST_ENTRIES) throw damaged(`a directory of ${entries} entries`);
-      pictures.push(pictureOf(readTags(view, at + 2, entries, isLittle)));
+      const tags = readTags(view, at + 2, entries, isLittle, left);
+      for (const values of tags.values()) left -= values.length;
+      pictures.push(pictureOf(tags));
       at = view.getUint32(at + 2 + entries * ENTRY_BYTES, isLittle);
     }
   } catch (error) {
@@ -76,8 +80,16 @@ export function readTiff(bytes: Uint8Array): TiffPicture[] {
   return pictures;
 }
 
-function readTags(view: DataView, start: number, entries: number, isLittle: boolean): Map<number, number[]> {
+/** `most`: values that all of them may have together. */
+function readTags(
+  view: DataView,
+  start: number,
+  entries: number,
+  isLittle: boolean,
+  most: number,
+): Map<number, number[]> {
   const tags = new Map<number, number[]>();
+  let left = most;
   for (let entry = 0; entry < entries; entry++) {
     const at = start + entry * ENTRY_BYTES;
     const tag = view.getUint16(at, isLittle);
@@ -86,6 +98,7 @@ function readTags(view: DataView, start: number, entries: number, isLittle: bool
     const size = SIZES[type];
     if (!WANTED.has(tag) || size === undefined) continue;
     if (count > MOST_VALUES) throw damaged(`${count} values in one entry`);
+    if ((left -= count) < 0) throw damaged("more values than it has bytes");
     const from = count * size <= 4 ? at + 8 : view.getUint32(at + 8, isLittle);
     const read = (index: number) => {
       if (size === 1) return view.getUint8(from + index);

@@ -27,6 +27,10 @@ const damages: Readonly<Record<string, readonly [keyof typeof kinds, (bytes: Buf
   "a transcription model of 2^31 words": ["transcription", (bytes) => void bytes.writeUInt32LE(2 ** 31, 4)],
   "a speech detector cut off": ["vad", (bytes) => bytes.subarray(0, -1000)],
   "a speech detector with layers too many": ["vad", (bytes) => void bytes.writeUInt32LE(2 ** 20, 36)],
+  "an image model cut off": ["image model", (bytes) => bytes.subarray(0, -1000)],
+  // The names of its tensors.
+  "an image model of nothing that draws": ["image model", (bytes) => void bytes.fill("x", 200, 20_000)],
+  "language data cut off": ["language data", (bytes) => bytes.subarray(0, 1000)],
   "a voice cut off": ["voice", (bytes) => bytes.subarray(0, -1000)],
   // Of a list of sizes: it is read, and cannot be computed.
   "a voice whose sizes do not fit": ["voice", (bytes) => void (bytes[3355] = 0x80)],

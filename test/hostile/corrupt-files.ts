@@ -1,17 +1,19 @@
 // Damaged files of every kind that svc loads: it says what is wrong with which file, or serves, and never hangs or stays
 // behind half alive.
 //   bun test/hostile/corrupt-files.ts [--count N] [--seed N] [--kind NAME]
-// Files of image models are not among them: svc loads none. Those that come with the program are damaged in a copy of it.
+// Those that come with the program are damaged in a copy of it.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { fileName } from "../../ffi/runtime/library.ts";
 import { readGguf } from "../../src/model/gguf.ts";
 import { makeAdapter } from "../models/make-adapter.ts";
 import { makeEncoder } from "../models/make-encoder.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { picture, pngFile } from "../models/media-files.ts";
 import { dice, pick, type Dice } from "../support/dice.ts";
+import { drawn as pageOf, pngOf } from "../support/pages.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { FROM_SOURCE, type Health } from "../support/server.ts";
@@ -21,6 +23,8 @@ import { programWith } from "./program-with.ts";
 const ROOT = join(import.meta.dir, "../..");
 const MODEL = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
 const BUILD = join(ROOT, "vendor/.build");
+const DRAW = join(ROOT, "vendor/svc-draw/svc-draw");
+const ENGLISH = join(BUILD, "recognition/current/eng.traineddata");
 const WHISPER = "transcription/current/whisper-base.bin";
 /** Nothing here takes a tenth of it. */
 const PATIENCE_MS = 60_000;
@@ -35,6 +39,8 @@ export interface FileKind {
   readonly damage?: (path: string, roll: Dice) => Uint8Array;
   /** Of a file that comes with the program: where it is there, in the build folder. */
   readonly place?: string;
+  /** What the log calls it, where that is not the file's own name. */
+  readonly called?: string;
   /** Whether there is a whole one; absent: it is made, or always there. */
   readonly isBuilt?: () => boolean;
 }
@@ -45,6 +51,11 @@ const image = `data:image/png;base64,${Buffer.from(pngFile(picture(48, 32))).toS
 const seen = [{ type: "image_url", image_url: { url: image } }];
 const heard = () => ({ data: readFileSync(join(ROOT, "test/fixtures/sounds/jfk.wav")).toString("base64") });
 const said = { path: "/v1/audio/speech", body: () => ({ input: "Hello xyzzy, it is 10 o'clock." }) };
+const drawn = {
+  path: "/v1/images/generations",
+  body: () => ({ prompt: "a red circle", size: "128x128", steps: 1 }),
+};
+const page = Buffer.from(await pngOf(await pageOf({ lines: ["a word"], paper: [200, 60] }))).toString("base64");
 const idOf = (path: string) => basename(path, ".gguf");
 
 /** A file that comes with the program, in the build folder; what is said uses the engine that loads it. */
@@ -56,6 +67,22 @@ const builtIn = (place: string, request: Pick<FileKind, "path" | "body">): FileK
   place,
   isBuilt: () => existsSync(join(BUILD, place)),
 });
+
+/** A part of svc-draw, as an operator gives it; `--image-model` is the first. */
+const partOfDraw = (option: string, damage?: FileKind["damage"]): FileKind => {
+  const files = {
+    "--image-model": `${DRAW}-dit.safetensors`,
+    "--image-text-encoder": `${DRAW}-llm.gguf`,
+    "--image-taesd": `${DRAW}-tae.safetensors`,
+  };
+  return {
+    ...drawn,
+    file: () => files[option as keyof typeof files],
+    flags: (damaged) => ["--model", MODEL, ...Object.entries({ ...files, [option]: damaged }).flat()],
+    ...(damage && { damage }),
+    isBuilt: () => existsSync(join(BUILD, "lib/current", fileName("image"))),
+  };
+};
 
 export const kinds = {
   model: { ...chat, file: () => MODEL, flags: (damaged) => ["--model", damaged] },
@@ -85,6 +112,23 @@ export const kinds = {
     flags: (damaged) => ["--model", MODEL, "--transcription-model", damaged],
     damage: corruptedWhisper,
     isBuilt: () => existsSync(join(BUILD, WHISPER)),
+  },
+  "image model": partOfDraw("--image-model", corruptedBytes),
+  "image text encoder": partOfDraw("--image-text-encoder"),
+  "tiny decoder": partOfDraw("--image-taesd", corruptedBytes),
+  "language data": {
+    path: "/v1/vision/ocr",
+    body: () => ({ data: page }),
+    file: () => ENGLISH,
+    flags(damaged, folder) {
+      const data = join(folder, "tessdata");
+      mkdirSync(data, { recursive: true });
+      copyFileSync(damaged, join(data, "eng.traineddata"));
+      return ["--model", MODEL, "--ocr-data", data];
+    },
+    damage: corruptedBytes,
+    called: "eng.traineddata",
+    isBuilt: () => existsSync(ENGLISH),
   },
   vad: builtIn("vad/current/silero-vad.bin", { path: "/v1/audio/transcriptions", body: heard }),
   voice: builtIn("speech/current/voice.onnx", said),
@@ -178,7 +222,7 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     stderr: "pipe",
   });
   const ended = killAtExit(child);
-  const name = basename(place ?? damaged);
+  const name = kind.called ?? basename(place ?? damaged);
   const output = child.stderr.text();
   const deadline = AbortSignal.timeout(PATIENCE_MS);
   try {
@@ -235,7 +279,8 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     // What is loaded with the first request is the operator's as well: its file is in the log.
     child.kill();
     const log = (await output).split("\n").filter((line) => / error /.test(line));
-    return response.status === 503 && log.some((line) => line.includes(place === undefined ? idOf(damaged) : name))
+    return response.status === 503 &&
+      log.some((line) => line.includes(place === undefined && !kind.called ? idOf(damaged) : name))
       ? { end: "refused" }
       : fault([said, ...log].join(" | "));
   }

@@ -1,7 +1,7 @@
 // Faults of the machine: memory that runs out, a wall clock that jumps, a process that stands still.
 //   bun test/hostile/faults.ts
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { streamChat } from "../support/chat-client.ts";
@@ -55,13 +55,14 @@ async function outOfMemory(): Promise<Row> {
   };
 }
 
-const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+/** As Debian's package libfaketime has it, on any processor. */
+const FAKETIME = [...new Bun.Glob("*/faketime/libfaketimeMT.so.1").scanSync({ cwd: "/usr/lib", absolute: true })][0];
 
 /** The wall clock goes a day forward and back under streams with a deadline. */
 async function clockJumps(): Promise<Row> {
   const promise = "limits of time are durations, whatever the clock says";
   const attack = "the wall clock jumps a day forward and back under streams";
-  if (!existsSync(FAKETIME)) {
+  if (FAKETIME === undefined) {
     // What was not tried is not held.
     return { promise, attack, figure: "not tried: libfaketime is not installed", limit: "–", ok: false };
   }

@@ -9,6 +9,8 @@ import { createBatch, getBatch, inputLine, lineFaults } from "../support/batch-k
 import { streamChat } from "../support/chat-client.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+import { post } from "./engine-client.ts";
+import { endOf, Load, TYPED, type Attempt } from "./load.ts";
 import { runAlone, type Row } from "./row.ts";
 
 export interface KillsOptions {
@@ -18,111 +20,61 @@ export interface KillsOptions {
 
 const CLIENTS = 12;
 const BATCH_LINES = 400;
-/** A request that has no end by then has none. */
-const PATIENCE_MS = 120_000;
 /** Longest time between two kills. */
 const PAUSE_MS = 400;
-/** What a client may hear while engines die. */
-const TYPED = new Set(["engine_crashed", "server_busy", "request_cancelled", "model_loading", "engine_unavailable"]);
 const prompt = "Write down some words about the sea.";
 
-/** Resolves with what is wrong with the answer, `whole` when nothing is missing in it, `ended` when its end is proper. */
-type Attempt = (
-  url: string,
-  signal: AbortSignal,
-  random: () => number,
-) => Promise<"whole" | "ended" | { fault: string }>;
-
-const post = (url: string, path: string, body: object, signal: AbortSignal, headers = {}) =>
-  fetch(url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-    signal,
-  });
-
-/** A whole answer, or an error with a code that tells what happened. */
-const whole =
-  (path: string, body: object): Attempt =>
-  async (url, signal) => {
-    const response = await post(url, path, body, signal);
-    const answer = (await response.json()) as { error?: { code?: string } };
-    if (response.ok) return "whole";
-    if (TYPED.has(answer.error?.code ?? "")) return "ended";
-    return { fault: `${path}: ${response.status} ${JSON.stringify(answer.error)}` };
-  };
+type Kind = "text" | "vectors";
 
 const messages = [{ role: "user", content: prompt }];
-const vectors = whole("/v1/embeddings", {
-  model: "all-minilm-l6-v2",
-  input: Array.from({ length: 16 }, (_, n) => `${prompt} ${n}`),
-});
-const attempts: readonly Attempt[] = [
+const input = Array.from({ length: 16 }, (_, n) => `${prompt} ${n}`);
+const whole = (kind: Kind, path: string, body: object): ((url: string) => Attempt<Kind>) => {
+  const send = post(path, body);
+  return (url) => ({ kind, run: async (signal) => endOf(await send(url, signal)) });
+};
+
+const vectors = whole("vectors", "/v1/embeddings", { model: "all-minilm-l6-v2", input });
+const attempts: readonly ((url: string) => Attempt<Kind>)[] = [
   vectors,
-  async (url, signal) => {
-    const { finishReason, error, done } = await streamChat(url, { messages, max_tokens: 200 }, { signal });
-    if (done && finishReason !== undefined) return "whole";
-    if (TYPED.has(error?.code ?? "")) return "ended";
-    return { fault: `a stream ended with ${JSON.stringify({ finishReason, error, done })}` };
-  },
-  whole("/v1/chat/completions", { messages, max_tokens: 100, n: 2 }),
-  whole("/v1/responses", { input: prompt, max_output_tokens: 60 }),
-  whole("/v1/completions", { prompt, max_tokens: 60 }),
+  (url) => ({
+    kind: "text",
+    run: async (signal) => {
+      const { finishReason, error, done } = await streamChat(url, { messages, max_tokens: 200 }, { signal });
+      if (done && finishReason !== undefined) return "whole";
+      if (TYPED.has(error?.code ?? "")) return "ended";
+      return { fault: `a stream ended with ${JSON.stringify({ finishReason, error, done })}` };
+    },
+  }),
+  whole("text", "/v1/chat/completions", { messages, max_tokens: 100, n: 2 }),
+  whole("text", "/v1/responses", { input: prompt, max_output_tokens: 60 }),
+  whole("text", "/v1/completions", { prompt, max_tokens: 60 }),
   // A client that leaves.
-  async (url, signal, random) => {
-    const leave = AbortSignal.any([signal, AbortSignal.timeout(1 + random() * 300)]);
-    await streamChat(url, { messages, max_tokens: 400 }, { signal: leave }).catch(() => undefined);
-    return "ended";
-  },
+  (url) => ({
+    kind: "text",
+    run: async (signal, random) => {
+      const leave = AbortSignal.any([signal, AbortSignal.timeout(1 + random() * 300)]);
+      await streamChat(url, { messages, max_tokens: 400 }, { signal: leave }).catch(() => undefined);
+      return "ended";
+    },
+  }),
   // One that is cancelled by its id.
-  async (url, signal, random) => {
-    const id = `kill-${random()}`;
-    const answer = post(url, "/v1/chat/completions", { messages, max_tokens: 400 }, signal, { "x-request-id": id });
-    await Bun.sleep(random() * 200);
-    await (await post(url, `/v1/chat/completions/${id}/cancel`, {}, signal)).text();
-    await (await answer).text();
-    return "ended";
-  },
+  (url) => ({
+    kind: "text",
+    run: async (signal, random) => {
+      const id = `kill-${random()}`;
+      const answer = post("/v1/chat/completions", { messages, max_tokens: 400 })(url, signal, { "x-request-id": id });
+      await Bun.sleep(random() * 200);
+      await (await post(`/v1/chat/completions/${id}/cancel`, {})(url, signal)).text();
+      await (await answer).text();
+      return "ended";
+    },
+  }),
 ];
 
-/** Clients that ask one thing after another until they are stopped. */
-class Load {
-  readonly faults: string[] = [];
-  ended = 0;
-  /** Kinds of engines that gave a whole answer since the last kill. */
-  readonly worked = new Set<"text" | "vectors">();
-  private stopped = false;
-  private readonly clients: Promise<unknown>;
-
-  constructor(url: string, random: () => number) {
-    this.clients = Promise.all(Array.from({ length: CLIENTS }, () => this.client(url, random)));
-  }
-
-  stop(): Promise<unknown> {
-    this.stopped = true;
-    return this.clients;
-  }
-
-  private async client(url: string, random: () => number): Promise<void> {
-    while (!this.stopped) {
-      const attempt = attempts[Math.floor(random() * attempts.length)] ?? vectors;
-      const late = AbortSignal.timeout(PATIENCE_MS);
-      const end = await attempt(url, late, random).catch((error: unknown) => ({
-        fault: late.aborted ? `no end within ${PATIENCE_MS / 1000} s` : `the connection failed: ${String(error)}`,
-      }));
-      this.ended++;
-      if (end === "whole") this.worked.add(attempt === vectors ? "vectors" : "text");
-      else if (end === "ended") await Bun.sleep(20);
-      else this.faults.push(end.fault);
-    }
-  }
-}
-
 /** Kills engine processes, a random one each time. Each has worked before: one that cannot is replaced late, by design. */
-async function killEngines(server: TestServer, load: Load, kills: number, random: () => number): Promise<void> {
+async function killEngines(server: TestServer, load: Load<Kind>, kills: number, random: () => number): Promise<void> {
   for (let done = 0; done < kills; done++) {
-    load.worked.clear();
-    while (load.worked.size < 2) await Bun.sleep(5);
+    await Promise.all([load.worked("text"), load.worked("vectors")]);
     await Bun.sleep(random() * PAUSE_MS);
     const engines = childrenOf(server.pid);
     const victim = engines[Math.floor(random() * engines.length)];
@@ -147,7 +99,8 @@ export async function kills({ kills: count, seed = 1 }: KillsOptions): Promise<R
       async (server) => {
         const content = Array.from({ length: BATCH_LINES }, (_, n) => `${JSON.stringify(inputLine(n))}\n`).join("");
         const { id } = await createBatch(server, content);
-        const load = new Load(server.url, random);
+        const choose = () => attempts[Math.floor(random() * attempts.length)]?.(server.url) ?? vectors(server.url);
+        const load = new Load(CLIENTS, choose, random);
         await killEngines(server, load, count, random);
         await load.stop();
         const { faults, ended } = load;

@@ -1,17 +1,19 @@
 // `npm run test:hostile`: what svc promises, attacked: a table of the promises, with what was measured, in `docs/promises.md`.
-//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]
+//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]     (of each that has one)
 // In full it takes hours, most of them the requests for each operation; a file of attacks runs by itself, too.
 
 import { join } from "node:path";
-import { audioKills } from "./audio-kills.ts";
-import { audioTurns } from "./audio-turns.ts";
 import { besideLlamaServer } from "./beside.ts";
 import { bodies } from "./bodies.ts";
 import { connections } from "./connections.ts";
 import { corruptFiles } from "./corrupt-files.ts";
 import { described } from "./described.ts";
 import { disk } from "./disk.ts";
+import { documents } from "./documents.ts";
+import { engineKills } from "./engine-kills.ts";
+import { engineTurns } from "./engine-turns.ts";
 import { faults } from "./faults.ts";
+import { images } from "./images.ts";
 import { kills } from "./kills.ts";
 import { runAll } from "./row.ts";
 import { secrets } from "./secrets.ts";
@@ -27,11 +29,13 @@ await runAll(
     bodies: () => bodies(),
     disk,
     secrets,
-    "corrupt-files": () => corruptFiles({ count: 100, seed: 1 }),
+    "corrupt-files": ({ count = "100" }) => corruptFiles({ count: Number(count), seed: 1 }),
     kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
-    sounds: () => sounds({ count: 500, seed: 1 }),
-    "audio-turns": audioTurns,
-    "audio-kills": () => audioKills({ kills: 20, seed: 1 }),
+    sounds: ({ count = "500" }) => sounds({ count: Number(count), seed: 1 }),
+    images: ({ count = "300" }) => images({ count: Number(count), seed: 1 }),
+    documents: ({ count = "200" }) => documents({ count: Number(count), seed: 1 }),
+    "engine-turns": engineTurns,
+    "engine-kills": ({ kills: count = "40" }) => engineKills({ kills: Number(count), seed: 1 }),
     described: (options) => described({ count: "10000", ...options }),
   },
   join(import.meta.dir, "../../docs/promises.md"),

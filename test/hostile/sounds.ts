@@ -6,26 +6,13 @@ import { join } from "node:path";
 import { mutated } from "../audio/mutated.ts";
 import { box, wav } from "../audio/sounds.ts";
 import { dice, type Dice } from "../support/dice.ts";
-import { openFiles, residentBytes } from "../support/processes.ts";
-import { withServer, type TestServer } from "../support/server.ts";
-import { AUDIO_FLAGS, engineHealth, engineOf, lasting, recognise, recording, recordingsLeft } from "./audio-client.ts";
-import { withTemporaryFolder } from "./audio-client.ts";
+import { lasting, recognise, recording } from "./engine-client.ts";
+import { flood } from "./flood.ts";
+import { bytesOf as text, together, type Bytes } from "./hostile-pictures.ts";
 import { runAlone, type Row } from "./row.ts";
-import { watchHealth } from "./slowest-health.ts";
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 const FIXTURES = join(import.meta.dir, "../audio/fixtures");
-const CLIENTS = 4;
-const PATIENCE_MS = 60_000;
-const SLOWEST_HEALTH_MS = 250;
-/** By how much a process may have grown between the first half and the end. */
-const MOST_GROWTH = 100e6;
 const MB = 1024 * 1024;
-const PROPER = new Set([200, 400, 413, 422]);
-
-const text = (content: string): Bytes => Buffer.from(content, "latin1");
-const together = (...parts: readonly Uint8Array[]): Bytes => Buffer.concat(parts);
 
 /** A WAV file of floats, one after the other. */
 function floats(seconds: number, value: (index: number) => number): Bytes {
@@ -90,16 +77,6 @@ function hostile(fixture: (name: string) => Bytes, speech: Bytes, roll: Dice): R
   };
 }
 
-/** Memory and descriptors of the front and of the engine. */
-function levels(server: TestServer) {
-  const engine = engineOf(server, "transcription") ?? 0;
-  return {
-    front: residentBytes(server.pid),
-    engine: residentBytes(engine),
-    files: openFiles(server.pid) + openFiles(engine),
-  };
-}
-
 export interface SoundsOptions {
   readonly count: number;
   readonly seed: number;
@@ -123,71 +100,14 @@ export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
     }),
     ...Array.from({ length: 100 }, (_, n) => [`tiny ${n}`, wav({ seconds: 0.01 })] as const),
   ];
-  return withTemporaryFolder((folder) => sent(files, folder));
-}
-
-async function sent(files: readonly (readonly [string, Bytes])[], folder: string): Promise<Row[]> {
-  const counts: Record<string, number> = {};
-  const faults: string[] = [];
-  const rows: Row[] = [];
-  const attack = `${files.length} damaged and hostile files of sound`;
-  await withServer(AUDIO_FLAGS, async (server) => {
-    const speech = lasting(await recording(), 3);
-    await (await recognise(server.url, speech)).text();
-    const watch = await watchHealth(server.url);
-    let next = 0;
-    let middle = levels(server);
-    const client = async () => {
-      for (;;) {
-        const [name, bytes] = files[next++] ?? [];
-        if (!name || !bytes) return;
-        if (next === Math.floor(files.length / 2)) middle = levels(server);
-        const started = performance.now();
-        const signal = AbortSignal.timeout(PATIENCE_MS);
-        const end = await recognise(server.url, bytes, { signal }).then(
-          async (response) => (await response.text(), response.status),
-          (error: unknown) => String(error),
-        );
-        counts[end] = (counts[end] ?? 0) + 1;
-        if (typeof end !== "number" || !PROPER.has(end)) faults.push(`${name}: ${end}`);
-        const took = performance.now() - started;
-        if (took > 3000) console.error(`${name}: ${Math.round(took)} ms`);
-      }
-    };
-    await Promise.all(Array.from({ length: CLIENTS }, client));
-    const slowest = await watch.end();
-    const after = levels(server);
-    const { restarts, running, waiting } = await engineHealth(server, "transcription");
-    const last = await recognise(server.url, speech);
-    await last.text();
-    for (const fault of faults) console.error(`FAIL  ${fault}`);
-    const answers = Object.entries(counts).map(([status, number]) => `${number} × ${status}`);
-    rows.push({
-      promise: "a file of sound is heard or refused",
-      attack,
-      figure: `${answers.join(", ")}, ${restarts} restarts, the next client ${last.status}`,
-      limit: "200, 400, 413, 422, no restart",
-      ok: faults.length === 0 && restarts === 0 && last.ok,
-    });
-    rows.push({
-      promise: "and holds up nobody",
-      attack,
-      figure: `/health ${Math.round(slowest)} ms`,
-      limit: `${SLOWEST_HEALTH_MS} ms`,
-      ok: slowest < SLOWEST_HEALTH_MS,
-    });
-    const growth = Math.max(after.front - middle.front, after.engine - middle.engine);
-    const left = recordingsLeft(folder);
-    const memory = [after.front, after.engine].map((bytes) => Math.round(bytes / 1e6)).join(" and ");
-    rows.push({
-      promise: "what ends leaves nothing behind",
-      attack,
-      figure: `${left} files, ${running + waiting} requests, ${after.files - middle.files} descriptors more; front and engine ${memory} MB, ${Math.round(growth / 1e6)} MB more than half-way`,
-      limit: `none, ${MOST_GROWTH / 1e6} MB`,
-      ok: left === 0 && running + waiting === 0 && growth < MOST_GROWTH,
-    });
+  return flood({
+    promise: "a file of sound is heard or refused",
+    what: "damaged and hostile files of sound",
+    kind: "transcription",
+    requests: files.map(([name, bytes]) => [name, recognise(bytes)]),
+    proper: [200, 400, 413, 422],
+    whole: recognise(speech),
   });
-  return rows;
 }
 
 if (import.meta.main)

@@ -1,11 +1,11 @@
 // Image and audio files made by hand, for what encoders do not write; and what the tests ask of every result.
 
 import { expect } from "bun:test";
-import { crc32 } from "node:zlib";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { ImageMedia, Media } from "../../src/domain/media.ts";
 import { defaultMediaLimits, type MediaLimits } from "../../src/media/limits.ts";
 import { loadMedia } from "../../src/media/load-media.ts";
+import { pngChunk, pngOfChunks } from "../support/png.ts";
 
 export type Rgb = readonly [number, number, number];
 
@@ -182,17 +182,9 @@ export function pngWithTransparency(png: Uint8Array, color: Rgb, alpha: number):
   return join(file.subarray(0, end), pngChunk("tRNS", alphas), file.subarray(file.indexOf("IDAT") - 4));
 }
 
-function pngChunk(type: string, data: Uint8Array): Uint8Array {
-  const body = join(ascii(type), data);
-  return join(u32(data.length), body, u32(crc32(body)));
-}
-
 /** A PNG of which there is only the header, for any size. */
-export function pngHeader(width: number, height: number, alpha = false): Uint8Array<ArrayBuffer> {
-  const magic = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-  const header = join(u32(width), u32(height), Uint8Array.of(8, alpha ? 6 : 2, 0, 0, 0));
-  return join(magic, pngChunk("IHDR", header), pngChunk("IEND", new Uint8Array(0)));
-}
+export const pngHeader = (width: number, height: number, alpha = false): Uint8Array<ArrayBuffer> =>
+  pngOfChunks({ width, height, colour: alpha ? 6 : 2 });
 
 export function riff(type: string, ...chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const body = join(ascii(type), ...chunks);

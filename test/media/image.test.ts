@@ -1,6 +1,7 @@
 // Images of every kind become upright RGB of the right size; what is no whole image is refused.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { jpegOfScans } from "../hostile/hostile-pictures.ts";
 import {
   animatedWebp,
   blue,
@@ -167,6 +168,22 @@ test("a png of more chunks than pictures have is refused, and its first orientat
   const upTo = async (chunks: number) => load(pngWithChunks(pngWithExif(stored, 6), "eXIf", chunks));
   expect(quarters(await upTo(9000))).toEqual(upright);
   expect(await refusal(upTo(10_000))).toMatch(/^be a whole image; got /);
+});
+
+test("a jpeg of more scans than images have is refused before it is decoded, whatever lies between them", async () => {
+  const many = jpegOfScans(4096, 4096, 100);
+  const refused = "have at most 100 scans; got a JPEG file of more than 100 scans.";
+  expect(await refusal(load(many))).toBe(refused);
+  // A comment that holds what would be the end of the image.
+  const comment = Uint8Array.of(0xff, 0xfe, 0, 4, 0xff, 0xd9);
+  const second = Buffer.from(many).indexOf(Uint8Array.of(0xff, 0xda), 300);
+  const parted = Buffer.concat([many.subarray(0, second), comment, many.subarray(second)]);
+  expect(await refusal(load(parted))).toBe(refused);
+  const { width, height } = await load(jpegOfScans(64, 32, 99));
+  expect([width, height]).toEqual([64, 32]);
+  // Behind the end there may be whatever there is: telephones put films there.
+  const film = Buffer.concat([files["jpeg"] as Uint8Array, many]);
+  expect(quarters(await load(film))).toEqual(upright);
 });
 
 test("a file that is cut off is refused, also where the decoder would make up the rest", async () => {

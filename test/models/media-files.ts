@@ -1,6 +1,6 @@
 // Pictures and sounds made of arithmetic, and just enough of PNG and WAV to write them down.
 
-import { crc32, deflateSync } from "node:zlib";
+import { pngOfRows } from "../support/png.ts";
 
 export interface Picture {
   readonly width: number;
@@ -24,30 +24,10 @@ export function picture(width: number, height: number, seed = 1): Picture {
 }
 
 export function pngFile({ width, height, rgb }: Picture): Uint8Array {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  // Eight bits a channel, RGB, no interlacing.
-  header.set([8, 2, 0, 0, 0], 8);
   const stride = width * CHANNELS;
   const rows = Buffer.alloc(height * (stride + 1));
   for (let y = 0; y < height; y++) rows.set(rgb.subarray(y * stride, (y + 1) * stride), y * (stride + 1) + 1);
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([
-    signature,
-    block("IHDR", header),
-    block("IDAT", deflateSync(rows)),
-    block("IEND", Buffer.alloc(0)),
-  ]);
-}
-
-function block(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type), data]);
-  const out = Buffer.alloc(body.length + 8);
-  out.writeUInt32BE(data.length, 0);
-  body.copy(out, 4);
-  out.writeUInt32BE(crc32(body), body.length + 4);
-  return out;
+  return pngOfRows({ width, height, colour: 2 }, rows);
 }
 
 /** A rising tone, 16 bits, mono. */

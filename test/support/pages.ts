@@ -1,5 +1,6 @@
 // Pages for tests: PDF documents with text in standard fonts, and the same drawn as pictures.
 
+import { deflateSync } from "node:zlib";
 import { openPdf } from "../../src/engine/recognition/child/pdf.ts";
 import { Pdfium } from "../../src/engine/recognition/child/pdfium.ts";
 import { writeBmp } from "../../src/media/pixels.ts";
@@ -37,15 +38,47 @@ export function pdfOf(pages: readonly PdfPage[], trailer = ""): Uint8Array<Array
       ];
     }),
   ];
-  let file = "%PDF-1.4\n";
-  const offsets = objects.map((object, at) => {
-    const offset = file.length;
-    file += `${at + 1} 0 obj\n${object}\nendobj\n`;
+  return pdfOfObjects(objects, trailer);
+}
+
+/** A PDF document of these objects, numbered from 1, the first of which is its catalog. */
+export function pdfOfObjects(objects: readonly (string | Uint8Array)[], trailer = ""): Uint8Array<ArrayBuffer> {
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  const add = (part: string | Uint8Array) => {
+    const bytes = typeof part === "string" ? Buffer.from(part, "latin1") : part;
+    parts.push(bytes);
+    at += bytes.length;
+  };
+  add("%PDF-1.4\n");
+  const offsets = objects.map((object, index) => {
+    const offset = at;
+    for (const part of [`${index + 1} 0 obj\n`, object, "\nendobj\n"]) add(part);
     return `${String(offset).padStart(10, "0")} 00000 n \n`;
   });
   const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
-  const end = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${file.length}\n%%EOF\n`;
-  return Uint8Array.from(Buffer.from(file + table + end, "latin1"));
+  add(`${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${at}\n%%EOF\n`);
+  return Uint8Array.from(Buffer.concat(parts));
+}
+
+/** A stream as an object; `dictionary`: more entries of it. */
+export function pdfStream(content: Uint8Array, dictionary = ""): Uint8Array<ArrayBuffer> {
+  const head = Buffer.from(`<< /Length ${content.length} ${dictionary} >>\nstream\n`);
+  return Uint8Array.from(Buffer.concat([head, content, Buffer.from("\nendstream")]));
+}
+
+/** A document of so many pages that show this picture, as scanners write them. */
+export function scanned({ width, height, data }: Bitmap, pages: number): Uint8Array<ArrayBuffer> {
+  const kids = Array.from({ length: pages }, (_, n) => `${5 + n} 0 R`).join(" ");
+  const image = `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8`;
+  const page = `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${A4.join(" ")}] /Resources << /XObject << /I 3 0 R >> >> /Contents 4 0 R >>`;
+  return pdfOfObjects([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`,
+    pdfStream(deflateSync(data), `${image} /Filter /FlateDecode`),
+    pdfStream(Buffer.from(`${A4[0]} 0 0 ${A4[1]} 0 0 cm /I Do`)),
+    ...Array.from({ length: pages }, () => page),
+  ]);
 }
 
 function contentOf({ lines, size = 14, drawing = "" }: PdfPage, height: number): string {

@@ -1,7 +1,7 @@
 // Jobs between the front process and an engine process: what was requested, how far it got, and the events it waits for.
 
 import type { CancelCause } from "../../domain/cancel.ts";
-import type { SvcError } from "../../domain/errors.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { JobKey } from "./protocol.ts";
 import { EventQueue } from "./queue.ts";
 
@@ -14,6 +14,13 @@ const MOST_LIVES = 3;
 /** The first computation for a job begins: it does not wait any more. */
 export interface Started {
   readonly type: "started";
+}
+
+/** A job whose computation gave no sign of life. */
+export class HungError extends SvcError {
+  constructor() {
+    super("engine_crashed", "The model engine was ended: computing this request gave no sign of life.");
+  }
 }
 
 export class PendingJob<Job, Event extends {}> {

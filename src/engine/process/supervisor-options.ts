@@ -39,6 +39,11 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
    * or else it is replaced. Absent: its computations end when they are told to.
    */
   readonly abortGraceMs?: number;
+  /**
+   * Milliseconds of silence of a computation after which its job ends with HungError and the process is replaced: it is the
+   * job's fault. Absent: it is the process's, after `engineTimeoutMs`, which 0 switches off in either case.
+   */
+  readonly longestSilenceMs?: number;
   readonly onReady?: (ready: Ready) => void;
   readonly onReport?: (report: Report) => void;
   /** The process is gone: what it counted has ended. */

@@ -5,7 +5,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
-import { PendingJob, type Started } from "./jobs.ts";
+import { HungError, PendingJob, type Started } from "./jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type JobKey, type Refusal, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
@@ -205,9 +205,13 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private replaceBusy(): void {
     if (this.state !== "ready") return;
     this.log.debug("engine process ended with what it computed for nobody", this.name);
+    this.endBusy();
+  }
+
+  private endBusy(): void {
     this.process?.kill();
     this.processEnded();
-    this.loseJobs("was ended", undefined, true);
+    this.loseJobs(new HungError(), undefined, true);
     this.replace();
   }
 
@@ -281,12 +285,16 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   private watch(process: NonNullable<typeof this.process>): Watchdog {
-    const { launch, quietMs = 0 } = this.options;
+    const { launch, quietMs = 0, longestSilenceMs = Infinity } = this.options;
     const { clock, engineTimeoutMs } = launch;
+    const usualMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
+    const limitMs = () => (this.state === "ready" ? Math.min(usualMs, longestSilenceMs) : usualMs);
     const watchdog = new Watchdog({
       clock,
       quietMs,
-      limitMs: engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS),
+      get limitMs() {
+        return limitMs();
+      },
       pulse: () => process.pulse(),
       onStalled: () => {
         if (this.state !== "ready") return;
@@ -299,6 +307,10 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       onTimeout: () => {
         const { silentMs, work } = watchdog;
         const time = `for ${Math.round(silentMs / 1000)} s`;
+        if (this.state === "ready" && longestSilenceMs <= usualMs) {
+          this.log.warn("engine process ended with what it computed", { ...this.name, silent_ms: silentMs });
+          return this.endBusy();
+        }
         const isLoading = this.state === "loading";
         this.hang = isLoading
           ? `made no progress ${time} while loading`
@@ -391,7 +403,11 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.loadFailure = undefined;
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 
-    this.loseJobs(this.hang ?? `stopped ${how}`, exit.culprit);
+    const what = this.hang ?? `stopped ${how}`;
+    this.loseJobs(
+      new SvcError("engine_crashed", `The model engine ${what} while computing this request.`),
+      exit.culprit,
+    );
     this.isReplaced = true;
     const restart_in_ms = this.scheduleRestart();
     this.log.error("engine process ended", { ...this.name, how, reason: this.lastError, restart_in_ms });
@@ -406,8 +422,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   /** What was computed is lost; what was not is kept for the successor, unless it is the cause or has survived too many deaths. */
-  private loseJobs(what: string, culprit: JobKey | undefined, isIntended = false): void {
-    const crashed = new SvcError("engine_crashed", `The model engine ${what} while computing this request.`);
+  private loseJobs(crashed: SvcError, culprit: JobKey | undefined, isIntended = false): void {
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
       if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);

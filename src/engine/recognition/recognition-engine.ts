@@ -2,6 +2,7 @@
 
 import { SvcError } from "../../domain/errors.ts";
 import type { RecognitionEvent, RecognitionWork, RecognizedPage } from "../../domain/recognition.ts";
+import { HungError, type Started } from "../process/jobs.ts";
 import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "./port.ts";
 import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./protocol.ts";
@@ -18,6 +19,8 @@ export type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, Know
  * out a page or draws one.
  */
 const ABORT_GRACE_MS = 200;
+/** WebAssembly gives no sign of life while it decodes a file, or draws a page. That takes seconds; there are pages made to be drawn for ever. */
+const LONGEST_SILENCE_MS = 15_000;
 
 export class RecognitionEngine
   extends LazyEngine<RecognizerOptions, KnownModel, RecognizerModel, PageJob, PageEvent>
@@ -26,7 +29,7 @@ export class RecognitionEngine
   private documents = 0;
 
   constructor(options: RecognitionEngineOptions) {
-    super("recognition", options, { abortGraceMs: ABORT_GRACE_MS });
+    super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS });
   }
 
   status(): RecognitionStatus {
@@ -39,7 +42,7 @@ export class RecognitionEngine
     const document = { id: ++this.documents, path, field };
     const job = { document, ...(client !== undefined && { client }) };
     let pageCount = 0;
-    for await (const event of this.supervisor.run(job, signal)) {
+    for await (const event of this.events(job, signal)) {
       if (event.type === "counted") pageCount = event.pages;
       else if (event.type !== "page") yield event;
     }
@@ -58,9 +61,22 @@ export class RecognitionEngine
 
   private async page(job: PageJob, signal: AbortSignal): Promise<RecognizedPage> {
     let page: RecognizedPage | undefined;
-    for await (const event of this.supervisor.run(job, signal)) if (event.type === "page") page = event.page;
+    for await (const event of this.events(job, signal)) if (event.type === "page") page = event.page;
     if (!page) throw new Error("a page without a result");
     return page;
+  }
+
+  private async *events(job: PageJob, signal: AbortSignal): AsyncGenerator<PageEvent | Started, void, void> {
+    try {
+      yield* this.supervisor.run(job, signal);
+    } catch (error) {
+      if (!(error instanceof HungError)) throw error;
+      const { document, page } = job;
+      const param = document.field;
+      const what = page ? `page ${page.number}` : "the document";
+      const message = `'${param}' must be made of steps of at most ${LONGEST_SILENCE_MS / 1000} s; ${what} has one that takes longer.`;
+      throw new SvcError("unprocessable_media", message, { param });
+    }
   }
 }
 

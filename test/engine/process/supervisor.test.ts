@@ -384,6 +384,18 @@ describe("a process that stands still", () => {
     expect(errors).toEqual([{ message: "engine process ended", fields: expect.objectContaining({ reason }) }]);
   });
 
+  test("in a computation that should be told of is replaced soon: that is its job's fault, and nobody else's", async () => {
+    const clock = new TestClock();
+    const counter = start({ clock, engineTimeoutMs: 60_000, longestSilenceMs: 15_000 });
+    let isOver = false;
+    const hung = failure(count(counter, { to: 1, hang: true })).finally(() => (isOver = true));
+    const kept = count(counter, { to: 4 });
+    await until(() => counter.status().running === 1);
+    await passUntil(clock, () => isOver);
+    expect([await hung, (await kept).at(-1)]).toMatchObject(["engine_crashed", { count: 4 }]);
+    expect([errors, counter.status()]).toMatchObject([[], { state: "ready", restarts: 0 }]);
+  });
+
   test("while it loads is killed when there is no progress for as long, and the file is named", async () => {
     const clock = new TestClock();
     const counter = start({ start: "eager", loadMs: 4_000_000, clock, engineTimeoutMs: 60_000 });

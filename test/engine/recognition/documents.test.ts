@@ -10,6 +10,7 @@ import type { DocumentPage } from "../../../src/engine/recognition/child/documen
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { paletteBmp } from "../../media/files.ts";
+import { jpegOfScans } from "../../hostile/hostile-pictures.ts";
 import { bmpOf, drawn, pdfOf, pngOf } from "../../support/pages.ts";
 
 const pictures = join(import.meta.dir, "../../fixtures/pictures");
@@ -194,6 +195,18 @@ describe("TIFF files that lie", () => {
     const bomb = deflateSync(new Uint8Array(30_000_000));
     const head = Buffer.from(tiff([[...grey, [259, 3, 1, 8], [273, 4, 1, 4096], [279, 4, 1, bomb.length]]]));
     expect(await refused(Buffer.concat([head, bomb]))).toBe("a damaged TIFF file.");
+    const jpeg = jpegOfScans(4096, 4096, 1);
+    const stripped = Buffer.from(tiff([[...grey, [259, 3, 1, 7], [273, 4, 1, 4096], [279, 4, 1, jpeg.length]]]));
+    expect(await refused(Buffer.concat([stripped, jpeg]))).toBe("a damaged TIFF file.");
+  });
+
+  test("about what they share", async () => {
+    const shared = Array.from({ length: 3 }, () => [...grey, [320, 1, 1500, 8]]);
+    expect(await refused(tiff(shared))).toBe("more values than it has bytes.");
+    // Strips without lengths go on to the end of the file.
+    expect(await refused(tiff([[...grey, [259, 3, 1, 4], [278, 3, 1, 1], [273, 4, 32, 1000]]]))).toBe(
+      "a damaged TIFF file.",
+    );
   });
 });
 

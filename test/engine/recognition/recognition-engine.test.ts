@@ -4,13 +4,15 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../../src/domain/clock.ts";
+import { systemClock, type Timers } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { RecognitionEvent, RecognitionWork } from "../../../src/domain/recognition.ts";
 import { RecognitionEngine } from "../../../src/engine/recognition/recognition-engine.ts";
 import { until } from "../../http/harness.ts";
+import { endlessPage } from "../../hostile/hostile-documents.ts";
 import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
 import { childrenOf } from "../../support/processes.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
 
 const PATIENCE_MS = 120_000;
@@ -22,7 +24,7 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));
 });
 
-function create(processes = 1): RecognitionEngine {
+function create(processes = 1, clock: Timers = systemClock, engineTimeoutMs = 0): RecognitionEngine {
   const main = join(import.meta.dir, "../../../src/main.ts");
   const engine = new RecognitionEngine({
     engine: { libraries: folder },
@@ -31,9 +33,9 @@ function create(processes = 1): RecognitionEngine {
       command: (kind) => [process.execPath, main, "__engine", kind],
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs: 60_000,
-      engineTimeoutMs: 0,
+      engineTimeoutMs,
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      clock: systemClock,
+      clock,
     },
     idleMs: 0,
     processes,
@@ -174,3 +176,23 @@ describe.skipIf(!english)(`pictures of text (${NO_ENGLISH})`, () => {
     PATIENCE_MS,
   );
 });
+
+test(
+  "a page that is drawn for ever is its document's fault, and the next one is read",
+  async () => {
+    const clock = new TestClock();
+    const engine = create(1, clock, 60_000);
+    const page = workOn("page.pdf", pdfOf([{ lines: ["A page"] }]), { task: {} });
+    await run(engine, page);
+    let outcome: unknown;
+    const endless = run(engine, workOn("endless.pdf", endlessPage(), { task: { barcodes: true } }));
+    void failure(endless).then((end) => (outcome = end));
+    await until(() => engine.status().running === 1);
+    const next = run(engine, page);
+    for (; outcome === undefined; await Bun.sleep(1)) clock.pass(1000);
+    expect(outcome).toEqual(["unprocessable_media", "file"]);
+    expect((await next).at(-1)).toEqual({ type: "result", pageCount: 1 });
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 0 });
+  },
+  PATIENCE_MS,
+);

@@ -63,7 +63,9 @@ export class Pdfium {
 
   static async load(): Promise<Pdfium> {
     const binary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES).buffer;
-    const functions = (await PDFiumModule({ wasmBinary: binary, locateFile: () => "" })) as unknown as Functions;
+    const quiet = { print() {}, printErr() {} };
+    const module = { wasmBinary: binary, locateFile: () => "", ...quiet };
+    const functions = (await PDFiumModule(module)) as unknown as Functions;
     functions._FPDF_InitLibraryWithConfig({ version: 2 });
     return new Pdfium(functions);
   }

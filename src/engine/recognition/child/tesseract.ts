@@ -18,6 +18,9 @@ export class TesseractError extends Error {
   override readonly name = "TesseractError";
 }
 
+/** Trained data that Tesseract cannot load; the message names its files. */
+export class LanguageDataError extends TesseractError {}
+
 interface Loaded {
   readonly core: TesseractCore;
   readonly api: TessApi;
@@ -65,13 +68,24 @@ export class Tesseract {
     for (const { name, path } of languages) core.FS.writeFile(`/${name}.traineddata`, readFileSync(path));
     core.FS.writeFile(CONFIG, correction ? "" : NO_DICTIONARIES);
     const api = new core.TessBaseAPI();
-    const names = languages.map(({ name }) => name);
-    if (api.Init("/", names.join("+"), LSTM_ONLY, CONFIG) !== 0) {
-      throw new TesseractError(`the data of ${names.join(", ")} cannot be loaded`);
+    if (!isInitialized(api, languages)) {
+      const paths = languages.map(({ path }) => path);
+      throw new LanguageDataError(`Tesseract cannot load the data in ${paths.join(", ")}`);
     }
     // It has what it needs in its own memory.
     for (const { name } of languages) core.FS.unlink(`/${name}.traineddata`);
     return (this.loaded = { core, api, key });
+  }
+}
+
+/** Damaged data ends its code in the middle, too. */
+function isInitialized(api: TessApi, languages: TextTask["languages"]): boolean {
+  try {
+    return api.Init("/", languages.map(({ name }) => name).join("+"), LSTM_ONLY, CONFIG) === 0;
+  } catch (error) {
+    // Emscripten throws numbers for what C++ throws.
+    if (error instanceof WebAssembly.RuntimeError || typeof error === "number") return false;
+    throw error;
   }
 }
 

@@ -25,9 +25,11 @@ const PLAIN = 1;
 /** A plane a colour, in place of all colours of a pixel side by side. */
 const SEPARATE = 2;
 const JPEG = 7;
+/** Pixels a side, with the colours of several together. */
+const JPEG_BLOCK = 16;
 /** What is unpacked here, by the numbers of compressions: none, LZW, deflate, PackBits. */
 const UNPACK: ReadonlyMap<number, (piece: Uint8Array, length: number) => Uint8Array> = new Map([
-  [PLAIN, (piece: Uint8Array) => piece],
+  [PLAIN, (piece: Uint8Array, length: number) => piece.subarray(0, length)],
   [5, unpackLzw],
   [8, inflated],
   [32_946, inflated],
@@ -99,7 +101,10 @@ function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPic
   const offsets = (tags.get(names.offsets) ?? []).slice(0, count);
   const pieces = piecesOf(bytes, offsets, tags.get(names.counts), field);
   const pieceBytes = Math.ceil((across * pixelBits) / 8) * down;
-  if (compression === JPEG) checkJpegs(pieces, field);
+  // What is not unpacked here is copied: strips may share bytes, but none has to.
+  const copied = unpack ? 0 : pieces.reduce((sum, { length }) => sum + length, 0);
+  if (copied > bytes.length) throw damaged(field);
+  if (compression === JPEG) checkJpegs(pieces, across, down, field);
   const contents = unpack ? pieces.map((piece) => refusing(field, () => unpack(piece, pieceBytes))) : pieces;
   const plain = new Map([...tags, [TAG.compression, [unpack ? PLAIN : compression]]]);
   return rebuilt(bytes, contents, plain, names);
@@ -148,12 +153,12 @@ function inflated(piece: Uint8Array, length: number): Uint8Array {
   }
 }
 
-/** What a JPEG inside says of its size counts for its decoder. */
-function checkJpegs(pieces: readonly Uint8Array[], field: string): void {
+/** What a JPEG inside says of its size counts for its decoder: that of its strip or tile, in whole blocks. */
+function checkJpegs(pieces: readonly Uint8Array[], across: number, down: number, field: string): void {
+  const most = (side: number) => Math.ceil(side / JPEG_BLOCK) * JPEG_BLOCK;
   for (const piece of pieces) {
-    const header = readImageHeader("jpeg", piece);
-    if (!header) throw damaged(field);
-    checkSides(header.width, header.height, field);
+    const header = refusing(field, () => readImageHeader("jpeg", piece));
+    if (!header || header.width > most(across) || header.height > most(down)) throw damaged(field);
   }
 }
 

@@ -6,6 +6,7 @@ import { refusalOf } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
 import type { FromRecognizer, PageEvent, PageJob } from "../protocol.ts";
 import type { PageReader } from "./page-reader.ts";
+import { LanguageDataError } from "./tesseract.ts";
 import { LONGEST_PAGE_MS, Stopped, TooLong, type Watch } from "./watch.ts";
 
 interface QueuedJob extends PageJob {
@@ -64,6 +65,7 @@ export class RecognitionWorker {
 
   /** Whoever stopped it hears that it has ended. */
   private refuse({ key, document: { field }, page }: QueuedJob, error: unknown): void {
+    if (error instanceof LanguageDataError) this.send({ type: "log", level: "error", text: error.message });
     const message = "The page could not be read; the log has the details.";
     for (const refusal of refusalOf(key, known(error, field, page?.number ?? 1), message)) this.send(refusal);
   }
@@ -72,6 +74,12 @@ export class RecognitionWorker {
 /** What ended a page on purpose, as clients are to hear of it. */
 function known(error: unknown, field: string, page: number): unknown {
   if (error instanceof Stopped) return new SvcError("request_cancelled", "The page is not wanted any more.");
+  if (error instanceof LanguageDataError) {
+    return new SvcError(
+      "engine_unavailable",
+      "The data for text recognition cannot be used; the server's log names it.",
+    );
+  }
   if (!(error instanceof TooLong)) return error;
   const limit = `${LONGEST_PAGE_MS / 1000} s of computing`;
   const message = `'${field}' must have pages that are read in ${limit}; page ${page} takes longer.`;

@@ -1,0 +1,61 @@
+// Damaged and hostile pictures and documents that are to be read: each is read or refused.
+//   bun test/hostile/documents.ts [--count N] [--seed N]
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { damaged } from "../fuzz/bytes.ts";
+import { dice, pick } from "../support/dice.ts";
+import { drawn, pdfOf, pngOf, scanned } from "../support/pages.ts";
+import { post, read, type Send } from "./engine-client.ts";
+import { flood } from "./flood.ts";
+import { hostileDocuments } from "./hostile-documents.ts";
+import { hostilePictures, jpegOfScans, type Bytes } from "./hostile-pictures.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const FIXTURES = join(import.meta.dir, "../fixtures/pictures");
+const MODES = ["text", "table", "barcode", "saliency", "debug"] as const;
+
+/** The same through the public service's convention. */
+const asData = (bytes: Bytes): Send => {
+  const data = `data:application/octet-stream;base64,${Buffer.from(bytes).toString("base64")}`;
+  return post("/v1/ocr", { document: { type: "document_url", document_url: data } });
+};
+
+export interface DocumentsOptions {
+  readonly count: number;
+  readonly seed: number;
+}
+
+export async function documents({ count, seed }: DocumentsOptions): Promise<Row[]> {
+  const roll = dice(seed);
+  const page = await drawn({ lines: ["Hello", "World"], paper: [200, 100] });
+  const png = await pngOf(page);
+  const jpeg = new Uint8Array(await new Bun.Image(png).jpeg().bytes());
+  const fixtures = await Promise.all(readdirSync(FIXTURES).map((name) => Bun.file(join(FIXTURES, name)).bytes()));
+  const whole: readonly [Bytes, ...Bytes[]] = [pdfOf([{ lines: ["Hello"] }]), scanned(page, 2), png, jpeg, ...fixtures];
+  const hostile = {
+    ...hostileDocuments(jpegOfScans(4096, 4096, 1)),
+    ...hostilePictures({ png, jpeg }),
+    "a document of one word in 50 pages": pdfOf(Array.from({ length: 50 }, () => ({ lines: ["a"] }))),
+    "a document of 51 pages": pdfOf(Array.from({ length: 51 }, () => ({ lines: ["a"] }))),
+  };
+  const requests = [
+    ...Object.entries(hostile).map(([name, bytes]) => [name, read(bytes)] as const),
+    ...Array.from({ length: count }, (_, index) => {
+      const bytes = new Uint8Array(damaged(pick(roll, whole), roll));
+      const send = index % 4 === 3 ? asData(bytes) : read(bytes, { mode: MODES[index % MODES.length] ?? "text" });
+      return [`damage ${index}`, send] as const;
+    }),
+  ];
+  return flood({
+    promise: "a document is read or refused",
+    what: "damaged and hostile pictures and documents",
+    kind: "recognition",
+    requests,
+    proper: [200, 400, 413, 422],
+    whole: read(png),
+  });
+}
+
+if (import.meta.main)
+  await runAlone(({ count, seed }) => documents({ count: Number(count ?? 200), seed: Number(seed ?? 1) }));

@@ -1,0 +1,64 @@
+// What attacks on sound, images and pages send.
+
+import { join } from "node:path";
+import type { Bytes } from "./hostile-pictures.ts";
+
+/** Sends one request, which its client may abandon. */
+export type Send = (url: string, signal?: AbortSignal, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+
+/** Eleven seconds of a president: 16 kHz, one channel, 16 bits. */
+export const recording = (): Promise<Bytes> => Bun.file(join(import.meta.dir, "../fixtures/sounds/jfk.wav")).bytes();
+
+/** A WAV file of 16 kHz, one channel and 16 bits, cut or repeated to so many seconds. */
+export function lasting(wav: Uint8Array, seconds: number): Bytes {
+  const head = Buffer.from(wav.subarray(0, 44));
+  const data = Buffer.alloc(seconds * 32_000, wav.subarray(44));
+  head.writeUInt32LE(36 + data.length, 4);
+  head.writeUInt32LE(data.length, 40);
+  return Buffer.concat([head, data]);
+}
+
+/** JSON to a route. */
+export const post =
+  (path: string, body: object | string): Send =>
+  (url, signal, headers = {}) =>
+    fetch(url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+
+/** A form; bytes are files. */
+export const form =
+  (path: string, parts: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>): Send =>
+  (url, signal, headers = {}) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(parts)) {
+      if (typeof value === "string") body.append(name, value);
+      else body.append(name, new Blob([value]), name);
+    }
+    return fetch(url + path, { method: "POST", body, headers, ...(signal && { signal }) });
+  };
+
+/** A recording is transcribed. */
+export const recognise = (file: Bytes): Send => form("/v1/audio/transcriptions", { file });
+
+/** A text is said. */
+export const say = (body: {
+  readonly input: string;
+  readonly response_format?: string;
+  readonly stream_format?: string;
+}): Send => post("/v1/audio/speech", body);
+
+/** Something small is drawn. */
+export const draw = (fields: Readonly<Record<string, unknown>> = {}): Send =>
+  post("/v1/images/generations", { prompt: "a red circle", size: "128x128", ...fields });
+
+/** A picture is changed, quickly. */
+export const edit = (parts: Readonly<Record<string, string | Bytes>>): Send =>
+  form("/v1/images/edits", { prompt: "a red circle", steps: "1", ...parts });
+
+/** A document is read. */
+export const read = (file: Bytes, fields: Readonly<Record<string, string>> = {}): Send =>
+  form("/v1/vision/ocr", { file, ...fields });

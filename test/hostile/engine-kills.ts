@@ -1,0 +1,174 @@
+// The engines of recordings, speech, images and pages, killed under load and in the middle of long work: every request ends,
+// and nothing is left.
+//   bun test/hostile/engine-kills.ts [--kills N] [--seed N]
+
+import { randomNumbers } from "../simulation/traces.ts";
+import { drawn, scanned } from "../support/pages.ts";
+import { openFiles } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import { draw, lasting, read, recognise, recording, say, type Send } from "./engine-client.ts";
+import { ENGINE_FLAGS, enginesOf, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
+import { endOf, Load, type Attempt } from "./load.ts";
+import { runAlone, type Row } from "./row.ts";
+
+/** Of each engine. */
+const CLIENTS = 4;
+const PAUSE_MS = 1000;
+const KINDS = ["transcription", "speech", "image", "recognition"] as const satisfies readonly EngineKind[];
+type Kind = (typeof KINDS)[number];
+const INPUT = "The quick brown fox jumps over the lazy dog. It does so every day, and nobody knows why.";
+/** The page at which a reader is killed, and how many there are. */
+const [KILLED_AT, PAGES] = [20, 40];
+
+function kill(server: TestServer, kind: EngineKind): void {
+  for (const pid of enginesOf(server, kind)) process.kill(pid, "SIGKILL");
+}
+
+/** What is sent to each engine, and which of it as a stream. */
+async function requests() {
+  const page = await drawn({ lines: ["A page", INPUT] }, 100);
+  const next: Readonly<Record<Kind, Send>> = {
+    transcription: recognise(lasting(await recording(), 3)),
+    speech: say({ input: INPUT }),
+    image: draw(),
+    recognition: read(scanned(page, 3)),
+  };
+  const streams: Partial<Record<Kind, Send>> = {
+    speech: say({ input: INPUT, stream_format: "sse" }),
+    image: draw({ n: 2, stream: true, partial_images: 1 }),
+  };
+  return { next, streams, pages: (count: number) => read(scanned(page, count)) };
+}
+type Requests = Awaited<ReturnType<typeof requests>>;
+
+/** What a whole stream of events ends with. */
+const DONE: Partial<Record<Kind, string>> = { speech: "speech.audio.done", image: "image_generation.completed" };
+
+export interface EngineKillsOptions {
+  readonly kills: number;
+  readonly seed: number;
+}
+
+/** As many of the kills for each engine. */
+async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }: Requests): Promise<Row[]> {
+  const random = randomNumbers(seed);
+  const attack = `${kills} kills of the engines of recordings, speech, images and pages, ${KINDS.length * CLIENTS} clients`;
+  return withTemporaryFolder(async (folder) => {
+    const rows: Row[] = [];
+    await withServer([...ENGINE_FLAGS, "--max-queue", "64"], async (server) => {
+      const { url } = server;
+      const served = async () => {
+        const answers: Response[] = [];
+        for (const kind of KINDS) answers.push(await next[kind](url));
+        for (const answer of answers) await answer.bytes();
+        return answers.every(({ ok }) => ok);
+      };
+      await served();
+      const filesBefore = openFiles(server.pid);
+      const attempt = (kind: Kind): Attempt<Kind> => ({
+        kind,
+        run: async (signal, roll) => {
+          const stream = roll() < 0.5 ? streams[kind] : undefined;
+          // Sound that was begun has no other way to fail.
+          const canBreak = kind === "speech" && !stream;
+          return endOf(await (stream ?? next[kind])(url, signal), { done: DONE[kind] ?? "", canBreak });
+        },
+      });
+      const kindOf = (index: number) => KINDS[index % KINDS.length] ?? "speech";
+      const load = new Load(KINDS.length * CLIENTS, (client) => attempt(kindOf(client)), random);
+      for (let done = 0; done < kills; done++) {
+        const kind = kindOf(done);
+        await load.worked(kind);
+        await Bun.sleep(random() * PAUSE_MS);
+        kill(server, kind);
+      }
+      await load.stop();
+      const isServed = await served();
+      const { faults, ended } = load;
+      for (const fault of faults.slice(0, 10)) console.error(`FAIL  ${fault}`);
+      rows.push({
+        promise: "a crash ends no more than what it computed, and says so",
+        attack,
+        figure: `${ended} requests, ${faults.length} without a proper end, the next ${isServed ? "served" : "failed"}`,
+        limit: "0, served",
+        ok: faults.length === 0 && isServed,
+      });
+      const idleMs = await server.untilIdle(30_000).catch(() => undefined);
+      const left = filesLeft(folder);
+      const descriptors = openFiles(server.pid) - filesBefore;
+      rows.push({
+        promise: "what ends leaves nothing behind",
+        attack,
+        figure: `${left} files, ${descriptors} descriptors more, ${idleMs === undefined ? "requests left" : "no request"}`,
+        limit: "none, a connection for each client",
+        ok: idleMs !== undefined && left === 0 && descriptors <= KINDS.length * CLIENTS,
+      });
+    });
+    return rows;
+  });
+}
+
+interface LongWork {
+  readonly attack: string;
+  readonly kind: Kind;
+  /** Has something long done, and kills in the middle of it. */
+  readonly work: (kill: () => void) => Promise<Response>;
+  readonly next: Send;
+}
+
+async function inTheMiddle(server: TestServer, { attack, kind, work, next }: LongWork): Promise<Row> {
+  await (await next(server.url)).bytes();
+  const end = await endOf(await work(() => kill(server, kind)), { done: DONE[kind] ?? "" });
+  const after = await next(server.url);
+  await after.bytes();
+  const told = typeof end === "string" ? { whole: "whole all the same", ended: "a typed error" }[end] : end.fault;
+  return {
+    promise: "a crash ends no more than what it computed, and says so",
+    attack,
+    figure: `${told}; the next ${after.ok ? "served" : `failed: ${after.status}`}`,
+    limit: "a typed error, served",
+    ok: end === "ended" && after.ok,
+  };
+}
+
+async function longWork({ next, pages }: Requests): Promise<Row[]> {
+  const rows: Row[] = [];
+  await withServer(ENGINE_FLAGS, async (server) => {
+    const { url } = server;
+    const drawing: LongWork = {
+      attack: "kill -9 of the engine of images between two steps of 150",
+      kind: "image",
+      async work(killed) {
+        const { body, headers } = await draw({ stream: true, progress: true, steps: 150 })(url);
+        let text = "";
+        for await (const part of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+          if (!text.includes('"step":50,') && (text + part).includes('"step":50,')) killed();
+          text += part;
+        }
+        return new Response(text, { headers });
+      },
+      next: next.image,
+    };
+    const reading: LongWork = {
+      attack: `kill -9 of the engine of pages at about page ${KILLED_AT} of ${PAGES}`,
+      kind: "recognition",
+      async work(killed) {
+        const started = performance.now();
+        await (await pages(KILLED_AT)(url)).bytes();
+        setTimeout(killed, performance.now() - started);
+        return pages(PAGES)(url);
+      },
+      next: next.recognition,
+    };
+    for (const work of [drawing, reading]) rows.push(await inTheMiddle(server, work));
+  });
+  return rows;
+}
+
+export async function engineKills(options: EngineKillsOptions): Promise<Row[]> {
+  const all = await requests();
+  return [...(await underLoad(options, all)), ...(await longWork(all))];
+}
+
+if (import.meta.main)
+  await runAlone(({ kills, seed }) => engineKills({ kills: Number(kills ?? 40), seed: Number(seed ?? 1) }));

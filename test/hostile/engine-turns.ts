@@ -1,0 +1,227 @@
+// Long work beside short, in the engines of recordings, speech, images and pages: how soon what is cancelled stops, how long
+// others wait, and whose turn it is.
+//   bun test/hostile/engine-turns.ts
+
+import { readFileSync } from "node:fs";
+import { dice } from "../support/dice.ts";
+import { drawn, scanned } from "../support/pages.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import { draw, lasting, read, recognise, recording, say, type Send } from "./engine-client.ts";
+import {
+  ENGINE_FLAGS,
+  engineHealth,
+  enginesOf,
+  filesLeft,
+  levelsOf,
+  withTemporaryFolder,
+  type EngineKind,
+} from "./engines.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const CANCEL_MS = 250;
+const DEADLINE_MS = 3000;
+/** Several, since each meets the engine elsewhere. */
+const ROUNDS = 2;
+/** A process that uses less than this of a quarter of a second does nothing for anybody. */
+const QUIET_TICKS = 5;
+const SHORT = "Hello there.";
+const INPUT = 32_768;
+/** Bytes that a process may have more after many requests. */
+const MOST_GROWTH = 100e6;
+
+type Leave = "id" | "disconnect" | "deadline";
+
+/** Hundredths of a second of processor time that an engine's processes have used. */
+function ticks(server: TestServer, kind: EngineKind): number {
+  const used = enginesOf(server, kind).map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return used.reduce((sum, one) => sum + one, 0);
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(5);
+}
+
+/** Milliseconds from the cancel to an engine that runs nothing by its own word, and by the processor time it uses. */
+async function cancelled(
+  server: TestServer,
+  kind: EngineKind,
+  how: Leave,
+  long: Send,
+): Promise<readonly [number, number]> {
+  const id = `turns-${Math.random()}`;
+  const leave = new AbortController();
+  const deadline = performance.now() + DEADLINE_MS;
+  const headers = { "x-request-id": id, ...(how === "deadline" && { "x-svc-deadline-ms": String(DEADLINE_MS) }) };
+  const answer = long(server.url, leave.signal, headers).then(
+    (response) => response.arrayBuffer(),
+    () => {},
+  );
+  const ended = answer.catch(() => {});
+  await until(async () => (await engineHealth(server, kind)).running > 0);
+  await Bun.sleep(how === "deadline" ? Math.max(0, deadline - performance.now()) : 1500);
+  const started = performance.now();
+  if (how === "disconnect") leave.abort();
+  if (how === "id") await fetch(`${server.url}/v1/chat/completions/${id}/cancel`, { method: "POST" });
+  await until(async () => (await engineHealth(server, kind)).running === 0);
+  const told = performance.now() - started;
+  let quiet = performance.now();
+  for (let before = ticks(server, kind); ;) {
+    quiet = performance.now();
+    await Bun.sleep(250);
+    const now = ticks(server, kind);
+    if (now - before < QUIET_TICKS) break;
+    before = now;
+  }
+  await ended;
+  return [told, quiet - started];
+}
+
+async function cancels(server: TestServer, kind: EngineKind, attack: string, long: Send): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const how of ["id", "disconnect", "deadline"] as const) {
+    const times: (readonly [number, number])[] = [];
+    for (let round = 0; round < ROUNDS; round++) times.push(await cancelled(server, kind, how, long));
+    const most = Math.max(...times.map(([told]) => told));
+    const quiet = Math.max(...times.map(([, at]) => at));
+    rows.push({
+      promise: "a cancel ends the work",
+      attack: `${attack}, cancelled by ${how}`,
+      figure: `${Math.round(most)} ms; processor quiet after ${Math.round(quiet)} ms at most`,
+      limit: `${CANCEL_MS} ms`,
+      ok: most < CANCEL_MS,
+    });
+    console.error(rows.at(-1)?.figure);
+  }
+  return rows;
+}
+
+async function milliseconds(answer: Promise<Response>): Promise<number> {
+  const started = performance.now();
+  const response = await answer;
+  const bytes = await response.arrayBuffer();
+  if (!response.ok) throw new Error(`${response.status}: ${Buffer.from(bytes).toString()}`);
+  return performance.now() - started;
+}
+
+/** Words that no dictionary has. */
+function unknownWords(): string {
+  const roll = dice(7);
+  const word = () => Array.from({ length: 10 }, () => String.fromCharCode(97 + roll(26))).join("");
+  return Array.from({ length: INPUT }, word).join(" ").slice(0, INPUT);
+}
+
+/** A short one, alone and beside eight long ones of another client. */
+async function beside(url: string, attack: string, limit: number, short: Send, long: Send): Promise<Row> {
+  const once = () => milliseconds(short(url, undefined, { "x-svc-client": "short" }));
+  const alone: number[] = [];
+  for (let round = 0; round < 3; round++) alone.push(await once());
+  const leave = new AbortController();
+  const others = Array.from({ length: 8 }, () =>
+    long(url, leave.signal, { "x-svc-client": "other" }).then(
+      (response) => response.arrayBuffer().catch(() => {}),
+      () => {},
+    ),
+  );
+  await Bun.sleep(3000);
+  const times: number[] = [];
+  for (let round = 0; round < 4; round++) times.push(await once());
+  leave.abort();
+  await Promise.all(others);
+  const [least, most] = [Math.min(...alone), Math.max(...times)];
+  return {
+    promise: "clients take turns",
+    attack,
+    figure: `${Math.round(least)} ms alone, ${times.map(Math.round).join(", ")} ms`,
+    limit: `${limit} ms more`,
+    ok: most - least < limit,
+  };
+}
+
+const JOBS = 4;
+const NAMES = ["a", "b", "c", "d", "e"] as const;
+const LEAVES_AFTER_MS = 1500;
+
+/** Jobs of several clients, all of one after all of another, and one of each client's left; whose are done when. */
+async function inTurns(server: TestServer, folder: string, attack: string, send: Send): Promise<Row[]> {
+  const { url } = server;
+  const before = levelsOf(server, "image");
+  const done: string[] = [];
+  const leave = new AbortController();
+  const jobs = NAMES.flatMap((name) =>
+    Array.from({ length: JOBS }, async (_, job) => {
+      const signal = job === JOBS - 1 ? leave.signal : undefined;
+      const answer = await send(url, signal, { "x-svc-client": name }).catch(() => undefined);
+      await answer?.bytes().catch(() => {});
+      if (answer?.ok && !signal) done.push(name);
+      return signal !== undefined || answer?.ok === true;
+    }),
+  );
+  setTimeout(() => leave.abort(), LEAVES_AFTER_MS);
+  const served = (await Promise.all(jobs)).filter(Boolean).length;
+  // How far any client was ahead of one that still waited.
+  const ahead = done.map((name, at) => {
+    const count = (of: string) => done.slice(0, at + 1).filter((other) => other === of).length;
+    const waiting = NAMES.map(count).filter((had) => had < JOBS - 1);
+    return count(name) - Math.min(count(name), ...waiting);
+  });
+  await server.untilIdle(30_000);
+  const after = levelsOf(server, "image");
+  const grown = Math.max(after.front - before.front, after.engine - before.engine);
+  const left = filesLeft(folder);
+  return [
+    {
+      promise: "clients take turns",
+      attack,
+      figure: `${served - NAMES.length} served, in the order ${done.join("")}`,
+      limit: "all, no client two ahead of another",
+      ok: done.length === NAMES.length * (JOBS - 1) && Math.max(...ahead) <= 1,
+    },
+    {
+      promise: "what ends leaves nothing behind",
+      attack,
+      figure: `${left} files, no request, ${after.files - before.files} descriptors more, ${Math.round(grown / 1e6)} MB more`,
+      limit: `none, a connection for each job, ${MOST_GROWTH / 1e6} MB`,
+      ok: left === 0 && after.files - before.files <= jobs.length && grown < MOST_GROWTH,
+    },
+  ];
+}
+
+async function attacked(folder: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  const speech = await recording();
+  const page = await drawn({ lines: Array.from({ length: 30 }, () => SHORT) }, 150);
+  const longTalk = recognise(lasting(speech, 300));
+  const longText = (input: string) => say({ input, response_format: "pcm" });
+  const strange = longText(unknownWords());
+  const longDrawing = draw({ n: 10, steps: 150 });
+  const manyPages = read(scanned(page, 50));
+  const clip = recognise(lasting(speech, 3));
+  const sentence = say({ input: SHORT });
+  const onePage = read(scanned(page, 1));
+  await withServer(ENGINE_FLAGS, async (server) => {
+    const { url } = server;
+    for (const first of [clip, sentence, draw(), onePage]) await milliseconds(first(url));
+    const long = [
+      ["transcription", "a recording of 5 minutes", longTalk],
+      ["speech", "a text of 32,000 characters", longText("The quick brown fox jumps over the lazy dog. ".repeat(700))],
+      ["speech", "unknown words", strange],
+      ["image", "10 images of 150 steps", longDrawing],
+      ["recognition", "a document of 50 pages", manyPages],
+    ] as const;
+    for (const [kind, what, send] of long) rows.push(...(await cancels(server, kind, what, send)));
+    rows.push(await beside(url, "a sentence beside 8 long texts of unknown words", 1500, sentence, strange));
+    rows.push(await beside(url, "a clip of 3 s beside 8 recordings of 5 minutes", 8000, clip, longTalk));
+    rows.push(await beside(url, "an image of 4 steps beside 8 requests for 10 of 150", 8000, draw(), longDrawing));
+    rows.push(await beside(url, "a page beside 8 documents of 50", 8000, onePage, manyPages));
+    const what = `${NAMES.length * JOBS} drawings of ${NAMES.length} clients, ${NAMES.length} of which are left`;
+    rows.push(...(await inTurns(server, folder, what, draw({ steps: 30 }))));
+  });
+  return rows;
+}
+
+export const engineTurns = (): Promise<Row[]> => withTemporaryFolder(attacked);
+
+if (import.meta.main) await runAlone(engineTurns);

@@ -1,0 +1,94 @@
+// Damaged and hostile pictures that are to be changed, and requests for images: each is drawn or refused.
+//   bun test/hostile/images.ts [--count N] [--seed N]
+
+import { damaged } from "../fuzz/bytes.ts";
+import { mutated, write } from "../fuzz/mutate.ts";
+import { picture, pngFile } from "../models/media-files.ts";
+import { dice, pick } from "../support/dice.ts";
+import { transparentPng } from "../support/transparent-png.ts";
+import { draw, edit, post, type Send } from "./engine-client.ts";
+import { flood } from "./flood.ts";
+import { hostilePictures, type Bytes } from "./hostile-pictures.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const SIDE = 128;
+/** Some requests that are as they should be take long. */
+const DEADLINE = { "x-svc-deadline-ms": "5000" };
+
+/** Bodies that are refused, or drawn within the deadline. */
+const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "10 images of 150 steps": { n: 10, steps: 150 },
+  "a description of 32,000 characters": { prompt: "a red circle ".repeat(2500).slice(0, 32_000) },
+  "a description of 1 MB": { prompt: "a".repeat(1_000_000) },
+  "a description of no word": { prompt: "\u0000\u200b " },
+  "a side of 2 billion pixels": { size: "2147483647x2147483647" },
+  "a side below none": { size: "-128x128" },
+  "a size in letters": { size: "axb" },
+  "guidance without an end": { cfg_scale: 1e308 },
+  "weights from elsewhere": { lora: [{ name: "../../../etc/passwd", scale: 1 }] },
+  "a model from elsewhere": { model: "/etc/passwd" },
+  "100,000 fields": Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, 1])),
+};
+
+export interface ImagesOptions {
+  readonly count: number;
+  readonly seed: number;
+}
+
+export async function images({ count, seed }: ImagesOptions): Promise<Row[]> {
+  const roll = dice(seed);
+  const png = new Uint8Array(pngFile(picture(SIDE, SIDE)));
+  const whole: readonly [Bytes, ...Bytes[]] = [
+    png,
+    new Uint8Array(await new Bun.Image(png).jpeg().bytes()),
+    new Uint8Array(await new Bun.Image(png).webp().bytes()),
+    transparentPng(SIDE, SIDE, 0),
+  ];
+  const [, jpeg] = whole;
+  const mask = transparentPng(SIDE, SIDE, 0);
+  const late =
+    (send: Send): Send =>
+    (url, signal) =>
+      send(url, signal, DEADLINE);
+  const places = ["image", "mask", "image[]"] as const;
+  const placed = (name: string, bytes: Bytes, place: (typeof places)[number]) => {
+    const parts = place === "image" ? { image: bytes } : { image: png, [place]: bytes };
+    return [`${name}, as ${place}`, late(edit(parts))] as const;
+  };
+  const hostile = Object.entries(hostilePictures({ png, jpeg: jpeg ?? png }));
+  const body = {
+    prompt: "a red circle",
+    size: "128x128",
+    steps: 1,
+    n: 1,
+    seed: 7,
+    output_format: "webp",
+    stream: true,
+  };
+  const requests = [
+    ...hostile.map(([name, bytes]) => placed(name, bytes, "image")),
+    ...hostile.slice(0, 20).map(([name, bytes]) => placed(name, bytes, "mask")),
+    ["a mask of all", late(edit({ image: png, mask }))] as const,
+    ["no image", late(edit({ mask }))] as const,
+    ...Object.entries(BODIES).map(([name, fields]) => [name, late(draw(fields))] as const),
+    ...Array.from({ length: count }, (_, index) => {
+      if (index % 4 === 3) {
+        const text = write(mutated(body, [body], roll));
+        return [`body ${index}: ${text.slice(0, 300)}`, late(post("/v1/images/generations", text))] as const;
+      }
+      const bytes = new Uint8Array(damaged(pick(roll, whole), roll));
+      return placed(`damage ${index}`, bytes, pick(roll, places));
+    }),
+  ];
+  return flood({
+    promise: "an image is drawn or refused",
+    what: "damaged and hostile pictures, and requests for images",
+    kind: "image",
+    requests,
+    proper: [200, 400, 413, 422, 504],
+    whole: draw({ steps: 1 }),
+  });
+}
+
+if (import.meta.main)
+  await runAlone(({ count, seed }) => images({ count: Number(count ?? 300), seed: Number(seed ?? 1) }));
