@@ -1,5 +1,6 @@
 // Speech for benchmarks: what svc says of a text, as it is or in noise, as samples and as files.
 
+import { SAMPLE_RATE } from "../../src/audio/decode/tools.ts";
 import { completeWav, wavHead } from "../../src/audio/encode/wav.ts";
 import type { Dice } from "../support/dice.ts";
 import type { TestServer } from "../support/server.ts";
@@ -32,11 +33,30 @@ export function wav(samples: Int16Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file);
 }
 
+/** A WAV file of the very samples that a model hears. */
+export function floatWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
+  const head = Buffer.from(wavHead(SAMPLE_RATE));
+  const [kind, bytesPerSample] = [3, 4];
+  head.writeUInt16LE(kind, 20);
+  head.writeUInt32LE(bytesPerSample * SAMPLE_RATE, 28);
+  head.writeUInt16LE(bytesPerSample, 32);
+  head.writeUInt16LE(8 * bytesPerSample, 34);
+  const file = Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
+  completeWav(file);
+  return new Uint8Array(file);
+}
+
 /** The text of a sound file, by svc (`/v1/audio/transcriptions`) or whisper-server (`/inference`). Throws with the answer. */
-export async function hear(url: string, path: string, file: string, fields: Record<string, string> = {}): Promise<string> {
+export async function hear(
+  url: string,
+  path: string,
+  file: string,
+  fields: Record<string, string> = {},
+): Promise<string> {
   const body = new FormData();
   body.append("file", Bun.file(file), "sound.wav");
-  for (const [name, value] of Object.entries({ language: "en", response_format: "text", ...fields })) body.append(name, value);
+  for (const [name, value] of Object.entries({ language: "en", response_format: "text", ...fields }))
+    body.append(name, value);
   const response = await fetch(`${url}${path}`, { method: "POST", body });
   if (!response.ok) throw new Error(await response.text());
   return oneLine(await response.text());

@@ -19,14 +19,15 @@ export interface CliOptions {
   readonly threads: number;
   /** Default: en. */
   readonly language?: string;
-  /** Whether it leaves out what is not speech. */
-  readonly vad?: boolean;
 }
 
-/** What whisper-cli makes of these files, one after the other in one process. Throws when it fails. */
+/**
+ * What whisper-cli makes of these files, one after the other in one process. Without its voice detection, which takes more than
+ * ten seconds for one of sound. Throws when it fails.
+ */
 export async function whisperCli(files: readonly string[], options: CliOptions): Promise<string[]> {
-  const { threads, language = "en", vad = false } = options;
-  const command = [cli, ...model(threads), "-l", language, "-np", "-otxt", ...(vad ? ["--vad", "-vm", VAD_MODEL] : [])];
+  const { threads, language = "en" } = options;
+  const command = [cli, ...model(threads), "-l", language, "-np", "-otxt"];
   const child = Bun.spawn([...command, ...files], { stdout: "ignore", stderr: "pipe" });
   const ended = killAtExit(child);
   const output = await child.stderr.text();

@@ -22,7 +22,14 @@ export class OwnRecogniser {
   static async load(threads: number): Promise<OwnRecogniser> {
     const own = new OwnRecogniser();
     const { whisper } = own;
-    whisper.loadStart({ path: WHISPER_MODEL, vadPath: VAD_MODEL, workers: 1, threads, gpu: false, flashAttention: true });
+    whisper.loadStart({
+      path: WHISPER_MODEL,
+      vadPath: VAD_MODEL,
+      workers: 1,
+      threads,
+      gpu: false,
+      flashAttention: true,
+    });
     for (let state = whisper.loadPoll(); state.state !== "ready"; state = whisper.loadPoll()) {
       if (state.state === "failed") throw new Error("the model cannot be loaded");
       await Bun.sleep(20);

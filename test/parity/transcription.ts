@@ -1,15 +1,15 @@
 // svc's transcription against whisper.cpp's own program, of the same sources and with the same models, at temperature 0: is the
 // text equal letter by letter? Prints Markdown rows and every difference. Three comparisons of each file: svc's library and the
-// program without voice detection; both with it; and the route, which also has encoders of the sound's size. Needs
-// `bun build.ts bench`. Other languages are spoken by the host's espeak-ng, where there is one.
+// program hear all of it; both hear what svc's voice detection leaves of it; and the route, which does that, and has encoders of
+// the sound's size. Needs `bun build.ts bench`. Other languages are spoken by the host's espeak-ng, where there is one.
 //   --sentences N (50)   --threads N (2)   --sets clean,es   these sets alone
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { sentence, wordErrors, wordsOf } from "../bench/sentences.ts";
-import { hear, NOISE, noisy, say, wav } from "../bench/spoken.ts";
+import { floatWav, hear, NOISE, noisy, say, wav } from "../bench/spoken.ts";
 import { whisperCli } from "../bench/whisper-programs.ts";
 import { dice } from "../support/dice.ts";
 import { withServer } from "../support/server.ts";
@@ -101,12 +101,18 @@ async function equal(
 
 async function compare(name: string, url: string, clips: readonly Clip[], language = "en"): Promise<void> {
   const texts: [string[], string[]] = [[], []];
-  for (const { file } of clips) {
-    for (const [at, list] of texts.entries()) list.push(await own.text(await own.samples(file, at === 1), { language }));
+  const detected: Clip[] = [];
+  for (const { file, said } of clips) {
+    const samples = await own.samples(file, true);
+    texts[0].push(await own.text(await own.samples(file, false), { language }));
+    texts[1].push(await own.text(samples, { language }));
+    const speech = join(folder, `speech-${basename(file)}`);
+    await Bun.write(speech, floatWav(samples));
+    detected.push({ file: speech, said });
   }
-  const cli = (vad: boolean) => (files: readonly string[]) => whisperCli(files, { threads, language, vad });
-  const plain = await equal(`${name}, library`, clips, texts[0], cli(false));
-  const heard = await equal(`${name}, library with voice detection`, clips, texts[1], cli(true));
+  const cli = (files: readonly string[]) => whisperCli(files, { threads, language });
+  const plain = await equal(`${name}, library`, clips, texts[0], cli);
+  const heard = await equal(`${name}, library with voice detection`, detected, texts[1], cli);
   const routed: string[] = [];
   for (const { file } of clips) routed.push(await hear(url, "/v1/audio/transcriptions", file, { language }));
   const same = routed.filter((text, at) => text === heard.theirs[at]).length;
@@ -157,5 +163,6 @@ try {
 }
 const head = ["sounds", "library", "with voice detection", "route", "wrong words, svc", "whisper-cli"];
 console.log(formatTable(head, rows).join("\n"));
-for (const { where, ours, theirs } of differences) console.log(`- ${where}\n  - svc: ${ours}\n  - whisper-cli: ${theirs}`);
+for (const { where, ours, theirs } of differences)
+  console.log(`- ${where}\n  - svc: ${ours}\n  - whisper-cli: ${theirs}`);
 process.exit(0);

@@ -19,7 +19,7 @@ export class ApiKeys {
   check(headers: Headers): string | undefined {
     const name = this.nameOf(headers);
     if (name !== undefined || this.known.length === 0) return name;
-    const isGiven = presented(headers).length > 0;
+    const isGiven = presentedKeys(headers).length > 0;
     throw new SvcError(
       "invalid_api_key",
       isGiven
@@ -33,15 +33,15 @@ export class ApiKeys {
     if (this.known.length === 0) return undefined;
     let name: string | undefined;
     // To the end of the list, so that the time tells nothing of the keys.
-    for (const given of presented(headers).map(digest)) {
+    for (const given of presentedKeys(headers).map(digest)) {
       for (const one of this.known) if (timingSafeEqual(given, one.digest)) name ??= one.name;
     }
     return name;
   }
 }
 
-/** Clients may send both, and only one of them is meant for this server. */
-function presented(headers: Headers): string[] {
+/** All keys of a request: clients may send several, and only one of them is meant for this server. */
+export function presentedKeys(headers: Headers): string[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
   return [bearer, headers.get("x-api-key"), ...keyProtocols(headers)].filter(
     (key): key is string => typeof key === "string" && key !== "",
