@@ -1,6 +1,7 @@
-// A web page in Chromium, which records its microphone with MediaRecorder, sends the recording with fetch, and plays what
-// svc says, against a running svc (SVC_URL). Its microphone plays a file. `CHROMIUM` names the browser; default: chromium
-// where it is installed. Without one it prints why it checks nothing.
+// A web page in Chromium, which records its microphone with MediaRecorder, sends the recording with fetch, dictates over a
+// WebSocket, and plays what svc says, against a running svc (SVC_URL). Its microphone plays a file. `CHROMIUM` names the
+// browser; default: chromium where it is installed. Without one it prints why it checks nothing. `SCREENSHOT` names a PNG file
+// that shows the page at its end.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,8 @@ interface Findings {
   readonly status: number;
   readonly text: string;
   readonly events: readonly string[];
+  /** What was heard while it was spoken. */
+  readonly dictated: string;
   readonly silence: { readonly status: number; readonly code: string };
   readonly spoken: { readonly type: string; readonly seconds: number };
 }
@@ -29,7 +32,50 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<v
     form.append("file", file, "blob");
     return fetch(`${url}/v1/audio/transcriptions`, { method: "POST", body: form });
   };
+  const json = { "Content-Type": "application/json" };
+  const show = (label: string, text: string) => {
+    const line = document.createElement("p");
+    line.textContent = `${label}: ${text}`;
+    document.body.append(line);
+  };
+  /** The secret is made by the page itself here; mostly its server does that. */
+  const dictate = async (microphone: MediaStream) => {
+    const settings = { session: { type: "transcription", audio: { input: { transcription: { language: "en" } } } } };
+    const made = await fetch(`${url}/v1/realtime/client_secrets`, {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify(settings),
+    });
+    const { value } = (await made.json()) as { value: string };
+    const protocols = ["realtime", `openai-insecure-api-key.${value}`];
+    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/realtime`, protocols);
+    await new Promise((resolve) => socket.addEventListener("open", resolve));
+    const texts: string[] = [];
+    let news = () => {};
+    socket.addEventListener("message", ({ data }) => {
+      const { type, transcript } = JSON.parse(`${data}`) as { type: string; transcript?: string };
+      if (type.endsWith(".completed")) texts.push(`${transcript}`);
+      if (type.endsWith(".completed") || type === "error") news();
+    });
+    const context = new AudioContext({ sampleRate: 24_000 });
+    const node = context.createScriptProcessor(4096, 1, 1);
+    node.addEventListener("audioprocess", ({ inputBuffer }) => {
+      const samples = Int16Array.from(inputBuffer.getChannelData(0), (sample) => sample * 32_767);
+      const audio = btoa(String.fromCharCode(...new Uint8Array(samples.buffer)));
+      socket.send(JSON.stringify({ type: "input_audio_buffer.append", audio }));
+    });
+    context.createMediaStreamSource(microphone).connect(node).connect(context.destination);
+    return async () => {
+      node.disconnect();
+      const ended = new Promise<void>((resolve) => (news = resolve));
+      socket.send(JSON.stringify({ type: "input_audio_buffer.commit" }));
+      await ended;
+      socket.close();
+      return texts.join(" ");
+    };
+  };
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+  const endDictation = await dictate(stream);
   const recorder = new MediaRecorder(stream);
   const pieces: Blob[] = [];
   recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
@@ -38,23 +84,26 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<v
   recorder.start(1000);
   setTimeout(() => recorder.stop(), recordedMs);
   await stopped;
+  const dictated = await endDictation();
+  show("Dictated", dictated);
   const recording = new Blob(pieces, { type: recorder.mimeType });
   const heard = await send(recording);
   const { text = "" } = (await heard.json()) as { text?: string };
-  document.body.textContent = text;
+  show("Recorded", text);
   const streamed = await (await send(recording, { stream: "true" })).text();
   const events = [...streamed.matchAll(/^event: (.*)$/gm)].map(([, name]) => `${name}`);
   const unheard = await send(await (await fetch("/silence.wav")).blob());
   const { error } = (await unheard.json()) as { error: { code: string } };
-  const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ input: words, voice: "alloy" });
-  const said = await (await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body })).blob();
+  const said = await (await fetch(`${url}/v1/audio/speech`, { method: "POST", headers: json, body })).blob();
   const { duration } = await new AudioContext().decodeAudioData(await said.arrayBuffer());
+  show("Played", `${said.type}, ${duration.toFixed(1)} s`);
   const findings: Findings = {
     type: recorder.mimeType,
     status: heard.status,
     text,
     events,
+    dictated,
     silence: { status: unheard.status, code: error.code },
     spoken: { type: said.type, seconds: duration },
   };
@@ -93,6 +142,7 @@ async function findings(browser: string): Promise<Findings> {
     "--use-fake-device-for-media-stream",
     `--use-file-for-fake-audio-capture=${JFK}`,
     `--user-data-dir=${profile}`,
+    "--remote-debugging-port=0",
   ];
   const child = Bun.spawn([browser, ...flags, `http://localhost:${server.port}/`], {
     stdin: "ignore",
@@ -102,7 +152,10 @@ async function findings(browser: string): Promise<Findings> {
   void child.stderr.text().then((output) => reject(new Error(`the browser ended:\n${output.slice(-2000)}`)));
   const timer = setTimeout(() => reject(new Error("the page found nothing")), TIMEOUT_MS);
   try {
-    return await promise;
+    const found = await promise;
+    const screenshot = process.env["SCREENSHOT"];
+    if (screenshot) await photograph(profile, screenshot);
+    return found;
   } finally {
     clearTimeout(timer);
     child.kill("SIGKILL");
@@ -110,6 +163,25 @@ async function findings(browser: string): Promise<Findings> {
     await server.stop(true);
     rmSync(profile, { recursive: true, force: true });
   }
+}
+
+/** Writes what the page shows. */
+async function photograph(profile: string, file: string): Promise<void> {
+  const [port] = (await Bun.file(join(profile, "DevToolsActivePort")).text()).split("\n");
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as Target[];
+  const page = targets.find(({ type }) => type === "page");
+  if (!page) throw new Error("the browser has no page");
+  const socket = new WebSocket(page.webSocketDebuggerUrl);
+  socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: "Page.captureScreenshot" }));
+  const answer = await new Promise<string>((resolve) => (socket.onmessage = ({ data }) => resolve(`${data}`)));
+  socket.close();
+  const { result } = JSON.parse(answer) as { result: { data: string } };
+  await Bun.write(file, Buffer.from(result.data, "base64"));
+}
+
+interface Target {
+  readonly type: string;
+  readonly webSocketDebuggerUrl: string;
 }
 
 const browser = process.env["CHROMIUM"] ?? Bun.which("chromium");
@@ -125,6 +197,9 @@ if (browser) {
     ok(type.startsWith("audio/webm"), type);
     equal(status, 200);
     ok(saidIn(text, JFK_WORDS), text);
+  });
+  await check("a page dictates with a client secret", async () => {
+    ok(saidIn(get().dictated, JFK_WORDS), get().dictated);
   });
   await check("a page reads the stream of a transcription", async () => {
     const { events } = get();
