@@ -14,13 +14,12 @@ import { whisperCli } from "../bench/whisper-programs.ts";
 import { dice } from "../support/dice.ts";
 import { withServer } from "../support/server.ts";
 import { OwnRecogniser } from "./own-recogniser.ts";
-import { formatTable } from "./report.ts";
 
 const JFK = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
 const JFK_TEXT =
   "And so my fellow Americans, ask not what your country can do for you, ask what you can do for your country.";
 
-/** By espeak-ng's names of languages, which are Whisper's, too. */
+/** By Whisper's codes, which are espeak-ng's voices. */
 const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   de: [
     "Der Zug nach Hamburg fährt heute von einem anderen Gleis.",
@@ -54,6 +53,9 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Whose names are others there. */
+const VOICES: Readonly<Record<string, string>> = { fr: "fr-fr", pt: "pt-br" };
+
 const { values } = parseArgs({
   options: { sentences: { type: "string" }, threads: { type: "string" }, sets: { type: "string" } },
 });
@@ -66,15 +68,7 @@ interface Clip {
   readonly said: string;
 }
 
-interface Difference {
-  readonly where: string;
-  readonly ours: string;
-  readonly theirs: string;
-}
-
 const folder = mkdtempSync(join(tmpdir(), "svc-transcription-"));
-const rows: string[][] = [];
-const differences: Difference[] = [];
 const own = await OwnRecogniser.load(threads);
 
 async function written(name: string, said: string, samples: Int16Array): Promise<Clip> {
@@ -83,53 +77,66 @@ async function written(name: string, said: string, samples: Int16Array): Promise
   return { file, said };
 }
 
-/** Equal texts; of those that differ, the program's in a process of its own, which carries nothing over from other files. */
-async function equal(
-  where: string,
-  clips: readonly Clip[],
-  ours: readonly string[],
-  cli: (files: readonly string[]) => Promise<string[]>,
-): Promise<{ readonly theirs: readonly string[]; readonly cell: string }> {
-  const theirs = await cli(clips.map(({ file }) => file));
-  for (const [at, { file }] of clips.entries()) {
-    if (ours[at] !== theirs[at]) [theirs[at] = ""] = await cli([file]);
-    if (ours[at] === theirs[at]) continue;
-    differences.push({ where: `${where} ${at + 1}`, ours: ours[at] ?? "", theirs: theirs[at] ?? "" });
-  }
-  return { theirs, cell: `${ours.filter((text, at) => text === theirs[at]).length} of ${clips.length}` };
+const cli = (files: readonly string[], language: string) => whisperCli(files, { threads, language });
+
+/** The program's texts; those that differ from ours are made again in a process that carries nothing over from other files. */
+async function programs(clips: readonly Clip[], ours: readonly string[], language: string): Promise<string[]> {
+  const files = clips.map(({ file }) => file);
+  const texts = await cli(files, language);
+  for (const [at, file] of files.entries())
+    if (ours[at] !== texts[at]) texts.splice(at, 1, ...(await cli([file], language)));
+  return texts;
+}
+
+/** How many are equal; prints the others. */
+function equal(where: string, ours: readonly string[], theirs: readonly string[]): string {
+  const others = ours.flatMap((text, at) => (text === theirs[at] ? [] : [[at + 1, text, theirs[at]]]));
+  for (const [at, text, other] of others) console.log(`- ${where} ${at}\n  - svc: ${text}\n  - whisper-cli: ${other}`);
+  return `${ours.length - others.length} of ${ours.length}`;
+}
+
+function wrongWords(clips: readonly Clip[], texts: readonly string[]): string {
+  const errors = texts.map((text, at) => wordErrors(wordsOf(clips[at]?.said ?? ""), wordsOf(text)));
+  const words = clips.flatMap(({ said }) => wordsOf(said)).length;
+  return `${((100 * errors.reduce((sum, one) => sum + one, 0)) / words).toFixed(1)} %`;
 }
 
 async function compare(name: string, url: string, clips: readonly Clip[], language = "en"): Promise<void> {
-  const texts: [string[], string[]] = [[], []];
-  const detected: Clip[] = [];
+  const [whole, detected, routed]: [string[], string[], string[]] = [[], [], []];
+  const speech: Clip[] = [];
   for (const { file, said } of clips) {
     const samples = await own.samples(file, true);
-    texts[0].push(await own.text(await own.samples(file, false), { language }));
-    texts[1].push(await own.text(samples, { language }));
-    const speech = join(folder, `speech-${basename(file)}`);
-    await Bun.write(speech, floatWav(samples));
-    detected.push({ file: speech, said });
+    whole.push(await own.text(await own.samples(file, false), { language }));
+    detected.push(await own.text(samples, { language }));
+    routed.push(await hear(url, "/v1/audio/transcriptions", file, { language }));
+    speech.push({ file: join(folder, `speech-${basename(file)}`), said });
+    await Bun.write(speech.at(-1)?.file ?? "", floatWav(samples));
   }
-  const cli = (files: readonly string[]) => whisperCli(files, { threads, language });
-  const plain = await equal(`${name}, library`, clips, texts[0], cli);
-  const heard = await equal(`${name}, library with voice detection`, detected, texts[1], cli);
-  const routed: string[] = [];
-  for (const { file } of clips) routed.push(await hear(url, "/v1/audio/transcriptions", file, { language }));
-  const same = routed.filter((text, at) => text === heard.theirs[at]).length;
-  for (const [at, text] of routed.entries()) {
-    if (text === heard.theirs[at]) continue;
-    differences.push({ where: `${name}, route ${at + 1}`, ours: text, theirs: heard.theirs[at] ?? "" });
-  }
-  const wrong = (heardTexts: readonly string[]) => {
-    const errors = heardTexts.map((text, at) => wordErrors(wordsOf(clips[at]?.said ?? ""), wordsOf(text)));
-    const words = clips.flatMap(({ said }) => wordsOf(said)).length;
-    return `${((100 * errors.reduce((sum, one) => sum + one, 0)) / words).toFixed(1)} %`;
-  };
-  const row = [name, plain.cell, heard.cell, `${same} of ${clips.length}`, wrong(routed), wrong(heard.theirs)];
-  rows.push(row);
-  console.error(row.join("  "));
+  const theirs = await programs(clips, whole, language);
+  const theirsDetected = await programs(speech, detected, language);
+  const cells = [
+    name,
+    equal(`${name}, all sound`, whole, theirs),
+    equal(`${name}, speech`, detected, theirsDetected),
+    equal(`${name}, route`, routed, theirsDetected),
+    wrongWords(clips, routed),
+    wrongWords(clips, theirsDetected),
+    wrongWords(clips, theirs),
+  ];
+  row(...cells);
 }
 
+const row = (...cells: readonly string[]) => console.log(`| ${cells.join(" | ")} |`);
+row(
+  "sounds",
+  "equal: all sound",
+  "speech",
+  "route",
+  "wrong words: svc",
+  "whisper-cli, speech",
+  "whisper-cli, all sound",
+);
+row("---", "---", "---", "---", "---", "---", "---");
 const flags = ["--no-model", "--threads", String(threads)];
 try {
   await withServer(flags, async (server) => {
@@ -150,10 +157,15 @@ try {
         console.log(`${language}: left out, there is no espeak-ng`);
         continue;
       }
-      const voice = `espeak-ng:${language === "pt" ? "pt-br" : language === "fr" ? "fr-fr" : language}`;
       const clips: Clip[] = [];
       for (const [at, text] of lines.entries()) {
-        clips.push(await written(`${language}-${at}`, text, await say(server, text, voice)));
+        clips.push(
+          await written(
+            `${language}-${at}`,
+            text,
+            await say(server, text, `espeak-ng:${VOICES[language] ?? language}`),
+          ),
+        );
       }
       await compare(language, server.url, clips, language);
     }
@@ -161,8 +173,4 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
-const head = ["sounds", "library", "with voice detection", "route", "wrong words, svc", "whisper-cli"];
-console.log(formatTable(head, rows).join("\n"));
-for (const { where, ours, theirs } of differences)
-  console.log(`- ${where}\n  - svc: ${ours}\n  - whisper-cli: ${theirs}`);
 process.exit(0);
