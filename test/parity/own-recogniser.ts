@@ -5,7 +5,7 @@ import type { JobOptions } from "../../ffi/whisper/api.ts";
 import { openWhisper } from "../../ffi/whisper/binding.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { openSound } from "../../src/audio/decode/open-sound.ts";
-import { joined, PhraseFinder } from "../../src/engine/transcription/child/phrases.ts";
+import { AROUND_SPEECH_SECONDS, joined, PhraseFinder } from "../../src/engine/transcription/child/phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue } from "../../src/engine/transcription/child/stretch.ts";
 import { VAD_MODEL, WHISPER_MODEL } from "../bench/whisper-programs.ts";
 import { oneLine } from "../bench/spoken.ts";
@@ -44,7 +44,7 @@ export class OwnRecogniser {
     const all: Float32Array[] = [];
     for await (const window of windows) all.push(window);
     if (!vad) return joined(all);
-    const finder = new PhraseFinder((samples) => this.whisper.speech(samples));
+    const finder = new PhraseFinder((part) => this.whisper.speech(part, { padSeconds: AROUND_SPEECH_SECONDS }));
     const queue = new PhraseQueue();
     for (const phrase of [...finder.push(joined(all)), ...finder.end()]) queue.add(phrase);
     return queue.take(LONGEST_STRETCH)?.samples ?? new Float32Array();
