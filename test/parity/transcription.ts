@@ -1,10 +1,11 @@
 // svc's transcription against whisper.cpp's own program, of the same sources and with the same models, at temperature 0: is the
 // text equal letter by letter? Prints Markdown rows and every difference. Three comparisons of each file: svc's library and the
 // program hear all of it; both hear what svc's voice detection leaves of it; and the route, which does that, and has encoders of
-// the sound's size. Needs `bun build.ts bench`. Other languages are spoken by the host's espeak-ng, where there is one.
+// the sound's size. Needs `bun build.ts bench`. Other languages are spoken with
+// the host's espeak-ng, where there is one, and by Kokoro where it is built.
 //   --sentences N (50)   --threads N (2)   --sets clean,es   these sets alone
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -19,7 +20,7 @@ const JFK = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
 const JFK_TEXT =
   "And so my fellow Americans, ask not what your country can do for you, ask what you can do for your country.";
 
-/** By Whisper's codes, which are espeak-ng's voices. */
+/** By Whisper's codes. */
 const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   de: [
     "Der Zug nach Hamburg fährt heute von einem anderen Gleis.",
@@ -53,8 +54,15 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Whose names are others there. */
-const VOICES: Readonly<Record<string, string>> = { fr: "fr-fr", pt: "pt-br" };
+/** Kokoro's where it has the language, as Whisper base understands little of what espeak-ng says. */
+const VOICES: Readonly<Record<string, string>> = {
+  de: "espeak-ng:de",
+  es: "ef_dora",
+  fr: "ff_siwis",
+  it: "if_sara",
+  pt: "pf_dora",
+};
+const KOKORO = join(import.meta.dir, "../../vendor/.build/kokoro/current");
 
 const { values } = parseArgs({
   options: { sentences: { type: "string" }, threads: { type: "string" }, sets: { type: "string" } },
@@ -137,7 +145,7 @@ row(
   "whisper-cli, all sound",
 );
 row("---", "---", "---", "---", "---", "---", "---");
-const flags = ["--no-model", "--threads", String(threads)];
+const flags = ["--no-model", "--threads", String(threads), ...(existsSync(KOKORO) ? ["--kokoro", KOKORO] : [])];
 try {
   await withServer(flags, async (server) => {
     if (isWanted("jfk")) await compare("jfk", server.url, [{ file: JFK, said: JFK_TEXT }]);
@@ -158,14 +166,8 @@ try {
         continue;
       }
       const clips: Clip[] = [];
-      for (const [at, text] of lines.entries()) {
-        clips.push(
-          await written(
-            `${language}-${at}`,
-            text,
-            await say(server, text, `espeak-ng:${VOICES[language] ?? language}`),
-          ),
-        );
+      for (const [at, text] of lines.slice(0, sentences).entries()) {
+        clips.push(await written(`${language}-${at}`, text, await say(server, text, VOICES[language])));
       }
       await compare(language, server.url, clips, language);
     }
