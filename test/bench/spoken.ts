@@ -57,7 +57,8 @@ export async function hear(
   body.append("file", Bun.file(file), "sound.wav");
   for (const [name, value] of Object.entries({ language: "en", response_format: "text", ...fields }))
     body.append(name, value);
-  const response = await fetch(`${url}${path}`, { method: "POST", body });
+  // whisper-server closes connections that are idle, while others are being sent.
+  const response = await fetch(`${url}${path}`, { method: "POST", body, keepalive: false });
   if (!response.ok) throw new Error(await response.text());
   return oneLine(await response.text());
 }
