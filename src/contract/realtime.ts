@@ -1,4 +1,4 @@
-// WebSocket /v1/realtime: what its clients send, and what they are sent.
+// WebSocket /v1/realtime: what its clients send; and the client secrets that sessions may be opened with.
 
 import { oneOf, opt, t, type Static } from "./schema.ts";
 import { LONGEST_PROMPT } from "./transcriptions.ts";
@@ -29,40 +29,103 @@ const named = { event_id: opt(t.String({ maxLength: LONGEST_ID })) };
 
 const Include = opt(t.Array(t.String()));
 
-export const SessionUpdate = t.Object({
-  ...named,
-  session: t.Object({
-    type: opt(oneOf("transcription", "realtime")),
-    include: Include,
-    audio: opt(
-      t.Object({
-        input: opt(
-          t.Object({
-            format: opt(Format),
-            transcription: opt(TranscriptionSettings),
-            turn_detection: opt(TurnDetectionSettings),
-            noise_reduction: opt(NoiseReduction),
-          }),
-        ),
-      }),
-    ),
-  }),
+const Session = t.Object({
+  type: opt(oneOf("transcription", "realtime")),
+  include: Include,
+  audio: opt(
+    t.Object({
+      input: opt(
+        t.Object({
+          format: opt(Format),
+          transcription: opt(TranscriptionSettings),
+          turn_detection: opt(TurnDetectionSettings),
+          noise_reduction: opt(NoiseReduction),
+        }),
+      ),
+    }),
+  ),
 });
 
 /** The convention's first form of it, without `type` and `audio`. */
-export const FlatSessionUpdate = t.Object({
-  ...named,
-  session: t.Object({
-    include: Include,
-    input_audio_format: opt(oneOf("pcm16", "g711_ulaw", "g711_alaw")),
-    input_audio_transcription: opt(TranscriptionSettings),
-    turn_detection: opt(TurnDetectionSettings),
-    input_audio_noise_reduction: opt(NoiseReduction),
-  }),
-});
+const flatSession = {
+  include: Include,
+  input_audio_format: opt(oneOf("pcm16", "g711_ulaw", "g711_alaw")),
+  input_audio_transcription: opt(TranscriptionSettings),
+  turn_detection: opt(TurnDetectionSettings),
+  input_audio_noise_reduction: opt(NoiseReduction),
+};
+
+export const SessionUpdate = t.Object({ ...named, session: Session });
+export const FlatSessionUpdate = t.Object({ ...named, session: t.Object(flatSession) });
 
 export const AudioAppend = t.Object({ ...named, audio: t.String() });
 export const BufferEvent = t.Object(named);
+
+/** Seconds for which a client secret opens sessions: bounds, and where nothing is said. */
+export const SECRET_SECONDS = { least: 10, most: 7200, usual: 600 };
+
+const ExpiresAfter = t.Object({
+  anchor: opt(oneOf("created_at")),
+  seconds: opt(
+    t.Integer({
+      minimum: SECRET_SECONDS.least,
+      maximum: SECRET_SECONDS.most,
+      description: `Default ${SECRET_SECONDS.usual}.`,
+    }),
+  ),
+});
+
+export const ClientSecretRequest = t.Object({ expires_after: opt(ExpiresAfter), session: opt(Session) });
+/** The convention's first form of it. */
+export const FlatClientSecretRequest = t.Object({
+  ...flatSession,
+  client_secret: opt(t.Object({ expires_after: opt(ExpiresAfter) })),
+});
+
+const Secret = t.Object({
+  value: t.String({ description: "Stands for an API key where a session is opened, and nowhere else." }),
+  expires_at: t.Integer({ description: "Unix seconds; sessions that are open by then go on." }),
+});
+/** As events tell of it. */
+const SessionInEffect = { id: t.String(), object: oneOf("realtime.transcription_session") };
+const TranscriptionInEffect = t.Object({
+  model: t.String(),
+  language: t.Optional(t.String()),
+  prompt: t.Optional(t.String()),
+});
+const TurnsInEffect = t.Union([
+  t.Object({
+    type: oneOf("server_vad"),
+    threshold: t.Number(),
+    prefix_padding_ms: t.Integer(),
+    silence_duration_ms: t.Integer(),
+  }),
+  t.Null(),
+]);
+
+export const ClientSecret = t.Object({
+  ...Secret.properties,
+  session: t.Object({
+    ...SessionInEffect,
+    type: oneOf("transcription"),
+    audio: t.Object({
+      input: t.Object({
+        format: t.Object({ type: oneOf("audio/pcm", "audio/pcmu", "audio/pcma"), rate: t.Optional(t.Integer()) }),
+        transcription: TranscriptionInEffect,
+        noise_reduction: t.Null(),
+        turn_detection: TurnsInEffect,
+      }),
+    }),
+  }),
+});
+export const FlatClientSecret = t.Object({
+  ...SessionInEffect,
+  input_audio_format: oneOf("pcm16", "g711_ulaw", "g711_alaw"),
+  input_audio_transcription: TranscriptionInEffect,
+  turn_detection: TurnsInEffect,
+  input_audio_noise_reduction: t.Null(),
+  client_secret: Secret,
+});
 
 export type TranscriptionSettings = Static<typeof TranscriptionSettings>;
 export type TurnDetectionSettings = Static<typeof TurnDetectionSettings>;

@@ -16,6 +16,10 @@ export const newItemId = (kind: "rs" | "msg" | "fc" | "item"): string => `${kind
 export const newSessionId = (): string => `sess_${hex(24)}`;
 export const newEventId = (): string => `event_${hex(24)}`;
 
+/** Secret that opens live sessions. */
+export const CLIENT_SECRET_PREFIX = "ek_";
+export const newClientSecret = (): string => `${CLIENT_SECRET_PREFIX}${hex(32)}`;
+
 /** Id of a file, of a batch, and of the answer to one of its lines. */
 export const newFileId = (): string => `file-${hex(24)}`;
 export const newBatchId = (): string => `batch_${hex(24)}`;

@@ -26,6 +26,16 @@ export interface LiveSettings {
   readonly turns: TurnDetection | null;
 }
 
+/** Opens sessions with these settings, in place of the API key that it was made with. */
+export interface ClientSecret {
+  readonly value: string;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  readonly settings: LiveSettings;
+  /** Name of that API key; absent where keys are not asked for. */
+  readonly apiKey?: string;
+}
+
 /** What is absent stays as it is. */
 export interface LiveChanges {
   readonly model?: string;

@@ -18,6 +18,8 @@ export const takesPassword = (pathname: string | undefined): boolean => pathname
 
 /** Whether requests count towards the limits of their API key: those that make something. Cancelling is never refused. */
 export const isLimited = (method: string, pathname: string): boolean =>
-  method === "POST"
-    ? !/\/(?:cancel|interrupt)\/?$/.test(pathname)
-    : method === "GET" && /^\/v1\/realtime\/?$/.test(pathname);
+  method === "POST" ? !/\/(?:cancel|interrupt)\/?$/.test(pathname) : opensSession(method, pathname);
+
+/** Whether the request opens a live session, for which a client secret is as good as an API key. */
+export const opensSession = (method: string, pathname: string): boolean =>
+  method === "GET" && /^\/v1\/realtime\/?$/.test(pathname);

@@ -4,6 +4,7 @@ import { Elysia, type AnyElysia } from "elysia";
 import type { TextPort } from "../engine/text/port.ts";
 import { BodyBudget } from "../domain/body-budget.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
+import { ClientSecrets } from "../service/client-secrets.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import { RealtimeService } from "../service/realtime.ts";
 import { TokenizerService } from "../service/tokenizer.ts";
@@ -83,6 +84,7 @@ export function createApp(services: AppServices): App {
     maxSessions: deps.config.maxRealtimeSessions,
     maxSeconds: deps.config.maxAudioMinutes * 60,
   });
+  const clientSecrets = new ClientSecrets(deps.clock);
   const jobs = createJobs(deps);
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
@@ -102,7 +104,7 @@ export function createApp(services: AppServices): App {
     .use(requestRoutes(deps, contexts))
     .use(embeddingRoutes(deps, contexts))
     .use(transcriptionRoutes(deps, contexts))
-    .use(realtimeRoutes(deps, contexts, realtime))
+    .use(realtimeRoutes(deps, contexts, { realtime, clientSecrets }))
     .use(speechRoutes(deps, contexts))
     .use(recognitionRoutes(deps, contexts))
     .use(ocrRoutes(deps, contexts, jobs.files))
@@ -118,7 +120,15 @@ export function createApp(services: AppServices): App {
   const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
   const apiKeys = new ApiKeys(known);
   const keyLimits = new KeyLimits({ perMinute, concurrent, clock: deps.clock });
-  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config, apiKeys, keyLimits });
+  const lifecycle = new Lifecycle(elysia.fetch, {
+    ...deps,
+    contexts,
+    routes,
+    policy: deps.config,
+    apiKeys,
+    clientSecrets,
+    keyLimits,
+  });
   return {
     fetch: lifecycle.fetch,
     socketOf: (request) => contexts.of(request).socket,

@@ -1,6 +1,7 @@
 // What one HTTP request carries besides its bytes: correlation id, start time, log fields, end of its body.
 
 import { isRequestId, newRequestId } from "../domain/ids.ts";
+import type { ClientSecret } from "../domain/live.ts";
 import type { LogFields } from "../telemetry/log.ts";
 import type { SocketHandler } from "./socket.ts";
 
@@ -17,6 +18,8 @@ export class RequestContext {
   release: () => void = () => {};
   /** The name of the API key that the request has, where keys are asked for. */
   apiKey: string | undefined;
+  /** That the request has in place of a key. */
+  clientSecret: ClientSecret | undefined;
   /** Called with the last bytes of the answer, or in their place: later there is no connection to speak of. */
   bodyEnds: () => void = () => {};
 

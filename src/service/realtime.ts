@@ -3,10 +3,10 @@
 import type { Timers } from "../domain/clock.ts";
 import type { CancelCause } from "../domain/cancel.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { LiveEnd, LiveEvent } from "../domain/live.ts";
+import type { LiveChanges, LiveEnd, LiveEvent, LiveSettings } from "../domain/live.ts";
 import type { Origin } from "./live/recogniser.ts";
 import { LiveSession } from "./live/session.ts";
-import { usualSettings } from "./live/settings.ts";
+import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
 
@@ -42,16 +42,23 @@ export class RealtimeService {
   }
 
   /**
-   * Opens a session with a model of this name. Throws SvcError `server_busy`, `shutting_down`, or `engine_unavailable` when
-   * there is no transcription model.
+   * What a session begins with that has these changes. Throws SvcError `unsupported_parameter`, `invalid_value`, or
+   * `engine_unavailable` when there is no transcription model.
    */
-  open(origin: Origin, model: string | undefined, listener: LiveListener): LiveSession {
+  settings(changes: LiveChanges): LiveSettings {
+    const { transcriptions } = this.deps;
+    return changed(usualSettings(changes.model, transcriptions), changes, transcriptions, false);
+  }
+
+  /**
+   * Opens a session with these settings. Throws SvcError `server_busy` or `shutting_down`.
+   */
+  open(origin: Origin, settings: LiveSettings, listener: LiveListener): LiveSession {
     const { transcriptions, requests, clock, maxSessions, maxSeconds } = this.deps;
     if (this.sessions.size >= maxSessions) {
       const message = `There are ${maxSessions} sessions already, which is as many as --max-realtime-sessions allows.`;
       throw new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
     }
-    const settings = usualSettings(model, transcriptions);
     const detach = requests.attach(origin.id, (cause) => session.fail(endedBy(cause), END[cause]));
     const onEnd = (how: LiveEnd) => {
       detach();

@@ -7,13 +7,13 @@ import { dice } from "../support/dice.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { sentence, wordErrors, wordsOf } from "./sentences.ts";
+import { RATE, say, wav } from "./spoken.ts";
 import { median } from "./stats.ts";
 
 const { values } = parseArgs({ options: { utterances: { type: "string" }, threads: { type: "string" } } });
 const utterances = Number(values.utterances ?? 8);
 const threads = Number(values.threads ?? 2);
 
-const RATE = 24_000;
 /** A tenth of a second, as microphones send it. */
 const CHUNK = RATE / 10;
 /** What is quieter is silence. */
@@ -34,12 +34,9 @@ interface Timing {
   readonly errors: number;
 }
 
-async function say({ url }: TestServer, text: string): Promise<Spoken> {
-  const body = JSON.stringify({ input: text, response_format: "pcm" });
-  const headers = { "content-type": "application/json" };
-  const response = await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body });
-  if (!response.ok) throw new Error(await response.text());
-  const all = new Int16Array(await response.arrayBuffer());
+/** Without silence around it, or a long one in it. */
+async function utterance(server: TestServer, text: string): Promise<Spoken> {
+  const all = await say(server, text);
   const isLoud = (sample: number) => Math.abs(sample) > LOUD;
   const sound = all.slice(all.findIndex(isLoud), all.findLastIndex(isLoud) + 1);
   let quiet = 0;
@@ -96,7 +93,7 @@ async function beside(server: TestServer, sound: Spoken, work: () => Promise<voi
   const abort = new AbortController();
   const body = new FormData();
   body.append("language", "en");
-  body.append("file", new Blob([wavHead(samples.byteLength), samples]));
+  body.append("file", new Blob([wav(samples)]));
   const batch = fetch(`${server.url}/v1/audio/transcriptions`, { method: "POST", body, signal: abort.signal });
   batch.catch(() => {});
   await Bun.sleep(5000);
@@ -105,20 +102,6 @@ async function beside(server: TestServer, sound: Spoken, work: () => Promise<voi
   } finally {
     abort.abort();
   }
-}
-
-function wavHead(bytes: number): Uint8Array<ArrayBuffer> {
-  const head = new DataView(new ArrayBuffer(44));
-  const text = (at: number, letters: string) =>
-    [...letters].forEach((one, i) => head.setUint8(at + i, one.charCodeAt(0)));
-  text(0, "RIFF");
-  head.setUint32(4, 36 + bytes, true);
-  text(8, "WAVEfmt ");
-  for (const [at, value] of [16, 0x0001_0001, RATE, RATE * 2, 0x0010_0002].entries())
-    head.setUint32(16 + 4 * at, value, true);
-  text(36, "data");
-  head.setUint32(40, bytes, true);
-  return new Uint8Array(head.buffer);
 }
 
 const fixed = (value: number) => value.toFixed(2);
@@ -131,7 +114,7 @@ await withServer(["--threads", String(threads), "--ctx", "1024"], async (server)
     const spoken: Spoken[] = [];
     for (let count = 0; count < utterances; count++) {
       const parts = Array.from({ length: clauses }, () => sentence(roll).slice(0, -1));
-      spoken.push(await say(server, `${parts.join(" and ")}.`));
+      spoken.push(await utterance(server, `${parts.join(" and ")}.`));
     }
     const seconds = median(spoken.map(({ samples }) => samples.length / RATE));
     sets.push([`${seconds.toFixed(1)} s`, spoken]);

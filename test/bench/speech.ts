@@ -3,91 +3,25 @@
 //   --sentences N (50)   --threads N (2)
 //   --voices af_bella,bf_emma   these voices alone: their words read back, and how long they take
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { nativeFiles } from "../../ffi/runtime/native-files.ts";
-import { dice, type Dice } from "../support/dice.ts";
+import { dice } from "../support/dice.ts";
 import { sentence, wordErrors, wordsOf } from "./sentences.ts";
-import { freePort } from "../support/free-port.ts";
-import { killAtExit } from "../support/kill-at-exit.ts";
+import { hear, NOISE, noisy, RATE, say, wav } from "./spoken.ts";
+import { whisperCli, withWhisperServer } from "./whisper-programs.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const BUILD = join(ROOT, "vendor/.build");
-const TOOLS = join(BUILD, readdirSync(BUILD).find((name) => name.startsWith("whisper-tools")) ?? "whisper-tools");
-// Without their voice detection: it computes with four threads, which on two cores takes minutes for a clip.
-const { embeddedTranscription = "" } = nativeFiles("");
-const RATE = 24_000;
-const NOISE = { clean: 0, "some noise": 0.003, "much noise": 0.02 } as const;
-
 const { values } = parseArgs({
   options: { sentences: { type: "string" }, threads: { type: "string" }, voices: { type: "string" } },
 });
 const KOKORO = join(BUILD, "kokoro/current");
 const sentences = Number(values.sentences ?? 50);
 const threads = Number(values.threads ?? 2);
-
-function wav(samples: Int16Array): Uint8Array {
-  const head = Buffer.alloc(44);
-  head.write("RIFF", 0);
-  head.writeUInt32LE(36 + samples.byteLength, 4);
-  head.write("WAVEfmt ", 8);
-  for (const [at, value] of [16, 0x0001_0001, RATE, RATE * 2, 0x0010_0002].entries())
-    head.writeUInt32LE(value, 16 + 4 * at);
-  head.write("data", 36);
-  head.writeUInt32LE(samples.byteLength, 40);
-  return Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
-}
-
-function noisy(pcm: Int16Array, level: number, roll: Dice): Int16Array {
-  return pcm.map((sample) =>
-    Math.max(-32_768, Math.min(32_767, sample + (roll(2001) / 1000 - 1) * level * 32_767 * 1.7)),
-  );
-}
-
-const say = async ({ url }: TestServer, input: string, voice?: string): Promise<Int16Array> => {
-  const body = JSON.stringify({ input, response_format: "pcm", ...(voice !== undefined && { voice }) });
-  const response = await fetch(`${url}/v1/audio/speech`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body,
-  });
-  if (!response.ok) throw new Error(await response.text());
-  return new Int16Array(await response.arrayBuffer());
-};
-
-async function hear(url: string, path: string, file: string): Promise<string> {
-  const body = new FormData();
-  body.append("file", Bun.file(file), "sound.wav");
-  body.append("language", "en");
-  body.append("response_format", "text");
-  const response = await fetch(`${url}${path}`, { method: "POST", body });
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.text()).trim();
-}
-
-async function program(files: readonly string[]): Promise<string[]> {
-  const command = [
-    join(TOOLS, "whisper-cli"),
-    "-m",
-    embeddedTranscription,
-    "-t",
-    String(threads),
-    "-l",
-    "en",
-    "-np",
-    "-nt",
-  ];
-  const child = Bun.spawn([...command, "-otxt", ...files], {
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  await child.exited;
-  return Promise.all(files.map(async (file) => (await Bun.file(`${file}.txt`).text()).trim().replace(/\s+/g, " ")));
-}
 
 async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   const started = performance.now();
@@ -96,28 +30,6 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
 
 const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
 const fixed = (value: number) => value.toFixed(2);
-
-async function whisperServer(work: (url: string) => Promise<void>): Promise<void> {
-  const port = await freePort();
-  const flags = ["-m", embeddedTranscription, "-t", String(threads), "--port", String(port)];
-  const child = Bun.spawn([join(TOOLS, "whisper-server"), ...flags], { stdout: "ignore", stderr: "ignore" });
-  const ended = killAtExit(child);
-  try {
-    for (let tries = 0; tries < 200; tries++) {
-      const up = await fetch(`http://127.0.0.1:${port}/`).then(
-        () => true,
-        () => false,
-      );
-      if (up) break;
-      await Bun.sleep(50);
-    }
-    await work(`http://127.0.0.1:${port}`);
-  } finally {
-    child.kill();
-    await child.exited;
-    ended();
-  }
-}
 
 const folder = mkdtempSync(join(tmpdir(), "svc-speech-"));
 const flags = ["--threads", String(threads), "--ctx", "1024", "--parallel", "2"];
@@ -191,7 +103,7 @@ try {
         for (const file of files) texts.push(await hear(server.url, "/v1/audio/transcriptions", file));
         return texts;
       });
-      const [theirs, theirTime] = await timed(() => program(files));
+      const [theirs, theirTime] = await timed(() => whisperCli(files, { threads }));
       const errors = (texts: readonly string[]) => wordErrorRate(said, texts);
       const equal = ours.filter((text, at) => text === theirs[at]).length;
       row(
@@ -209,7 +121,7 @@ try {
     }
 
     const clips = sounds.slice(0, 20).map((_, at) => join(folder, `clean-${at}.wav`));
-    await whisperServer(async (url) => {
+    await withWhisperServer(threads, async (url) => {
       await hear(url, "/inference", clips[0] ?? "");
       for (const clients of [1, 16]) {
         const all = (base: string, path: string) => async () => {

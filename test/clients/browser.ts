@@ -1,6 +1,7 @@
-// A web page in Chromium, which records its microphone with MediaRecorder, sends the recording with fetch, and plays what
-// svc says, against a running svc (SVC_URL). Its microphone plays a file. `CHROMIUM` names the browser; default: chromium
-// where it is installed. Without one it prints why it checks nothing.
+// A web page in Chromium, which records its microphone with MediaRecorder, sends the recording with fetch, dictates over a
+// WebSocket, and plays what svc says, against a running svc (SVC_URL). Its microphone plays a file. `CHROMIUM` names the
+// browser; default: chromium where it is installed. Without one it prints why it checks nothing. `SCREENSHOT` names a PNG file
+// that shows the page at its end.
 
 import { check, equal, ok, skip, summary } from "./checks.ts";
 import { chromium, findingsOf } from "./pages.ts";
@@ -12,6 +13,8 @@ interface Findings {
   readonly status: number;
   readonly text: string;
   readonly events: readonly string[];
+  /** What was heard while it was spoken. */
+  readonly dictated: string;
   readonly silence: { readonly status: number; readonly code: string };
   readonly spoken: { readonly type: string; readonly seconds: number };
 }
@@ -31,7 +34,50 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<F
     form.append("file", file, "blob");
     return fetch(`${url}/v1/audio/transcriptions`, { method: "POST", body: form });
   };
+  const json = { "Content-Type": "application/json" };
+  const show = (label: string, text: string) => {
+    const line = document.createElement("p");
+    line.textContent = `${label}: ${text}`;
+    document.body.append(line);
+  };
+  /** The secret is made by the page itself here; mostly its server does that. */
+  const dictate = async (microphone: MediaStream) => {
+    const settings = { session: { type: "transcription", audio: { input: { transcription: { language: "en" } } } } };
+    const made = await fetch(`${url}/v1/realtime/client_secrets`, {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify(settings),
+    });
+    const { value } = (await made.json()) as { value: string };
+    const protocols = ["realtime", `openai-insecure-api-key.${value}`];
+    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/realtime`, protocols);
+    await new Promise((resolve) => socket.addEventListener("open", resolve));
+    const texts: string[] = [];
+    let news = () => {};
+    socket.addEventListener("message", ({ data }) => {
+      const { type, transcript } = JSON.parse(`${data}`) as { type: string; transcript?: string };
+      if (type.endsWith(".completed")) texts.push(`${transcript}`);
+      if (type.endsWith(".completed") || type === "error") news();
+    });
+    const context = new AudioContext({ sampleRate: 24_000 });
+    const node = context.createScriptProcessor(4096, 1, 1);
+    node.addEventListener("audioprocess", ({ inputBuffer }) => {
+      const samples = Int16Array.from(inputBuffer.getChannelData(0), (sample) => sample * 32_767);
+      const audio = btoa(String.fromCharCode(...new Uint8Array(samples.buffer)));
+      socket.send(JSON.stringify({ type: "input_audio_buffer.append", audio }));
+    });
+    context.createMediaStreamSource(microphone).connect(node).connect(context.destination);
+    return async () => {
+      node.disconnect();
+      const ended = new Promise<void>((resolve) => (news = resolve));
+      socket.send(JSON.stringify({ type: "input_audio_buffer.commit" }));
+      await ended;
+      socket.close();
+      return texts.join(" ");
+    };
+  };
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+  const endDictation = await dictate(stream);
   const recorder = new MediaRecorder(stream);
   const pieces: Blob[] = [];
   recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
@@ -40,23 +86,26 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<F
   recorder.start(1000);
   setTimeout(() => recorder.stop(), recordedMs);
   await stopped;
+  const dictated = await endDictation();
+  show("Dictated", dictated);
   const recording = new Blob(pieces, { type: recorder.mimeType });
   const heard = await send(recording);
   const { text = "" } = (await heard.json()) as { text?: string };
-  document.body.textContent = text;
+  show("Recorded", text);
   const streamed = await (await send(recording, { stream: "true" })).text();
   const events = [...streamed.matchAll(/^event: (.*)$/gm)].map(([, name]) => `${name}`);
   const unheard = await send(await (await fetch("/silence.wav")).blob());
   const { error } = (await unheard.json()) as { error: { code: string } };
-  const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ input: words, voice: "alloy" });
-  const said = await (await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body })).blob();
+  const said = await (await fetch(`${url}/v1/audio/speech`, { method: "POST", headers: json, body })).blob();
   const { duration } = await new AudioContext().decodeAudioData(await said.arrayBuffer());
+  show("Played", `${said.type}, ${duration.toFixed(1)} s`);
   return {
     type: recorder.mimeType,
     status: heard.status,
     text,
     events,
+    dictated,
     silence: { status: unheard.status, code: error.code },
     spoken: { type: said.type, seconds: duration },
   };
@@ -66,10 +115,14 @@ const browser = chromium();
 if (browser) {
   console.log("Chromium");
   const script = `(${inPage})(${[process.env["SVC_URL"], SENTENCE, RECORDED_MS].map((one) => JSON.stringify(one))})`;
+  const screenshot = process.env["SCREENSHOT"];
   const files = { "/silence.wav": () => new Response(silence()) };
-  const found = await findingsOf<Findings>(browser, { script, files, flags: MICROPHONE }).catch(
-    (error: Error) => error,
-  );
+  const found = await findingsOf<Findings>(browser, {
+    script,
+    files,
+    flags: MICROPHONE,
+    ...(screenshot !== undefined && { screenshot }),
+  }).catch((error: Error) => error);
   const get = () => {
     if (found instanceof Error) throw found;
     return found;
@@ -79,6 +132,9 @@ if (browser) {
     ok(type.startsWith("audio/webm"), type);
     equal(status, 200);
     ok(saidIn(text, JFK_WORDS), text);
+  });
+  await check("a page dictates with a client secret", async () => {
+    ok(saidIn(get().dictated, JFK_WORDS), get().dictated);
   });
   await check("a page reads the stream of a transcription", async () => {
     const { events } = get();

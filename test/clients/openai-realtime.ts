@@ -42,6 +42,16 @@ export async function realtimeChecks({ OpenAI, version }: Sdk, folder: string): 
   };
   const intent = isNew ? { intent: "transcription" } : { model: "whisper-1" };
   for (const [name, Realtime] of Object.entries(kinds)) {
+    await check(`${name} opens a session with a client secret, which has its settings`, async () => {
+      const page = new OpenAI({ baseURL: client.baseURL, apiKey: await secretOf(client, isNew), maxRetries: 0 });
+      const realtime = new Realtime(intent, page);
+      const created = await new Promise<Event>((done) =>
+        realtime.on("session.created", done as (event: never) => void),
+      );
+      realtime.close();
+      ok(JSON.stringify(created.session).includes('"language":"en"'), JSON.stringify(created.session));
+    });
+
     await check(`${name} transcribes what is sent piece by piece`, async () => {
       const heard = await dictate(new Realtime(intent, client), isNew);
       const [created] = heard;
@@ -74,6 +84,28 @@ export async function realtimeChecks({ OpenAI, version }: Sdk, folder: string): 
       realtime.close();
     });
   }
+}
+
+/** What a server makes for its page. */
+async function secretOf(client: Client, isNew: boolean): Promise<string> {
+  if (isNew) {
+    const expires_after = { anchor: "created_at", seconds: 60 } as const;
+    const { value, session } = await client.realtime.clientSecrets.create({ expires_after, session: NESTED });
+    equal(session.type, "transcription");
+    return value;
+  }
+  const { beta } = client as unknown as OlderClient;
+  return (await beta.realtime.transcriptionSessions.create(FLAT)).client_secret.value;
+}
+
+interface OlderClient {
+  readonly beta: {
+    readonly realtime: {
+      readonly transcriptionSessions: {
+        create(body: object): Promise<{ readonly client_secret: { readonly value: string } }>;
+      };
+    };
+  };
 }
 
 /** Says the recording and a second of silence; resolves with all events when nothing more is to come. */
@@ -109,5 +141,5 @@ const turns = { type: "server_vad", threshold: 0.5, prefix_padding_ms: 300, sile
 const NESTED = {
   type: "transcription",
   audio: { input: { format: { type: "audio/pcm", rate: 24_000 }, transcription: english, turn_detection: turns } },
-};
+} as const;
 const FLAT = { input_audio_format: "pcm16", input_audio_transcription: english, turn_detection: turns };

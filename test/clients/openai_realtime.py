@@ -25,9 +25,9 @@ NESTED = {
 FLAT = {"input_audio_format": "pcm16", "input_audio_transcription": ENGLISH, "turn_detection": TURNS}
 
 
-def live(kind=openai.OpenAI):
+def live(kind=openai.OpenAI, key="unused"):
     url = os.environ["SVC_URL"] + "/v1"
-    return kind(base_url=url, websocket_base_url=url.replace("http", "ws"), api_key="unused", max_retries=0)
+    return kind(base_url=url, websocket_base_url=url.replace("http", "ws"), api_key=key, max_retries=0)
 
 
 def connect(client):
@@ -125,6 +125,16 @@ def without_turn_detection_the_client_commits():
 
 
 @check
+def a_client_secret_opens_a_session_which_has_its_settings():
+    expires = {"anchor": "created_at", "seconds": 60}
+    secret = live().realtime.client_secrets.create(session=NESTED, expires_after=expires)
+    assert secret.session.type == "transcription", secret
+    with connect(live(key=secret.value)) as connection:
+        created = connection.recv()
+    assert created.session.audio.input.transcription.language == "en", created
+
+
+@check
 def what_belongs_to_conversations_is_an_error_event_and_the_connection_stays():
     with connect(live()) as connection:
         connection.response.create(event_id="mine")
@@ -153,6 +163,14 @@ def older():
         check_dictation(events, "transcription_session.created")
         updated = next(event for event in events if event.type == "transcription_session.updated")
         assert updated.session.input_audio_format == "pcm16"
+
+
+    @check
+    def the_first_form_of_a_client_secret_too():
+        secret = live().beta.realtime.transcription_sessions.create(**FLAT).client_secret
+        with live(key=secret.value).beta.realtime.connect(model="x", extra_query={"intent": "transcription"}) as connection:
+            created = connection.recv()
+        assert created.session["input_audio_transcription"]["language"] == "en", created
 
 
 if hasattr(live().beta, "realtime") and hasattr(live().beta.realtime, "connect"):

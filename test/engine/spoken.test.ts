@@ -49,6 +49,21 @@ describe.skipIf(!isWhole)("speech", () => {
     });
   }, 120_000);
 
+  test("is heard from its beginning: with a capital letter", async () => {
+    await withServer(["--no-model", "--threads", "1"], async (server) => {
+      for (const sentence of [
+        "An old sailor carried a letter from Paris before breakfast.",
+        "Our cook described the long report after the storm.",
+      ]) {
+        const { text } = await hear(
+          server,
+          await (await say(server, { input: sentence, response_format: "wav" })).blob(),
+        );
+        expect(text).toStartWith(sentence.slice(0, 6));
+      }
+    });
+  }, 60_000);
+
   test("of one sentence says how long it is; events hold the same file", async () => {
     await withServer(FLAGS, async (server) => {
       const body = { input: "Good morning.", response_format: "wav" };

@@ -140,7 +140,7 @@ describe("the door", () => {
       maxSeconds: 1,
     });
     const listener = { emit: () => {}, onEnd: () => {}, onUnexpected: () => {} };
-    expect(() => service.open({ id: "1" }, undefined, listener)).toThrow("--transcription-model");
+    expect(() => service.open({ id: "1" }, service.settings({}), listener)).toThrow("--transcription-model");
     expect([service.openCount, requests.registeredCount]).toEqual([0, 0]);
   });
 

@@ -3,12 +3,15 @@
 import {
   AudioAppend,
   BufferEvent,
+  ClientSecretRequest,
+  FlatClientSecretRequest,
   FlatSessionUpdate,
+  SECRET_SECONDS,
   SessionUpdate,
   type TranscriptionSettings,
   type TurnDetectionSettings,
 } from "../../contract/realtime.ts";
-import { checker, received } from "../../contract/schema.ts";
+import { checker, received, type Static } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { languageCode } from "../../domain/languages.ts";
@@ -74,9 +77,15 @@ export function parseEvent(text: string): ClientEvent {
   return { type: typeof type === "string" ? type : "", id, body };
 }
 
+const flatUpdate = (body: object): LiveCommand => ({
+  type: "update",
+  changes: flatChanges(checkFlat(body).session, "session."),
+});
+
 const READERS: Readonly<Record<string, (body: object) => LiveCommand>> = {
-  "session.update": (body) => ({ type: "update", changes: isFlat(body) ? flatChanges(body) : nestedChanges(body) }),
-  "transcription_session.update": (body) => ({ type: "update", changes: flatChanges(body) }),
+  "session.update": (body) =>
+    isFlat(body) ? flatUpdate(body) : { type: "update", changes: nestedChanges(checkNested(body).session) },
+  "transcription_session.update": flatUpdate,
   "input_audio_buffer.append": (body) => ({ type: "append", audio: checkAppend(body).audio }),
   "input_audio_buffer.commit": (body) => (checkBuffer(body), { type: "commit" }),
   "input_audio_buffer.clear": (body) => (checkBuffer(body), { type: "clear" }),
@@ -100,13 +109,35 @@ export function isFlat(body: object): boolean {
   return typeof session === "object" && session !== null && !("type" in session) && !("audio" in session);
 }
 
+/** What a client secret is to be like. */
+export interface SecretRequest {
+  /** Of sessions that are opened with it. */
+  readonly changes: LiveChanges;
+  /** For which it opens sessions. */
+  readonly seconds: number;
+}
+
+/** Reads the body of POST /v1/realtime/client_secrets. Throws SvcError naming the field at fault. */
+export function decodeClientSecret(body: unknown): SecretRequest {
+  const { session, expires_after } = checkSecret(body);
+  return { changes: session ? nestedChanges(session) : {}, seconds: expires_after?.seconds ?? SECRET_SECONDS.usual };
+}
+
+/** The same in the convention's first form. */
+export function decodeFlatClientSecret(body: unknown): SecretRequest {
+  const session = checkFlatSecret(body);
+  const { seconds } = session.client_secret?.expires_after ?? {};
+  return { changes: flatChanges(session, ""), seconds: seconds ?? SECRET_SECONDS.usual };
+}
+
+const checkSecret = checker(ClientSecretRequest);
+const checkFlatSecret = checker(FlatClientSecretRequest);
 const checkNested = checker(SessionUpdate);
 const checkFlat = checker(FlatSessionUpdate);
 const checkAppend = checker(AudioAppend);
 const checkBuffer = checker(BufferEvent);
 
-function nestedChanges(body: object): LiveChanges {
-  const { session } = checkNested(body);
+function nestedChanges(session: Static<typeof SessionUpdate>["session"]): LiveChanges {
   if (session.type === "realtime") {
     const message = "'session.type' must be \"transcription\": this route transcribes only.";
     throw new SvcError("unsupported_parameter", message, { param: "session.type" });
@@ -121,13 +152,13 @@ function nestedChanges(body: object): LiveChanges {
   };
 }
 
-function flatChanges(body: object): LiveChanges {
-  const { session } = checkFlat(body);
+/** `path`: where the session stands in the body. */
+function flatChanges(session: Static<typeof FlatSessionUpdate>["session"], path: string): LiveChanges {
   refuseUnsupported(session, CONVERSATION_FIELDS);
   const { input_audio_format: format, input_audio_transcription: transcription, turn_detection } = session;
   return {
     ...(format && { format: FLAT_FORMATS[format] }),
-    ...transcriptionChanges(transcription, "session.input_audio_transcription"),
+    ...transcriptionChanges(transcription, `${path}input_audio_transcription`),
     ...turnChanges(turn_detection),
   };
 }

@@ -2,8 +2,8 @@
 
 import { chatErrors } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
-import { newEventId } from "../../domain/ids.ts";
-import type { LiveEvent, LiveSettings, TurnDetection } from "../../domain/live.ts";
+import { newEventId, newSessionId } from "../../domain/ids.ts";
+import type { ClientSecret, LiveEvent, LiveSettings, TurnDetection } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
 
 /** How the client speaks. */
@@ -63,6 +63,13 @@ function eventsOf(event: LiveEvent, form: Form, sessionId: string): ServerEvent[
   }
 }
 
+/** What a client secret is answered with; `isFlat`: in the convention's first form. */
+export function encodeClientSecret({ value, expiresAt: expires_at, settings }: ClientSecret, isFlat: boolean): object {
+  const session = sessionOf(settings, { isFlat }, newSessionId());
+  const secret = { value, expires_at };
+  return isFlat ? { ...session, client_secret: secret } : { ...secret, session };
+}
+
 const faultOf = ({ code, message, details }: SvcError) => ({
   type: chatErrors[code].type,
   code,
@@ -80,7 +87,7 @@ function committed(id: string, previous_item_id: string | null, { isFlat }: Form
   ];
 }
 
-function sessionOf(settings: LiveSettings, { isFlat }: Form, id: string): object {
+function sessionOf(settings: LiveSettings, { isFlat }: Pick<Form, "isFlat">, id: string): object {
   const { model, language, prompt, format, turns } = settings;
   const transcription = { model, ...(language !== undefined && { language }), ...(prompt !== undefined && { prompt }) };
   const turn_detection = turns && detectionOf(turns);

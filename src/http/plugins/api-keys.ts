@@ -22,7 +22,7 @@ export class ApiKeys {
   check(headers: Headers, byPassword = false): string | undefined {
     const name = this.nameOf(headers, byPassword);
     if (name !== undefined || this.known.length === 0) return name;
-    const isGiven = presented(headers, byPassword).length > 0;
+    const isGiven = presentedKeys(headers, byPassword).length > 0;
     const ways = `Authorization: Bearer KEY${byPassword ? ", Basic with it as password," : ""} or x-api-key: KEY`;
     throw new SvcError(
       "invalid_api_key",
@@ -35,15 +35,15 @@ export class ApiKeys {
     if (this.known.length === 0) return undefined;
     let name: string | undefined;
     // To the end of the list, so that the time tells nothing of the keys.
-    for (const given of presented(headers, byPassword).map(digest)) {
+    for (const given of presentedKeys(headers, byPassword).map(digest)) {
       for (const one of this.known) if (timingSafeEqual(given, one.digest)) name ??= one.name;
     }
     return name;
   }
 }
 
-/** Clients may send both, and only one of them is meant for this server. */
-function presented(headers: Headers, byPassword: boolean): string[] {
+/** All keys of a request: clients may send several, and only one of them is meant for this server. */
+export function presentedKeys(headers: Headers, byPassword = false): string[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
   const passwords = byPassword ? passwordsIn(headers) : [];
   return [bearer, headers.get("x-api-key"), ...passwords, ...keyProtocols(headers)].filter(

@@ -5,13 +5,14 @@
 import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import type { ClientSecrets } from "../../service/client-secrets.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { errorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
-import { isLimited, isLook, isOpen, takesPassword } from "../access.ts";
+import { isLimited, isLook, isOpen, opensSession, takesPassword } from "../access.ts";
 import type { RouteTable } from "../route-table.ts";
-import type { ApiKeys } from "./api-keys.ts";
+import { presentedKeys, type ApiKeys } from "./api-keys.ts";
 import { errorResponse } from "./errors.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
@@ -22,6 +23,7 @@ export interface LifecycleDeps {
   readonly routes: () => RouteTable;
   readonly policy: OriginPolicy;
   readonly apiKeys: ApiKeys;
+  readonly clientSecrets: Pick<ClientSecrets, "find">;
   readonly keyLimits: KeyLimits;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -84,19 +86,23 @@ export class Lifecycle {
   }
 
   private async route(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
-    const { routes, apiKeys, keyLimits } = this.deps;
+    const { routes, keyLimits } = this.deps;
     if (pathname === undefined) throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
     checkPathIsFound(request.url);
     const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
     // A preflight cannot have a key.
-    if (!route) {
-      context.apiKey = isOpen(pathname)
-        ? apiKeys.nameOf(request.headers)
-        : apiKeys.check(request.headers, takesPassword(pathname));
-    }
+    if (!route) this.identify(request, pathname, context);
     const { apiKey } = context;
     if (apiKey !== undefined && isLimited(request.method, pathname)) context.release = keyLimits.enter(apiKey);
     return route ? preflight(request.headers, route.methods) : this.handle(request);
+  }
+
+  /** Finds out whose key the request has. Throws SvcError `invalid_api_key`. */
+  private identify({ method, headers }: Request, pathname: string, context: RequestContext): void {
+    const { apiKeys, clientSecrets } = this.deps;
+    if (opensSession(method, pathname)) context.clientSecret = clientSecrets.find(presentedKeys(headers));
+    if (context.clientSecret) context.apiKey = context.clientSecret.apiKey;
+    else context.apiKey = isOpen(pathname) ? apiKeys.nameOf(headers) : apiKeys.check(headers, takesPassword(pathname));
   }
 
   private ended(request: Request, pathname: string | undefined, status: number, context: RequestContext): void {

@@ -1,15 +1,30 @@
-// WebSocket /v1/realtime
+// WebSocket /v1/realtime, POST /v1/realtime/client_secrets and /v1/realtime/transcription_sessions
 
 import { Elysia } from "elysia";
-import { parseEvent } from "../../dialect/realtime/decode.ts";
+import {
+  ClientSecret,
+  ClientSecretRequest,
+  FlatClientSecret,
+  FlatClientSecretRequest,
+} from "../../contract/realtime.ts";
+import {
+  decodeClientSecret,
+  decodeFlatClientSecret,
+  parseEvent,
+  type SecretRequest,
+} from "../../dialect/realtime/decode.ts";
+import { encodeClientSecret } from "../../dialect/realtime/encode.ts";
 import { RealtimeWire } from "../../dialect/realtime/wire.ts";
 import { typedError } from "../../dialect/stream/typed-error.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { LiveEnd, LiveEvent } from "../../domain/live.ts";
+import type { ClientSecrets } from "../../service/client-secrets.ts";
 import type { LiveSession } from "../../service/live/session.ts";
 import type { RealtimeService } from "../../service/realtime.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { checkUpgrade, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
@@ -38,32 +53,56 @@ const described = {
   },
 };
 
-/** Speech as text while it is spoken. */
-export const realtimeRoutes = (deps: AppDeps, contexts: RequestContexts, realtime: RealtimeService) =>
-  new Elysia({ name: "route.realtime" }).get(
-    "/v1/realtime",
-    ({ request }) => {
-      const { headers, url } = request;
-      checkUpgrade(headers);
-      const wire = new RealtimeWire({ query: new URL(url).searchParams, headers });
-      const { id, client, deadline } = requestOrigin(deps, contexts, request);
-      const origin = { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
-      const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
-      const socket = new RealtimeSocket(wire, onUnexpected);
-      const session = realtime.open(origin, wire.model, socket);
-      socket.session = session;
-      const context = contexts.of(request);
-      context.logFields = () => ({
-        finish: socket.how,
-        seconds: Math.round(session.seconds * 10) / 10,
-        tokens: session.tokens,
-      });
-      context.bodyEnded = socket.ended;
-      context.socket = socket;
-      return switching(headers, PROTOCOL);
-    },
-    described,
-  );
+export interface RealtimeServices {
+  readonly realtime: RealtimeService;
+  readonly clientSecrets: ClientSecrets;
+}
+
+/** Speech as text while it is spoken, and secrets for pages that listen. */
+export function realtimeRoutes(deps: AppDeps, contexts: RequestContexts, services: RealtimeServices) {
+  const { realtime, clientSecrets } = services;
+  const makeSecret = async (request: Request, decode: (body: unknown) => SecretRequest, isFlat: boolean) => {
+    const { changes, seconds } = decode(await deps.bodies.read(request, bodyCeilings.embeddings));
+    const { apiKey } = contexts.of(request);
+    const secret = { settings: realtime.settings(changes), ...(apiKey !== undefined && { apiKey }) };
+    const headers = { "Cache-Control": "no-store" };
+    return Response.json(encodeClientSecret(clientSecrets.create(secret, seconds), isFlat), { headers });
+  };
+  return new Elysia({ name: "route.realtime" })
+    .get("/v1/realtime", ({ request }) => openSession(deps, contexts, realtime, request), described)
+    .post(
+      "/v1/realtime/client_secrets",
+      ({ request }) => makeSecret(request, decodeClientSecret, false),
+      jsonRoute(ClientSecretRequest, ClientSecret),
+    )
+    .post(
+      "/v1/realtime/transcription_sessions",
+      ({ request }) => makeSecret(request, decodeFlatClientSecret, true),
+      jsonRoute(FlatClientSecretRequest, FlatClientSecret),
+    );
+}
+
+function openSession(deps: AppDeps, contexts: RequestContexts, realtime: RealtimeService, request: Request): Response {
+  const { headers, url } = request;
+  checkUpgrade(headers);
+  const wire = new RealtimeWire({ query: new URL(url).searchParams, headers });
+  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  const origin = { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
+  const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
+  const socket = new RealtimeSocket(wire, onUnexpected);
+  const context = contexts.of(request);
+  const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });
+  const session = realtime.open(origin, settings, socket);
+  socket.session = session;
+  context.logFields = () => ({
+    finish: socket.how,
+    seconds: Math.round(session.seconds * 10) / 10,
+    tokens: session.tokens,
+  });
+  context.bodyEnded = socket.ended;
+  context.socket = socket;
+  return switching(headers, PROTOCOL);
+}
 
 /** Between a connection and its session. */
 class RealtimeSocket implements SocketHandler {

@@ -12,6 +12,7 @@ import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "../protocol.ts";
 import { Listener } from "./listener.ts";
+import { AROUND_SPEECH_SECONDS } from "./phrases.ts";
 import { TranscriptionWorker } from "./worker.ts";
 
 export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel, RecogniserJob, RecogniserEvent> = {
@@ -42,7 +43,9 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
           if ("sound" in work) return { windows: oneWindow(rawSamples(work.sound, tools.audio)), share: () => 1 };
           return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
         },
-        ...(vadPath !== undefined && { listen: (samples) => whisper.speech(samples) }),
+        ...(vadPath !== undefined && {
+          listen: (samples) => whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS }),
+        }),
       },
       send,
     );

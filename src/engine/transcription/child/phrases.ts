@@ -4,6 +4,11 @@ import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 
 /** Samples that are listened to at once: short enough not to hold up others, and as much as the model hears at once. */
 const PIECE = 30 * SAMPLE_RATE;
+/**
+ * What is around speech and goes with it. Without a moment of silence before it the model takes a sentence for the rest of one:
+ * it writes a small letter first, and guesses at the first word.
+ */
+export const AROUND_SPEECH_SECONDS = 0.3;
 /** What is behind a phrase and still goes with it: a last sound fades. */
 const TAIL = SAMPLE_RATE / 10;
 /** Where speech without a pause may be cut: in its last ten seconds. */

@@ -1,0 +1,38 @@
+// Secrets that open live sessions for a while: a page gets one from its own server, which keeps the API key.
+
+import type { Clock } from "../domain/clock.ts";
+import { SvcError } from "../domain/errors.ts";
+import { CLIENT_SECRET_PREFIX, newClientSecret } from "../domain/ids.ts";
+import type { ClientSecret } from "../domain/live.ts";
+
+/** Secrets that may be valid at once. */
+export const MOST_SECRETS = 1000;
+
+export class ClientSecrets {
+  /** By their values. */
+  private readonly secrets = new Map<string, ClientSecret>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** A new one that is valid for so many seconds. Throws SvcError `rate_limit_exceeded` when there are too many. */
+  create(secret: Pick<ClientSecret, "settings" | "apiKey">, seconds: number): ClientSecret {
+    const now = this.clock.wall() / 1000;
+    for (const { value, expiresAt } of this.secrets.values()) if (expiresAt <= now) this.secrets.delete(value);
+    if (this.secrets.size >= MOST_SECRETS) {
+      const message = `There are ${MOST_SECRETS} client secrets that have not expired, which is the most.`;
+      throw new SvcError("rate_limit_exceeded", message);
+    }
+    const made = { ...secret, value: newClientSecret(), expiresAt: Math.floor(now) + seconds };
+    this.secrets.set(made.value, made);
+    return made;
+  }
+
+  /** The secret among the keys that a client presents; undefined: none of them is one. Throws SvcError `invalid_api_key` about one that is not valid. */
+  find(keys: readonly string[]): ClientSecret | undefined {
+    const value = keys.find((key) => key.startsWith(CLIENT_SECRET_PREFIX));
+    if (value === undefined) return undefined;
+    const secret = this.secrets.get(value);
+    if (secret && secret.expiresAt > this.clock.wall() / 1000) return secret;
+    throw new SvcError("invalid_api_key", "The client secret is not one of this server's, or has expired.");
+  }
+}

@@ -1,0 +1,67 @@
+// Speech for benchmarks: what svc says of a text, as it is or in noise, as samples and as files.
+
+import { SAMPLE_RATE } from "../../src/audio/decode/tools.ts";
+import { completeWav, wavHead } from "../../src/audio/encode/wav.ts";
+import type { Dice } from "../support/dice.ts";
+import type { TestServer } from "../support/server.ts";
+
+/** Of all speech here, samples a second. */
+export const RATE = 24_000;
+
+/** How loud noise is beside a full scale of 1. */
+export const NOISE = { clean: 0, "some noise": 0.003, "much noise": 0.02 } as const;
+
+/** What a voice says; by default the usual one. Throws with the server's answer. */
+export async function say({ url }: TestServer, input: string, voice?: string): Promise<Int16Array<ArrayBuffer>> {
+  const body = JSON.stringify({ input, response_format: "pcm", ...(voice !== undefined && { voice }) });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body });
+  if (!response.ok) throw new Error(await response.text());
+  return new Int16Array(await response.arrayBuffer());
+}
+
+/** With white noise of that level. */
+export const noisy = (samples: Int16Array, level: number, roll: Dice): Int16Array<ArrayBuffer> =>
+  Int16Array.from(samples, (sample) =>
+    Math.max(-32_768, Math.min(32_767, sample + (roll(2001) / 1000 - 1) * level * 32_767 * 1.7)),
+  );
+
+/** A WAV file of these samples. */
+export function wav(samples: Int16Array): Uint8Array<ArrayBuffer> {
+  const file = Buffer.concat([wavHead(RATE), new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
+  completeWav(file);
+  return new Uint8Array(file);
+}
+
+/** A WAV file of the very samples that a model hears. */
+export function floatWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
+  const head = Buffer.from(wavHead(SAMPLE_RATE));
+  const [kind, bytesPerSample] = [3, 4];
+  head.writeUInt16LE(kind, 20);
+  head.writeUInt32LE(bytesPerSample * SAMPLE_RATE, 28);
+  head.writeUInt16LE(bytesPerSample, 32);
+  head.writeUInt16LE(8 * bytesPerSample, 34);
+  const file = Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
+  completeWav(file);
+  return new Uint8Array(file);
+}
+
+/** The text of a sound file, by svc (`/v1/audio/transcriptions`) or whisper-server (`/inference`). Throws with the answer. */
+export async function hear(
+  url: string,
+  path: string,
+  file: string,
+  fields: Record<string, string> = {},
+): Promise<string> {
+  const body = new FormData();
+  body.append("file", Bun.file(file), "sound.wav");
+  for (const [name, value] of Object.entries({ language: "en", response_format: "text", ...fields }))
+    body.append(name, value);
+  // whisper-server closes connections that are idle, while others are being sent.
+  const response = await fetch(`${url}${path}`, { method: "POST", body, keepalive: false });
+  if (!response.ok) throw new Error(await response.text());
+  return oneLine(await response.text());
+}
+
+/** Whatever stands between segments. */
+export const oneLine = (text: string): string => text.trim().replace(/\s+/g, " ");
