@@ -55,7 +55,9 @@ const drawn = {
   path: "/v1/images/generations",
   body: () => ({ prompt: "a red circle", size: "128x128", steps: 1 }),
 };
-const page = Buffer.from(await pngOf(await pageOf({ lines: ["a word"], paper: [200, 60] }))).toString("base64");
+const page = Buffer.from(await pngOf(await pageOf({ lines: ["From a picture"], paper: [300, 150] }))).toString(
+  "base64",
+);
 const idOf = (path: string) => basename(path, ".gguf");
 
 /** A file that comes with the program, in the build folder; what is said uses the engine that loads it. */
