@@ -63,8 +63,12 @@ export function resize(bitmap: Bitmap, width: number, height: number): Bitmap {
  * curve through four of them (Catmull-Rom). What lies outside is `ground`.
  */
 export function warp(bitmap: Bitmap, projection: Projection, width: number, height: number, ground: number): Bitmap {
-  const out = new Uint8Array(width * height);
   const [a, b, c, d, e, f, g, h, i] = projection;
+  if (b === 0 && d === 0 && g === 0 && h === 0) {
+    const across = taps(bitmap.width, width, a / i, c / i);
+    return stretch(bitmap, across, taps(bitmap.height, height, e / i, f / i), ground);
+  }
+  const out = new Uint8Array(width * height);
   const sample = sampler(bitmap, ground);
   for (let y = 0, at = 0; y < height; y++) {
     const py = y + 0.5;
@@ -75,6 +79,72 @@ export function warp(bitmap: Bitmap, projection: Projection, width: number, heig
     }
   }
   return { width, height, data: out };
+}
+
+/** What each pixel of a row, or of a column, is made of. */
+interface Taps {
+  readonly count: number;
+  /** The first of four pixels; some may lie outside. */
+  readonly first: Int32Array;
+  /** How much each of the four counts. */
+  readonly weights: Float32Array;
+}
+
+/** For `count` pixels out of `size` whose middles lie at `scale` × theirs + `offset`. */
+function taps(size: number, count: number, scale: number, offset: number): Taps {
+  const curve = weights();
+  const first = new Int32Array(count);
+  const parts = new Float32Array(4 * count);
+  for (let at = 0; at < count; at++) {
+    const place = Math.min(size + 1, Math.max(-3, scale * (at + 0.5) + offset - 0.5));
+    const before = Math.floor(place);
+    const step = Math.floor((place - before) * STEPS + 0.5) * 4;
+    first[at] = before - 1;
+    parts.set(curve.subarray(step, step + 4), 4 * at);
+  }
+  return { count, first, weights: parts };
+}
+
+/** Rows and columns on their own: what is neither turned nor seen from an angle needs a quarter of the sums. */
+function stretch({ width, height, data }: Bitmap, across: Taps, down: Taps, ground: number): Bitmap {
+  const out = new Uint8Array(across.count * down.count);
+  /** The rows that a row is made of, at the place of their number modulo 4. */
+  const rows = [0, 1, 2, 3].map(() => ({ row: Number.NaN, values: new Float32Array(across.count) }));
+  const padded = new Uint8Array(width + 8).fill(ground);
+  const stretched = (y: number): Float32Array => {
+    const kept = rows[y & 3] as (typeof rows)[number];
+    if (kept.row === y) return kept.values;
+    kept.row = y;
+    if (y < 0 || y >= height) return kept.values.fill(ground);
+    padded.set(data.subarray(y * width, (y + 1) * width), 4);
+    for (let x = 0, tap = 0; x < across.count; x++, tap += 4) {
+      const from = (across.first[x] as number) + 4;
+      const near =
+        (padded[from + 1] as number) * (across.weights[tap + 1] as number) +
+        (padded[from + 2] as number) * (across.weights[tap + 2] as number);
+      const far =
+        (padded[from] as number) * (across.weights[tap] as number) +
+        (padded[from + 3] as number) * (across.weights[tap + 3] as number);
+      kept.values[x] = near + far;
+    }
+    return kept.values;
+  };
+  for (let y = 0, at = 0; y < down.count; y++) {
+    const first = down.first[y] as number;
+    const [one, two, three, four] = [
+      stretched(first),
+      stretched(first + 1),
+      stretched(first + 2),
+      stretched(first + 3),
+    ];
+    const [a = 0, b = 0, c = 0, d = 0] = down.weights.subarray(4 * y, 4 * y + 4);
+    for (let x = 0; x < across.count; x++, at++) {
+      const near = (two[x] as number) * b + (three[x] as number) * c;
+      const sum = (one[x] as number) * a + near + (four[x] as number) * d;
+      out[at] = sum < 0 ? 0 : sum > 255 ? 255 : (sum + 0.5) | 0;
+    }
+  }
+  return { width: across.count, height: down.count, data: out };
 }
 
 /** Fractions of a pixel between which curves are told apart. */

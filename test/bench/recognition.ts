@@ -1,14 +1,16 @@
 // `bun test/bench/recognition.ts`: text and tables on drawn pages, through /v1/vision/ocr, beside Debian's `tesseract` on the same
-// pages. Prints Markdown rows. Needs `bun build.ts bench`, Python 3, and Debian's tesseract-ocr and fonts (it says which).
+// pages with the same trained data (its own package has smaller data). Prints Markdown rows. Needs `bun build.ts bench`,
+// Python 3, and Debian's tesseract-ocr and fonts (it says which).
 //   --every N (1)   of each group only every Nth page
 //   --only WORD     groups whose name has it
 //   --pages FOLDER  keep the pages, and what was read wrong, there
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { withServer } from "../support/server.ts";
+import { buildEnglishData } from "../../vendor/tessdata-eng.ts";
 import { pageJobs, tableJobs } from "./recognition/jobs.ts";
 import { drawn, missing, type Page } from "./recognition/pages.ts";
 import { letterErrors, rightCells } from "./recognition/score.ts";
@@ -47,8 +49,11 @@ async function ask(url: string, { file, group, rows }: Page): Promise<Answer["do
   return document ?? { text: "", tables: [] };
 }
 
+/** The folder of the data that both sides read with. */
+const trained = dirname(await buildEnglishData());
+
 async function program(file: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const command = ["tesseract", file, "-", "-l", "eng"];
+  const command = ["tesseract", file, "-", "-l", "eng", "--tessdata-dir", trained];
   const child = Bun.spawn(command, { env: { ...process.env, ...env }, stdout: "pipe", stderr: "ignore" });
   return new Response(child.stdout).text();
 }

@@ -1,7 +1,7 @@
 // `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, an agent framework,
-// LiteLLM and, where Chromium is installed, a web page, unmodified, against a running svc: the sources, or the command after
-// two dashes. Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3 with venv; installs below
-// vendor/.build.
+// LiteLLM, Open WebUI's loader for documents and, where Chromium is installed, a web page, unmodified, against a running svc:
+// the sources, or the command after two dashes. Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3
+// with venv; installs below vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
@@ -17,6 +17,7 @@ const PYTHONS = [
   { sdk: "openai", majors: ["3", "1"], checks: ["openai_client.py", "responses_client.py"] },
   { sdk: "anthropic", majors: ["2", "0"], checks: ["messages_client.py"] },
   { sdk: "litellm", majors: ["1"], checks: ["litellm_client.py"] },
+  { sdk: "open-webui", majors: ["0"], checks: ["open_webui_client.py"] },
 ];
 
 const root = join(import.meta.dir, "../..");

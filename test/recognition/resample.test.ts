@@ -33,6 +33,16 @@ test("a bitmap taken as it is stays as it is, and by one pixel aside has ground 
   expect(valueAt(moved, 4, 9)).toBe(valueAt(page, 5, 9));
 });
 
+test("enlarged without a turn, a page looks as one that is turned by nothing worth mentioning", () => {
+  const page = new Drawing(60, 40).text(3, 3, "enlarged").box(50, 30, 10, 10);
+  for (const step of [scaling(1 / 2.5), scaling(0.4, 0.7), chain(scaling(0.5), translation(-4, 7)), scaling(1.7)]) {
+    const [plain, turned] = [step, chain(step, rotation(1e-9))].map((one) => warp(page, one, 130, 90, 255).data);
+    const apart = plain?.filter((value, at) => Math.abs(value - (turned?.[at] ?? 0)) > 1).length;
+    // Where a place lies between two steps of a pixel, either is right.
+    expect(apart).toBeLessThan(0.005 * 130 * 90);
+  }
+});
+
 test("turned by a right angle, the upper right corner becomes the upper left one", () => {
   const page = new Drawing(40, 30).box(34, 2, 4, 4);
   const out = warp(page, chain(rotation(90), translation(40, 0)), 30, 40, 255);
