@@ -166,9 +166,12 @@ export interface ChatPrompt {
   /** False: nothing is enforced. */
   readonly constrain: boolean;
   readonly kwargs: Readonly<Record<string, unknown>>;
-  readonly enableThinking: boolean;
+  /** Absent: as the template does by itself. */
+  readonly enableThinking?: boolean;
   /** The last message is the beginning of the answer. */
   readonly continueLast: boolean;
+  /** False: the prompt ends behind the last message. */
+  readonly generationPrompt: boolean;
   /** Some parts are media: the rendered text is wanted, its tokens are not. */
   readonly media: boolean;
   readonly sampler: SamplerConfig;

@@ -61,7 +61,8 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "described"?: how many of the last tools the prompt leaves out of its list: the messages tell of them,
 //    "toolChoice": "auto"|"required", "parallelToolCalls": bool, "schema"?: JSON schema of the answer,
 //    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
-//    "enableThinking": bool, "continueLast": bool (the last message is the beginning of the answer), "sampler": {…},
+//    "enableThinking"?: bool (absent: as the template does by itself), "continueLast": bool (the last message is the
+//    beginning of the answer), "generationPrompt": bool (false: the prompt ends behind the last message), "sampler": {…},
 //    "media": bool (the prompt is tokenized elsewhere, with its media: no repetition window)}
 //   {"text": string, "suffix"?: string (the answer fills the gap before it), "parseSpecial": bool, "addSpecial": bool,
 //    "schema"?, "grammar"?, "sampler"?: {…}}

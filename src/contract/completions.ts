@@ -1,10 +1,11 @@
 // POST /v1/completions: request, response and stream chunk.
 
-import { Usage } from "./chat.ts";
+import { Timings, Usage } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { grammar, samplingFields, stop } from "./sampling.ts";
+import { outputLimit, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
+import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
 
 /** Answers that one request may have made, to all of its prompts together. */
@@ -22,7 +23,8 @@ export const CompletionRequest = t.Object({
     { description: "Text, token ids, or several of either: one answer for each." },
   ),
   suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
-  max_tokens: opt(t.Integer({ minimum: 0, description: "0 only with echo: the prompt comes back alone." })),
+  max_tokens: opt(outputLimit("-1 is without limit; 0 only with echo: the prompt comes back alone.")),
+  n_predict: opt(outputLimit("Used when max_tokens is absent.")),
   ...samplingFields,
   lora,
   stop,
@@ -38,7 +40,14 @@ export const CompletionRequest = t.Object({
   ),
   echo: opt(t.Boolean({ description: "The prompt's text comes before the answer." })),
   logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  grammar,
+  n_probs: opt(
+    t.Integer({
+      minimum: 0,
+      maximum: 20,
+      description: "Used when logprobs is absent; 0 is without log probabilities.",
+    }),
+  ),
+  ...structuredFields,
   stream: opt(t.Boolean()),
   stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default false." })) })),
   user: opt(t.String()),
@@ -69,6 +78,7 @@ export const Completion = t.Object({
     }),
   ),
   usage: t.Optional(Usage),
+  timings: t.Optional(Timings),
 });
 
 export type CompletionRequest = Static<typeof CompletionRequest>;

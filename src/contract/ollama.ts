@@ -137,4 +137,7 @@ export const OllamaModel = t.Object({
   capabilities: t.Array(t.String()),
 });
 
-export const OllamaVersion = t.Object({ version: t.String() });
+export const OllamaVersion = t.Object({
+  version: t.String({ description: "The level of that API: clients refuse to talk to older ones." }),
+  svc: t.String({ description: "The version of svc." }),
+});

@@ -4,7 +4,7 @@ import { TokenLogprob } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
-import { samplingFields } from "./sampling.ts";
+import { outputLimit, samplingFields } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
@@ -88,7 +88,7 @@ export const ResponsesRequest = t.Object({
   ...prompt,
   ...samplingFields,
   lora,
-  max_output_tokens: opt(t.Integer({ minimum: 1 })),
+  max_output_tokens: opt(outputLimit("-1 is without limit.")),
   reasoning_budget_tokens: opt(t.Integer({ minimum: -1 })),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   include: opt(t.Array(t.String())),

@@ -7,8 +7,11 @@ const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 export const stopSequences = t.Array(StopSequence, { maxItems: 16 });
 export const stop = opt(t.Union([StopSequence, stopSequences]));
 export const grammar = opt(
-  t.String({ minLength: 1, maxLength: 1_000_000, description: "GBNF that the answer follows." }),
+  t.String({ maxLength: 1_000_000, description: "GBNF that the answer follows; empty is none." }),
 );
+
+/** Tokens; -1 is what several clients send for no limit, and 0 is refused where nothing can be answered with it. */
+export const outputLimit = (description: string) => t.Integer({ minimum: -1, description });
 
 const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
 const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });

@@ -104,6 +104,8 @@ export interface GenerateRequest {
   readonly suffix?: string;
   /** The last message is the beginning of the answer, which goes on from there. */
   readonly continueLast?: boolean;
+  /** False: the prompt ends behind the last message, and nothing tells the model that its turn has come. */
+  readonly generationPrompt?: false;
   /** The media that `messages` refer to, in their order; absent until they are loaded. */
   readonly media?: readonly Media[];
   /** Tools that may be called; none where calling is forbidden. */
@@ -114,8 +116,8 @@ export interface GenerateRequest {
   readonly parallelToolCalls: boolean;
   readonly constraint?: Constraint;
   readonly templateKwargs: TemplateKwargs;
-  /** Whether the template is asked for reasoning before the answer. */
-  readonly thinking: boolean;
+  /** Whether the template is asked for reasoning before the answer; absent: as it does by itself. */
+  readonly thinking?: boolean;
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
   readonly sampling: Sampling;

@@ -180,7 +180,7 @@ test("what tools look at first: models, one model, version", async () => {
   checker(OllamaModels)(await get("/api/tags"));
   checker(OllamaModels)(await get("/api/ps"));
   checker(OllamaModel)(await (await server.post("/api/show", { model: "x" })).json());
-  expect(await get("/api/version")).toEqual({ version: "0.0.0-test" });
+  expect(await get("/api/version")).toEqual({ version: "0.13.5", svc: "0.0.0-test" });
 });
 
 test("models have what clients print: a digest of their own, and what they are for", async () => {

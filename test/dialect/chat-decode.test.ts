@@ -59,7 +59,6 @@ describe("fields", () => {
       toolChoice: "auto",
       parallelToolCalls: true,
       templateKwargs: {},
-      thinking: false,
       sampling: {},
       stop: [],
       choices: 1,
@@ -105,7 +104,7 @@ describe("fields", () => {
       modalities: ["text"],
       never_heard_of: [{ deep: true }],
     };
-    expect(decode(ignored)).toEqual(decode({}));
+    expect(decode(ignored)).toEqual(decode({ reasoning_effort: "none" }));
   });
 
   test("sampling values pass through", () => {

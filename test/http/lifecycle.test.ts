@@ -72,10 +72,17 @@ test("the root tells programs what this is, and sends browsers to the page", asy
   expect([browser.status, browser.headers.get("location")]).toEqual([302, "/docs"]);
 });
 
-test("what curl sends by itself is refused with the header that it lacks", async () => {
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const { error } = checkError(await (await serve().chat({}, headers)).json());
-  expect(error.message).toContain("add -H 'Content-Type: application/json'");
+test("what curl states by itself is JSON, and nothing that a browser sends without asking", async () => {
+  const server = serve();
+  const send = async (path: string, headers: Record<string, string>) =>
+    (await server.post(path, { messages }, { "content-type": "application/x-www-form-urlencoded", ...headers })).status;
+  for (const path of ["/v1/chat/completions", "/api/chat"]) {
+    expect(await send(path, {})).toBe(200);
+    expect(await send(path, { "content-type": "text/plain" })).toBe(200);
+    expect(await send(path, { origin: "http://localhost:3000" })).toBe(400);
+    expect(await send(path, { "sec-fetch-site": "same-origin" })).toBe(400);
+    expect(await send(path, { "content-type": "multipart/form-data; boundary=x" })).toBe(400);
+  }
 });
 
 test("a body that is too long is told with what came and what may come", async () => {

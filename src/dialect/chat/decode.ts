@@ -7,13 +7,15 @@ import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
+import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { withTools } from "../fields/tools.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeTools } from "./tools.ts";
+import { decodeTurn } from "./turn.ts";
 
 /** Launch options that shape a request. */
 export interface ChatSettings extends ReasoningSettings, AdapterSettings {
@@ -39,6 +41,7 @@ const UNSUPPORTED = {
   modalities: (value: unknown) => !Array.isArray(value) || value.some((modality) => modality !== "text"),
   web_search_options: always,
   moderation: always,
+  ...STRUCTURE_UNSUPPORTED,
 };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
@@ -54,11 +57,15 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...decodeModel(chat.model),
       messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
-      ...decodeReasoning(chat, settings),
+      ...decodeReasoning(chat, settings, constraint !== undefined),
       sampling: decodeSampling(chat, ChatCompletionRequest),
       ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
-      ...decodeMaxTokens(chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens),
+      ...decodeTurn(chat),
+      ...decodeMaxTokens(
+        chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens,
+        chat.max_tokens == null ? "max_completion_tokens" : "max_tokens",
+      ),
       ...(topLogprobs !== undefined && { topLogprobs }),
       choices: chat.n ?? 1,
     },

@@ -5,9 +5,10 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { grammarConstraint } from "../fields/grammar.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
+import { refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
 export interface CompletionSettings extends AdapterSettings {
@@ -36,7 +37,9 @@ const check = checker(CompletionRequest);
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
-  const asked = check(body);
+  const checked = check(body);
+  refuseUnsupported(body, STRUCTURE_UNSUPPORTED);
+  const asked = withPlainNames(checked);
   const prompts = splitPrompts(asked.prompt);
   const given = asked.n ?? 1;
   const made = Math.max(asked.best_of ?? given, given);
@@ -45,7 +48,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   if (asked.logprobs != null) checkAlternatives(asked.logprobs, settings.maxLogprobs, "logprobs");
   // Of several candidates the likeliest are chosen, so each needs its log probabilities.
   const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
-  const constraint = asked.grammar == null ? undefined : grammarConstraint(asked.grammar);
+  const constraint = decodeStructure(asked)?.constraint;
   const requests = prompts.map((prompt): Request => ({
     ...decodeModel(asked.model),
     messages: [],
@@ -56,7 +59,6 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     parallelToolCalls: true,
     ...(constraint && { constraint }),
     templateKwargs: {},
-    thinking: false,
     sampling: decodeSampling(asked, CompletionRequest),
     ...decodeAdapters(asked, settings),
     stop: decodeStop(asked.stop ?? [], settings.stop),
@@ -73,6 +75,16 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     echoes: prompts.map((prompt) => (asked.echo === true && typeof prompt === "string" ? prompt : "")),
     withLogprobs: asked.logprobs != null,
     echoAlone: asked.max_tokens === 0,
+  };
+}
+
+/** llama.cpp's names as the convention's. */
+function withPlainNames(asked: CompletionRequest): CompletionRequest {
+  const { n_predict, n_probs, ...others } = asked;
+  return {
+    ...others,
+    max_tokens: others.max_tokens ?? n_predict ?? null,
+    logprobs: others.logprobs ?? (n_probs || null),
   };
 }
 

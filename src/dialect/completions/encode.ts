@@ -3,7 +3,7 @@
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
-import { encodeUsage } from "../chat/usage.ts";
+import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type Answer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
@@ -15,7 +15,10 @@ export async function encodeCompletion(
   call: CompletionCall,
 ): Promise<Completion> {
   const answers = await collectAll(events, call.requests.length * call.made);
-  const finishes = answers.map(({ finish }) => finish);
+  const usage = usageOf(
+    answers.map(({ finish }) => finish),
+    call.made,
+  );
   const choices = call.echoes.flatMap((echo, prompt) =>
     likeliest(answers.slice(prompt * call.made, (prompt + 1) * call.made), call.given).map((answer) => ({
       text: call.echoAlone ? echo : echo + answer.text,
@@ -26,7 +29,8 @@ export async function encodeCompletion(
   return {
     ...answerHead(origin, "text_completion"),
     choices: choices.map((choice, index) => ({ ...choice, index })),
-    usage: encodeUsage(usageOf(finishes, call.made)),
+    usage: encodeUsage(usage),
+    timings: encodeTimings(usage),
   };
 }
 

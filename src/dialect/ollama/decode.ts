@@ -6,12 +6,13 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
+import { chooseTools, withTools } from "../fields/tools.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
+import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
 export interface OllamaSettings extends ReasoningSettings, AdapterSettings {
@@ -94,6 +95,7 @@ function common(
     ...withTools(tools, true, constraint),
     ...resolveReasoning(
       {
+        usual: constraint ? false : undefined,
         ...(typeof think === "boolean" && { enabled: think }),
         ...(typeof think === "string" && { effort: think }),
       },

@@ -18,7 +18,7 @@ export const ollamaOperations: Operations = {
     tag: "Compatibility",
     summary: "Answer a conversation, in Ollama's API",
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is
-json or a schema, enforced while sampling. think is a boolean or a level; default: off. keep_alive and options without a
+json or a schema, enforced while sampling. think is a boolean or a level; default: the model's own, off with a format. keep_alive and options without a
 meaning here have no effect. Errors are \`{"error": "…"}\`. With --ocr-input the text in images to a model that cannot see is read as for
 POST /v1/chat/completions, and the last line has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
@@ -105,6 +105,6 @@ Disconnecting ends the download; the next one resumes it.`,
   "GET /api/version": {
     tag: "Compatibility",
     summary: "Version, in Ollama's API",
-    answers: { 200: "The version of svc." },
+    answers: { 200: "The level of that API, and the version of svc." },
   },
 };

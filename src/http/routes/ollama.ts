@@ -24,6 +24,9 @@ import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
+/** The version of Ollama whose API is served here. */
+const OLLAMA_LEVEL = "0.13.5";
+
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
 /** For tools that know no other API. */
@@ -81,5 +84,5 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     )
     .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), jsonAnswer(OllamaModels))
     .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), jsonAnswer(OllamaModels))
-    .get("/api/version", () => Response.json({ version }), jsonAnswer(OllamaVersion));
+    .get("/api/version", () => Response.json({ version: OLLAMA_LEVEL, svc: version }), jsonAnswer(OllamaVersion));
 };

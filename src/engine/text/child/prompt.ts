@@ -32,8 +32,9 @@ function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain:
     ...(grammar !== undefined && { grammar }),
     constrain,
     kwargs: request.templateKwargs,
-    enableThinking: request.thinking,
+    ...(request.thinking !== undefined && { enableThinking: request.thinking }),
     continueLast: request.continueLast ?? false,
+    generationPrompt: request.generationPrompt ?? true,
     media: (request.media?.length ?? 0) > 0,
     sampler,
   };
