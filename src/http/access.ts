@@ -9,4 +9,4 @@ export const isOpen = (pathname: string | undefined): boolean => pathname !== un
 export const isLimited = (method: string, pathname: string): boolean =>
   method === "POST"
     ? !/\/(?:cancel|interrupt)\/?$/.test(pathname)
-    : method === "GET" && /^\/v1\/realtime\/?$/.test(pathname);
+    : method === "GET" && /^(\/v1)?\/realtime\/?$/.test(pathname);

@@ -41,6 +41,7 @@ import { sdapiRoutes } from "./routes/sdapi.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
+import { shortPaths } from "./short-paths.ts";
 import type { SocketHandler } from "./socket.ts";
 
 export interface App {
@@ -112,6 +113,8 @@ export function createApp(services: AppServices): App {
     .use(healthRoutes(deps, contexts))
     .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
     .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
+
+  if (deps.config.compatibilityApis) elysia.use(shortPaths(elysia.routes));
 
   const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
   const apiKeys = new ApiKeys(known);

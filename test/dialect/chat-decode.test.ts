@@ -107,6 +107,13 @@ describe("fields", () => {
     expect(decode(ignored)).toEqual(decode({ reasoning_effort: "none" }));
   });
 
+  test("--stream-usage requested: a usage chunk comes where it is requested", () => {
+    expect(decode({}).includeUsage).toBe(true);
+    expect(decode({}, { streamUsage: "requested" }).includeUsage).toBe(false);
+    const stream_options = { include_usage: true };
+    expect(decode({ stream_options }, { streamUsage: "requested" }).includeUsage).toBe(true);
+  });
+
   test("sampling values pass through", () => {
     const fields = {
       temperature: 0,

@@ -107,6 +107,7 @@ export const testConfig: Config = {
   chatTemplate: "",
   lora: [],
   compatibilityApis: true,
+  streamUsage: "default",
   storedResponses: { count: 100, bytes: 1_000_000 },
   mediaFetch: true,
   mediaFetchPrivate: true,

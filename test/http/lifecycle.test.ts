@@ -112,6 +112,32 @@ describe("unknown routes and methods", () => {
     expect(await ask("PUT", `${path}/abc/cancel`)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
   });
 
+  test("the nearest route is named, and nothing of what was asked", async () => {
+    const server = serve();
+    const told = async (where: string) =>
+      checkError(await (await fetch(server.url + where)).json()).error.message.split("all.")[1] ?? "";
+    expect(await told("/v1/chat/completion")).toBe(" The nearest is /v1/chat/completions.");
+    expect(await told("/openai/v1/chat/completions/")).toBe(" The nearest is /v1/chat/completions.");
+    expect(await told("/V1/Modles")).toBe(" The nearest is /v1/models.");
+    for (const other of ["/", "/v2", "/favicon.ico", `/${"x".repeat(500)}`]) {
+      if (other !== "/") expect(await told(other)).not.toContain("x");
+    }
+  });
+
+  test("routes of /v1 answer without it, unless compatibility APIs are off", async () => {
+    const server = serve();
+    expect((await server.post("/chat/completions", { messages })).status).toBe(200);
+    expect((await server.post("/completions", { prompt: "a" })).status).toBe(200);
+    expect((await server.post("/embeddings", { input: "a" })).status).toBe(200);
+    for (const where of ["/rerank", "/reranking", "/v1/reranking"]) {
+      expect((await server.post(where, { query: "a", documents: ["b"] })).status).toBe(200);
+    }
+    expect((await fetch(`${server.url}/models`)).status).toBe(200);
+    expect(await (await server.post("/messages", {})).json()).toHaveProperty("type", "error");
+    const without = serve(undefined, { compatibilityApis: false });
+    expect((await without.post("/chat/completions", { messages })).status).toBe(404);
+  });
+
   test("a query string and a short host name do not matter", async () => {
     const server = serve(undefined, { allowedHosts: ["nas"] });
     expect((await server.post(`${path}?beta=true`, { messages })).status).toBe(200);

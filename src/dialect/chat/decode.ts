@@ -24,6 +24,8 @@ export interface ChatSettings extends ReasoningSettings, AdapterSettings {
   readonly maxTokens?: number;
   /** Schema of the answers to requests that name no format. */
   readonly guidedJson?: JsonSchema;
+  /** Whether streams that do not say have a usage chunk; absent: they have. */
+  readonly streamUsage?: "default" | "requested";
   /** False: schemas are stated in the prompt instead of being enforced. */
   readonly constrain: boolean;
 }
@@ -70,6 +72,6 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       choices: chat.n ?? 1,
     },
     stream: chat.stream ?? false,
-    includeUsage: chat.stream_options?.include_usage ?? true,
+    includeUsage: chat.stream_options?.include_usage ?? settings.streamUsage !== "requested",
   };
 }
