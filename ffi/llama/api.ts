@@ -72,6 +72,11 @@ export interface LoadedModel extends ModelDescription {
   /** Rows of a chunk of prompts whose computation can be paused; 0 where none can. */
   readonly chunk: number;
   readonly hasChatTemplate: boolean;
+  /** Jinja source. */
+  readonly chatTemplate: string;
+  /** Texts of the tokens that begin and end a text, or "". */
+  readonly bosToken: string;
+  readonly eosToken: string;
   readonly template: {
     readonly tools: boolean;
     readonly parallelTools: boolean;
@@ -181,6 +186,9 @@ export interface ChatPrompt {
 export interface TextPrompt {
   readonly text: string;
   readonly suffix?: string;
+  /** With `suffix`: what the answer begins with, and what is read before the text. */
+  readonly begun?: string;
+  readonly files?: readonly { readonly filename: string; readonly text: string }[];
   readonly parseSpecial: boolean;
   readonly addSpecial: boolean;
   readonly schema?: unknown;

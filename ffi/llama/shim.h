@@ -46,7 +46,7 @@ SVC_API int32_t svc_init(const char * backend_dir);
 // those about embeddings are for such a model.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
-// context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
+// context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, chatTemplate (Jinja source), bosToken, eosToken (text), addBos, device,
 // longestToken (bytes of text that a token stands for at most; 0: unknown), canRemovePartial, canRollBack (the tokens of the last few steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
 // is what the file's general.sampling.* says.
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
@@ -64,7 +64,8 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "enableThinking"?: bool (absent: as the template does by itself), "continueLast": bool (the last message is the
 //    beginning of the answer), "generationPrompt": bool (false: the prompt ends behind the last message), "sampler": {…},
 //    "media": bool (the prompt is tokenized elsewhere, with its media: no repetition window)}
-//   {"text": string, "suffix"?: string (the answer fills the gap before it), "parseSpecial": bool, "addSpecial": bool,
+//   {"text": string, "suffix"?: string (the answer fills the gap before it; then "begun"?: string, what it begins with, and
+//    "files"?: [{filename, text}], read before), "parseSpecial": bool, "addSpecial": bool,
 //    "schema"?, "grammar"?, "sampler"?: {…}}
 //   {"tokens": [ids], "schema"?, "grammar"?, "sampler"?: {…}}
 // where `sampler` is {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold, dynatempRange,

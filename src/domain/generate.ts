@@ -92,6 +92,11 @@ export interface Sampling {
   readonly minTokens?: number;
 }
 
+export interface Gap {
+  readonly begun: string;
+  readonly files: readonly { readonly filename: string; readonly text: string }[];
+}
+
 export interface GenerateRequest {
   /** Correlation id; also the handle for cancelling. */
   readonly id: string;
@@ -100,8 +105,16 @@ export interface GenerateRequest {
   readonly messages: readonly ChatMessage[];
   /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
   readonly prompt?: string | readonly number[];
+  /** Special tokens that are written out in a `prompt` of text count as such. */
+  readonly parseSpecial?: true;
   /** Text that the answer has to lead to: it fills the gap between a `prompt` of text and this. */
   readonly suffix?: string;
+  /** With `suffix`: what the answer in the gap begins with, and other files that the model reads before it. */
+  readonly gap?: Gap;
+  /** The ids of prompt and answer are wanted with the events. */
+  readonly returnTokens?: true;
+  /** `progress` events are wanted while the prompt is computed. */
+  readonly returnProgress?: true;
   /** The last message is the beginning of the answer, which goes on from there. */
   readonly continueLast?: boolean;
   /** False: the prompt ends behind the last message, and nothing tells the model that its turn has come. */
@@ -125,6 +138,8 @@ export interface GenerateRequest {
   readonly adapters?: AdapterSet;
   /** Output limit in tokens; absent: the room left in the context. */
   readonly maxTokens?: number;
+  /** Milliseconds after its first token at which an answer ends that has a line break; absent: none. */
+  readonly maxPredictMs?: number;
   /** Stop sequences, first match wins; never part of the output. Matched in visible text only. */
   readonly stop: readonly string[];
   /** Absent: no log probabilities. Else the number of alternatives per token (0 gives the chosen token alone). */
@@ -190,6 +205,19 @@ export interface TextEvent extends OfChoice {
   readonly type: "text";
   readonly text: string;
   readonly logprobs?: readonly TokenLogprob[];
+  /** Of a request that wants them: those since the last such event. */
+  readonly tokens?: readonly number[];
+}
+
+/** How much of the prompt is computed, of a request that wants to know; all in tokens. */
+export interface ProgressEvent extends OfChoice {
+  readonly type: "progress";
+  readonly total: number;
+  readonly cached: number;
+  /** Cached ones included. */
+  readonly processed: number;
+  /** Since its first computation began. */
+  readonly ms: number;
 }
 
 /** A piece of what the model thinks before it answers. */
@@ -214,7 +242,7 @@ export interface ToolArgumentsEvent extends OfChoice {
 }
 
 /** What the model writes, taken apart. */
-export type OutputEvent = TextEvent | ReasoningEvent | ToolCallEvent | ToolArgumentsEvent;
+export type OutputEvent = TextEvent | ReasoningEvent | ToolCallEvent | ToolArgumentsEvent | ProgressEvent;
 
 /** Always the last event of a generation that did not throw; with several answers, of each of them. */
 export interface FinishEvent extends OfChoice {
@@ -225,6 +253,8 @@ export interface FinishEvent extends OfChoice {
   /** With reason `length`: the context is full, no token limit of the request was reached. */
   readonly contextFull?: boolean;
   readonly usage: Usage;
+  /** Of a request that wants them; media have none. */
+  readonly tokens?: { readonly prompt: readonly number[]; readonly answer: readonly number[] };
   /** Of a request that asked for it, and reached the engine. */
   readonly profile?: Profile;
 }

@@ -66,7 +66,9 @@ export function usageOf(answers: readonly ({ readonly usage: Usage } | undefined
 export interface TokenLogprob {
   /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */
   readonly token: string;
+  /** Its id, where the model's vocabulary is at hand. */
+  readonly id?: number;
   readonly logprob: number;
   readonly bytes: readonly number[];
-  readonly top: readonly { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] }[];
+  readonly top: readonly Omit<TokenLogprob, "top">[];
 }

@@ -25,6 +25,7 @@ import { embeddingRoutes } from "./routes/embeddings.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { imageRoutes } from "./routes/images.ts";
+import { llamaCompletionRoutes } from "./routes/llama-completion.ts";
 import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
@@ -64,6 +65,7 @@ const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: Toke
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
     .use(llamaRoutes(deps, contexts, tokenizer))
+    .use(llamaCompletionRoutes(deps, contexts, tokenizer))
     .use(sdapiRoutes(deps, contexts));
 
 const textSubject = (engine: TextPort) => ({ kind: "text", model: engine.status().modelId });

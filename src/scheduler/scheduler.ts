@@ -142,6 +142,12 @@ export class Scheduler {
     return this.byKey.get(key)?.cached ?? 0;
   }
 
+  /** Tokens of a request that are in the cache, and those that were there before it; of its prompt alone while that is computed. */
+  progress(key: Key): { readonly processed: number; readonly cached: number } {
+    const { computed = 0, cached = 0, promptLength = 0 } = this.byKey.get(key) ?? {};
+    return { processed: Math.min(computed, promptLength), cached };
+  }
+
   /** A sequence of the KV cache had to be cleared: its request computes everything again. */
   cleared(sequenceId: number): void {
     const sequence = this.queue.running.find(({ id }) => id === sequenceId);

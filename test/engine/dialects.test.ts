@@ -128,3 +128,64 @@ test("arguments of a call that nest deeper than a native stack are a prompt like
   expect([response.status, error.code]).toEqual([400, "context_length_exceeded"]);
   expect((await post("/v1/chat/completions", { messages: turns, max_tokens: 4 })).status).toBe(200);
 }, 60_000);
+
+describe("llama.cpp's routes", () => {
+  const ask = async (path: string, body: object) => (await objects(await post(path, body)))[0];
+
+  test("tokens with their pieces, as text or bytes, and special tokens as the request wants them", async () => {
+    const content = "Hé<|im_start|>";
+    const { tokens } = await ask("/tokenize", { content, with_pieces: true });
+    const bytes = (piece: string | number[]) => (typeof piece === "string" ? [...Buffer.from(piece)] : piece);
+    expect(Buffer.from(tokens.flatMap(({ piece }: { piece: string }) => bytes(piece))).toString()).toContain(content);
+    expect(tokens.at(-1).piece).toBe("<|im_start|>");
+    expect(tokens.some(({ piece }: { piece: unknown }) => Array.isArray(piece))).toBe(true);
+    const plain = await ask("/tokenize", { content, parse_special: false });
+    expect(plain.tokens.length).toBeGreaterThan(tokens.length);
+    expect(plain.tokens).not.toContain(tokens.at(-1).id);
+  });
+
+  test("what /apply-template gives is answered by /completion as the chat is", async () => {
+    const { prompt } = await ask("/apply-template", { messages: turns });
+    const answer = await ask("/completion", { prompt, n_predict: 30, temperature: 0, return_tokens: true });
+    expect(answer.content).toBe("The capital of France is Paris.");
+    expect([answer.stop_type, answer.tokens.length]).toEqual(["eos", answer.tokens_predicted - 1]);
+    const { prompt: open } = await ask("/apply-template", { messages: turns, add_generation_prompt: false });
+    expect(prompt).toStartWith(open);
+    expect(prompt.length).toBeGreaterThan(open.length);
+  });
+
+  test("a stream tells how much of the prompt is computed, and the ids of its tokens", async () => {
+    const body = { prompt: "word ".repeat(300), n_predict: 5, stream: true, return_progress: true, ignore_eos: true };
+    const chunks = await objects(await post("/completion", body));
+    const progress = chunks.flatMap(({ prompt_progress }) => prompt_progress ?? []);
+    expect(progress.at(-1)).toMatchObject({ cache: 0, total: chunks.at(-1).tokens_evaluated });
+    expect(progress.at(-1).processed).toBe(progress.at(-1).total);
+    expect(chunks.flatMap(({ tokens }) => tokens)).toHaveLength(5);
+  });
+
+  test("a time limit ends an answer that has a line break", async () => {
+    const { tokens } = await ask("/tokenize", { content: "\n" });
+    const body = { prompt: "a", n_predict: 4000, ignore_eos: true, logit_bias: { [tokens.at(-1)]: 100 } };
+    const answer = await ask("/completion", { ...body, t_max_predict_ms: 20 });
+    expect([answer.stop_type, answer.truncated, answer.tokens_predicted < 3000]).toEqual(["limit", false, true]);
+  });
+
+  test("/props has the template, the tokens and the default parameters", async () => {
+    const props = (await objects(await fetch(`${server.url}/props`)))[0];
+    expect(props.chat_template).toContain("messages");
+    expect(props.bos_token + props.eos_token).toContain("<|");
+    expect(props.default_generation_settings.params).toMatchObject({ top_k: 40, n_predict: -1 });
+  });
+});
+
+test("a last turn of the assistant is continued in chat, and choices and expressions are held to", async () => {
+  const ask = async (body: object) => {
+    const [answer] = await objects(await post("/v1/chat/completions", { max_tokens: 20, temperature: 0, ...body }));
+    return answer.choices[0].message.content as string;
+  };
+  const messages = [...turns, { role: "assistant", content: "The capital of" }];
+  expect(await ask({ messages, continue_final_message: true })).toBe(" France is Paris.");
+  expect(await ask({ messages, add_generation_prompt: false })).toBe(" France is Paris.");
+  expect(["maybe", "perhaps"]).toContain(await ask({ messages: turns, guided_choice: ["maybe", "perhaps"] }));
+  expect(await ask({ messages: turns, structured_outputs: { regex: "\\d{4}-é" } })).toMatch(/^\d{4}-é$/);
+});

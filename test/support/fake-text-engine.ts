@@ -23,7 +23,7 @@ export interface FakeScript {
   readonly reason?: FinishReason;
   readonly usage?: Partial<Usage>;
   /** More about the end. */
-  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile">;
+  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile" | "tokens">;
 }
 
 interface FakeJob {
@@ -123,6 +123,10 @@ export class FakeEngine implements TextPort {
 
   async detokenize(tokens: readonly number[]): Promise<string> {
     return String.fromCodePoint(...tokens);
+  }
+
+  async pieces(tokens: readonly number[]): Promise<string[]> {
+    return tokens.map((token) => String.fromCodePoint(token));
   }
 
   async render(request: GenerateRequest): Promise<string> {

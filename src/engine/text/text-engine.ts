@@ -11,7 +11,7 @@ import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
 import { Supervisor } from "../process/supervisor.ts";
 import type { Launch } from "../process/supervisor-options.ts";
-import type { TextPort, TextStatus } from "./port.ts";
+import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
 import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
 import { TextStats } from "./stats.ts";
 
@@ -115,8 +115,8 @@ export class TextEngine implements TextPort, ObservedEngine {
     this.supervisor.cancel(id, cause);
   }
 
-  tokenize(text: string, signal: AbortSignal): Promise<Int32Array> {
-    return this.answer({ type: "tokenize", text }, signal, isTokens);
+  tokenize(text: string, signal: AbortSignal, options: TokenizeOptions = {}): Promise<Int32Array> {
+    return this.answer({ type: "tokenize", text, ...options }, signal, isTokens);
   }
 
   async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
@@ -125,6 +125,10 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string> {
     return this.answer({ type: "detokenize", tokens }, signal, isText);
+  }
+
+  async pieces(tokens: readonly number[], signal: AbortSignal): Promise<readonly TokenPiece[]> {
+    return JSON.parse(await this.answer({ type: "detokenize", tokens, apart: true }, signal, isText)) as TokenPiece[];
   }
 
   render(request: GenerateRequest, signal: AbortSignal): Promise<string> {

@@ -13,7 +13,9 @@ import {
   ServerSlots,
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
+import { encodeSettings } from "../../dialect/llama/settings.ts";
 import { encodeLoraAdapters } from "../../dialect/status.ts";
+import type { ModelInfo } from "../../domain/model.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
@@ -28,13 +30,30 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
   const checkTokenize = checker(PlainTokenizeRequest);
   const detokenize = detokenizing(engine, tokenizer, bodies);
 
+  /** The model, as soon as it is loaded; throws what a request to generate would. */
+  const readyModel = async (signal: AbortSignal): Promise<ModelInfo> => {
+    const { model, state } = engine.status();
+    if (!model && state !== "none") await tokenizer.run(() => engine.tokenize(" ", signal));
+    return loadedModel(engine);
+  };
+
+  const defaultParams = ({ defaults, sampling }: ModelInfo) =>
+    encodeSettings(
+      { sampling: {}, stop: config.stop, ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }) },
+      defaults ?? sampling,
+      true,
+    );
+
   return new Elysia({ name: "route.llama" })
     .post(
       "/tokenize",
       async ({ request }) => {
-        const { content } = checkTokenize(await bodies.read(request, bodyCeilings.tokenizer));
-        const tokens = await tokenizer.run(() => engine.tokenize(content, request.signal));
-        return Response.json({ tokens: [...tokens] });
+        const asked = checkTokenize(await bodies.read(request, bodyCeilings.tokenizer));
+        const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true };
+        const tokens = await tokenizer.run(() => engine.tokenize(asked.content, request.signal, options));
+        if (asked.with_pieces !== true) return Response.json({ tokens: [...tokens] });
+        const pieces = await tokenizer.run(() => engine.pieces([...tokens], request.signal));
+        return Response.json({ tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) });
       },
       jsonRoute(PlainTokenizeRequest, PlainTokenizeResponse),
     )
@@ -52,13 +71,17 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
     )
     .get(
       "/props",
-      () => {
-        const { id, path, parallel, maxModelLen, vision, audio } = loadedModel(engine);
+      async ({ request }) => {
+        const model = await readyModel(request.signal);
+        const { id, path, parallel, maxModelLen, vision, audio, chatTemplate } = model;
         return Response.json({
-          default_generation_settings: { n_ctx: maxModelLen },
+          default_generation_settings: { n_ctx: maxModelLen, params: defaultParams(model) },
           total_slots: parallel,
           model_alias: id,
           model_path: path.split("/").at(-1) ?? "",
+          chat_template: chatTemplate?.source ?? "",
+          bos_token: chatTemplate?.bos ?? "",
+          eos_token: chatTemplate?.eos ?? "",
           modalities: { vision: vision || config.ocrInput, audio: audio || config.transcribeInput },
           build_info: `svc ${version}`,
         });
@@ -67,10 +90,12 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
     )
     .get(
       "/slots",
-      () => {
-        const { parallel, maxModelLen } = loadedModel(engine);
+      async ({ request }) => {
+        const model = await readyModel(request.signal);
+        const { parallel, maxModelLen } = model;
         const { running } = engine.status();
-        const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running });
+        const params = defaultParams(model);
+        const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running, params });
         return Response.json(Array.from({ length: parallel }, slot));
       },
       jsonAnswer(ServerSlots),

@@ -16,7 +16,9 @@ export function promptOf(
   const { schema, grammar } = (constrain && request.constraint) || {};
   const answer = { ...(schema && { schema }), ...(grammar !== undefined && { grammar }), sampler };
   if (typeof prompt !== "string") return { tokens: prompt, ...answer };
-  return { text: prompt, ...(suffix !== undefined && { suffix }), parseSpecial: false, addSpecial: true, ...answer };
+  const { gap, parseSpecial = false } = request;
+  const around = suffix !== undefined && { suffix, ...(gap && { begun: gap.begun, files: gap.files }) };
+  return { text: prompt, ...around, parseSpecial, addSpecial: true, ...answer };
 }
 
 function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain: boolean, marker: string): ChatPrompt {
