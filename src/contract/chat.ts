@@ -4,7 +4,7 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
-import { outputLimit, samplingFields, stop } from "./sampling.ts";
+import { outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
@@ -58,6 +58,8 @@ export const ChatCompletionRequest = t.Object({
   lora,
   max_tokens: opt(outputLimit("-1 is without limit.")),
   max_completion_tokens: opt(outputLimit("Used when max_tokens is absent.")),
+  n_predict: opt(outputLimit("Used when both others are absent.")),
+  t_max_predict_ms: predictMs,
   continue_final_message: opt(t.Boolean({ description: "The last message is the beginning of the answer." })),
   add_generation_prompt: opt(
     t.Boolean({ description: "false: nothing is put before the answer; a last assistant message is continued." }),
@@ -84,6 +86,7 @@ export const ChatCompletionRequest = t.Object({
   reasoning_budget_tokens: opt(
     t.Integer({ minimum: -1, description: "Tokens of reasoning after which it is ended; -1 is without limit." }),
   ),
+  thinking_token_budget: opt(t.Integer({ minimum: -1, description: "Used when reasoning_budget_tokens is absent." })),
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Answers wanted; the prompt is computed once." })),
 });
 

@@ -3,7 +3,7 @@
 import { Timings, Usage } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { outputLimit, samplingFields, stop } from "./sampling.ts";
+import { outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
@@ -28,6 +28,7 @@ export const CompletionRequest = t.Object({
   ...samplingFields,
   lora,
   stop,
+  t_max_predict_ms: predictMs,
   n: opt(
     t.Integer({
       minimum: 1,

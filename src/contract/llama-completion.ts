@@ -4,14 +4,13 @@ import { Timings } from "./chat.ts";
 import { MOST_ANSWERS } from "./completions.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { grammar, outputLimit, samplingFields, stopSequences } from "./sampling.ts";
+import { grammar, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenId } from "./token-ids.ts";
 
 const TextOrTokens = t.Array(t.Union([t.String(), TokenId]), { minItems: 1 });
 const PromptObject = t.Object({ prompt_string: t.String(), multimodal_data: opt(t.Array(t.String())) });
-const Milliseconds = t.Integer({ minimum: 0, maximum: 86_400_000 });
 
 /** What both routes take. */
 const common = {
@@ -28,13 +27,7 @@ const common = {
   json_schema: structuredFields.json_schema,
   lora,
   id_slot: opt(t.Integer({ minimum: -1, description: "Repeated in the answer: every request finds every prefix." })),
-  samplers: opt(t.Array(t.String(), { maxItems: 32, description: "Those that are not named are off." })),
-  t_max_predict_ms: opt(
-    t.Integer({
-      ...Milliseconds,
-      description: "An answer with a line break ends so long after its first token; 0 is off.",
-    }),
-  ),
+  t_max_predict_ms: predictMs,
   return_tokens: opt(t.Boolean()),
   timings_per_token: opt(t.Boolean()),
   return_progress: opt(t.Boolean({ description: "A stream tells how much of the prompt is computed." })),

@@ -7,6 +7,10 @@ export const TokenizeRequest = t.Object({
   model: opt(t.String({ description: "Any name: the loaded model's tokenizer answers." })),
   text: opt(t.String({ description: "Wins over `prompt`; one of the two is required and must not be empty." })),
   prompt: opt(t.String({ description: "Another name for `text`." })),
+  add_special_tokens: opt(
+    t.Boolean({ description: "Tokens that begin and end a text are put around it. Default false." }),
+  ),
+  return_token_strs: opt(t.Boolean({ description: "The answer has the text of each token." })),
 });
 
 export type TokenizeRequest = Static<typeof TokenizeRequest>;
@@ -14,6 +18,7 @@ export type TokenizeRequest = Static<typeof TokenizeRequest>;
 export const TokenizeResponse = t.Object({
   tokens: t.Array(t.Integer()),
   count: t.Integer(),
+  token_strs: t.Optional(t.Array(t.String())),
   model: t.String(),
   max_model_len: t.Optional(t.Integer({ description: "Largest prompt plus output of one request." })),
 });

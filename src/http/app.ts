@@ -61,7 +61,7 @@ export interface App {
 /** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools that know no other API. */
 const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
   new Elysia({ name: "compatibility" })
-    .use(ollamaRoutes(deps, contexts))
+    .use(ollamaRoutes(deps, contexts, tokenizer))
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
     .use(llamaRoutes(deps, contexts, tokenizer))

@@ -7,6 +7,7 @@ import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { CHAT_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
@@ -44,6 +45,7 @@ const UNSUPPORTED = {
   web_search_options: always,
   moderation: always,
   ...STRUCTURE_UNSUPPORTED,
+  ...CHAT_PEER_UNSUPPORTED,
 };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
@@ -65,13 +67,20 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeTurn(chat),
       ...decodeMaxTokens(
-        chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens,
-        chat.max_tokens == null ? "max_completion_tokens" : "max_tokens",
+        chat.max_tokens ?? chat.max_completion_tokens ?? chat.n_predict ?? settings.maxTokens,
+        limitOf(chat),
       ),
       ...(topLogprobs !== undefined && { topLogprobs }),
+      ...(chat.t_max_predict_ms && { maxPredictMs: chat.t_max_predict_ms }),
       choices: chat.n ?? 1,
     },
     stream: chat.stream ?? false,
     includeUsage: chat.stream_options?.include_usage ?? settings.streamUsage !== "requested",
   };
+}
+
+/** The field that has the output limit. */
+function limitOf({ max_tokens, max_completion_tokens }: ChatCompletionRequest): string {
+  if (max_tokens != null) return "max_tokens";
+  return max_completion_tokens == null ? "n_predict" : "max_completion_tokens";
 }

@@ -10,12 +10,13 @@ export function decodeReasoning(
   settings: ReasoningSettings,
   constrained: boolean,
 ): Reasoning {
+  const budget = chat.reasoning_budget_tokens ?? chat.thinking_token_budget;
   return resolveReasoning(
     {
       usual: constrained ? false : undefined,
       ...decodeKwargs(chat.chat_template_kwargs),
       ...(chat.reasoning_effort != null && { effort: chat.reasoning_effort }),
-      ...(chat.reasoning_budget_tokens != null && { budget: chat.reasoning_budget_tokens }),
+      ...(budget != null && { budget }),
     },
     settings,
   );

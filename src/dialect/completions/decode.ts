@@ -7,6 +7,7 @@ import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { COMPLETION_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -34,11 +35,12 @@ export interface CompletionCall {
 }
 
 const check = checker(CompletionRequest);
+const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
   const checked = check(body);
-  refuseUnsupported(body, STRUCTURE_UNSUPPORTED);
+  refuseUnsupported(body, UNSUPPORTED);
   const asked = withPlainNames(checked);
   const prompts = splitPrompts(asked.prompt);
   const given = asked.n ?? 1;
@@ -64,6 +66,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     stop: decodeStop(asked.stop ?? [], settings.stop),
     ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),
     ...(topLogprobs !== undefined && { topLogprobs }),
+    ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
     choices: made,
   }));
   return {

@@ -4,6 +4,7 @@ import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingInput } from "../../domain/embedding.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { VECTOR_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
 export interface DecodedEmbeddings {
@@ -31,12 +32,14 @@ const checkEmbeddings = checker(EmbeddingsRequest);
 const checkRerank = checker(RerankRequest);
 /** Of text-embeddings-inference and vLLM. */
 const RERANK_UNSUPPORTED = {
+  ...VECTOR_PEER_UNSUPPORTED,
   truncation_direction: (value: unknown) => value !== "right" && value !== "Right",
 };
 
 /** Throws SvcError naming the field at fault. */
 export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
   const { input, model, encoding_format, dimensions } = checkEmbeddings(body);
+  refuseUnsupported(body, VECTOR_PEER_UNSUPPORTED);
   const inputs = isSeveral(input) ? input : [input];
   inputs.forEach((one, at) => refuseBlank(one, inputs.length === 1 && inputs[0] === input ? "input" : `input.${at}`));
   return {

@@ -14,8 +14,8 @@ import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { decodeStructure } from "../fields/structured.ts";
+import { LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
-import { decodeSamplers } from "./samplers.ts";
 
 /** Launch options that shape a request. */
 export interface LlamaSettings extends AdapterSettings {
@@ -45,19 +45,6 @@ export interface LlamaCall {
   readonly fields: readonly string[];
 }
 
-const more = (least: number) => (value: unknown) => typeof value !== "number" || value > least;
-const UNSUPPORTED = {
-  n_indent: more(0),
-  n_cache_reuse: more(0),
-  min_keep: more(0),
-  n_keep: more(0),
-  n_discard: more(0),
-  adaptive_target: more(-1),
-  post_sampling_probs: (value: unknown) => value !== false,
-  cache_prompt: (value: unknown) => value !== true,
-  sse_ping_interval: () => true,
-};
-
 const checkCompletion = checker(LlamaCompletionRequest);
 const checkInfill = checker(LlamaInfillRequest);
 
@@ -83,7 +70,7 @@ function common(
   prompts: number,
   settings: LlamaSettings,
 ): Omit<LlamaCall, "prompts"> {
-  refuseUnsupported(body, UNSUPPORTED);
+  refuseUnsupported(body, LLAMA_UNSUPPORTED);
   const made = asked.n_cmpl ?? asked.n ?? 1;
   checkAnswers(prompts, made);
   checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");
@@ -102,7 +89,7 @@ function common(
       parallelToolCalls: true,
       ...(structure && { constraint: structure.constraint }),
       templateKwargs: {},
-      sampling: { ...decodeSampling(asked, LlamaCompletionRequest), ...decodeSamplers(asked.samplers) },
+      sampling: decodeSampling(asked, LlamaCompletionRequest),
       ...decodeAdapters(asked, settings),
       stop: decodeStop(asked.stop ?? [], settings.stop),
       ...decodeMaxTokens(limit === 0 ? 1 : limit, "n_predict"),

@@ -1,7 +1,7 @@
 // What a request is sampled with, in llama.cpp's layout.
 
 import type { GenerateRequest, Sampling } from "../../domain/generate.ts";
-import { samplerNames } from "./samplers.ts";
+import { samplerNames } from "../fields/samplers.ts";
 
 /** Wire names of settings, in llama.cpp's order. */
 const NAMES: readonly (readonly [string, keyof Sampling])[] = [

@@ -10,7 +10,8 @@ export const chatOperations: Operations = {
     description: `\`model\` selects the model; unknown names fall back to the loaded one, and the answer names the model that computed it.
 
 Fields that this server cannot honour (audio, modalities beyond text, web_search_options, moderation, custom tools) are
-refused with 400 \`unsupported_parameter\`. Unknown fields are ignored. frequency_penalty is parsed and ignored.
+refused with 400 \`unsupported_parameter\`. Unknown fields are ignored. frequency_penalty is parsed and ignored. Fields that llama.cpp's server or vLLM document and that are not served are refused
+with 400 \`unsupported_parameter\` where they would have an effect; samplers may leave out some of llama.cpp's, in their order.
 A prompt that does not fit the context is refused with 400 \`context_length_exceeded\`; a max_tokens beyond the remaining
 context is not an error, the answer then ends with \`length\`.
 
