@@ -3,6 +3,7 @@
 import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
+import { translateArguments } from "./llama-options.ts";
 
 export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models" | StoreCommand | FileCommand;
 
@@ -25,6 +26,8 @@ export interface CommandLine {
   readonly operands: readonly string[];
   /** Options of these that are no options of the server; `true` where they take no value. */
   readonly flags: Readonly<Record<string, string | true>>;
+  /** Of options that were taken and have no effect. */
+  readonly notes: readonly string[];
 }
 
 /** Options that a command has for itself, with their short forms; `true`: with a value. */
@@ -62,7 +65,8 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const positionals: string[] = [];
   let json = false;
   const flags: Record<string, string | true> = {};
-  const queue = [...args];
+  const { args: translated, notes } = translateArguments(args);
+  const queue = [...translated];
   let own: FileCommand | undefined;
   while (queue.length > 0) {
     const argument = queue.shift() as string;
@@ -79,7 +83,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   }
   const command = positionals[0];
   const word = positionals.length === 1 ? WORDS[command ?? ""] : undefined;
-  const plain = { explicitServe: false, values, json, operands: [], flags };
+  const plain = { explicitServe: false, values, json, operands: [], flags, notes };
   if (word !== undefined) return { ...plain, action: word, json: false };
   if (json && own && flags["voices"] === undefined) {
     throw new UsageError(JSON_IS_OF);

@@ -25,6 +25,7 @@ export async function main(args: readonly string[]): Promise<number> {
       return exitCodes.ok.code;
     }
     config = readConfig(commandLine.values, processEnvironment(), process.cwd());
+    if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
     return await run(commandLine, config);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);

@@ -53,6 +53,8 @@ export interface ListedModel {
   readonly contextLength?: number;
   /** The model that it adapts: it is a LoRA adapter. */
   readonly parent?: string;
+  /** Other names of it. */
+  readonly aliases?: readonly string[];
   /** Another server computes it. */
   readonly remote?: true;
   /** Every svc has one of its own: other ones are not told of it. */

@@ -98,6 +98,10 @@ export const serverOptions = {
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
   }),
+  metricsNames: choice(["svc", "llamacpp"], {
+    default: "svc",
+    help: "Names of the metrics of text engines; llamacpp: those of llama.cpp's server beside svc's own.",
+  }),
   streamUsage: choice(["default", "requested"], {
     default: "default",
     help: "When a chat stream ends with a usage chunk: by default, or only where stream_options.include_usage requests it.",
