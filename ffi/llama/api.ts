@@ -191,6 +191,8 @@ export interface TextPrompt {
   readonly files?: readonly { readonly filename: string; readonly text: string }[];
   readonly parseSpecial: boolean;
   readonly addSpecial: boolean;
+  /** Log probabilities of its own tokens are wanted. */
+  readonly score?: true;
   readonly schema?: unknown;
   readonly grammar?: string;
   readonly sampler?: SamplerConfig;
@@ -198,6 +200,7 @@ export interface TextPrompt {
 
 export interface TokenPrompt {
   readonly tokens: readonly number[];
+  readonly score?: true;
   readonly schema?: unknown;
   readonly grammar?: string;
   readonly sampler?: SamplerConfig;
@@ -326,6 +329,8 @@ export interface Llama {
   readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined;
   /** The last sampled token first, then the alternatives, best first. */
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
+  /** The same of a prompt's own tokens, for each of the last steps' rows that wanted it: so many since they were taken last. */
+  scores(sampler: SamplerId, rows: number): { readonly token: number; readonly logprob: number }[][];
   /**
    * Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. Rows that follow
    * each other with one sampler are guesses (see svc_decode): -1 behind the first wrong one. With several `steps` it

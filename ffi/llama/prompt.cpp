@@ -146,6 +146,7 @@ Prompt tokenize_text(const common_json & request) {
     auto format = text_format(request);
     if (format) describe(prompt.details, *format);
     prompt.sampler = make_sampler(request.at("sampler"), std::move(format), prompt.tokens);
+    if (request.contains("score")) prompt.sampler->prompt = prompt.tokens;
     return prompt;
 }
 

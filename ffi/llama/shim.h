@@ -68,6 +68,7 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "files"?: [{filename, text}], read before), "parseSpecial": bool, "addSpecial": bool,
 //    "schema"?, "grammar"?, "sampler"?: {…}}
 //   {"tokens": [ids], "schema"?, "grammar"?, "sampler"?: {…}}
+//   the last two with "score"?: true where log probabilities of the prompt's tokens are wanted (see svc_sampler_scores)
 // where `sampler` is {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold, dynatempRange,
 // dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
 // dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]], seed, ignoreEos,
@@ -106,6 +107,10 @@ SVC_API int32_t svc_sampler_stuck(int32_t sampler);
 // order. From the model's raw distribution, before penalties and temperature. Returns the number of entries.
 SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
 
+// Takes the log probabilities of a prompt's own tokens that the last steps gave: for each row that was marked (see svc_decode), in
+// their order, the token behind it, then the best alternatives, as many for each. Returns the number of entries.
+SVC_API int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
+
 // ---- answers: taken apart while they are written, where svc_prompt_take says `parsed` ----
 
 // Appends the text of a token. 0, or negative.
@@ -137,7 +142,8 @@ enum svc_decoded {
 // its token. Several rows in a row with one sampler are guesses: each but the first holds the token that the one before
 // is expected to give. They are sampled in order up to the first that is not as guessed, ends the turn or is the last that
 // the grammar allows; those behind it give -1, and their cells are the caller's to remove. At most parallel + 64 rows are
-// sampled. Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
+// sampled. A row whose entry is -2 - SLOT is one of the prompt of that slot's sampler, at its own position: nothing is sampled, the
+// log probability of the prompt's next token is kept; it counts among those rows. Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
 // written in row order to `out_tokens`. `owner` is the request whose tokens alone fill the batch: an abort request for it stops the computation.
 // -1: an abort request for anyone does, because the batch is long and shared. 0: none does.
 // `steps` > 1 asks for so many decode steps on end, each with the tokens that the one before gave; every row must have a

@@ -36,6 +36,7 @@ export const symbols = {
   svc_sampler_free: { args: [i32], returns: "void" },
   svc_sampler_stuck: { args: [i32], returns: i32 },
   svc_sampler_logprobs: { args: [i32, buffer, buffer, i32], returns: i32 },
+  svc_sampler_scores: { args: [i32, buffer, buffer, i32], returns: i32 },
 
   svc_answer_push: { args: [i32, buffer, i32], returns: i32 },
   svc_answer_read: { args: [i32, i32, buffer, i32], returns: i32 },

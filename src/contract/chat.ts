@@ -4,7 +4,7 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
-import { outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
+import { cachePrompt, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
@@ -60,6 +60,7 @@ export const ChatCompletionRequest = t.Object({
   max_completion_tokens: opt(outputLimit("Used when max_tokens is absent.")),
   n_predict: opt(outputLimit("Used when both others are absent.")),
   t_max_predict_ms: predictMs,
+  cache_prompt: cachePrompt,
   continue_final_message: opt(t.Boolean({ description: "The last message is the beginning of the answer." })),
   add_generation_prompt: opt(
     t.Boolean({ description: "false: nothing is put before the answer; a last assistant message is continued." }),

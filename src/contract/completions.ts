@@ -3,7 +3,7 @@
 import { Timings, Usage } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
+import { cachePrompt, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
@@ -29,6 +29,7 @@ export const CompletionRequest = t.Object({
   lora,
   stop,
   t_max_predict_ms: predictMs,
+  cache_prompt: cachePrompt,
   n: opt(
     t.Integer({
       minimum: 1,
@@ -39,7 +40,11 @@ export const CompletionRequest = t.Object({
   best_of: opt(
     t.Integer({ minimum: 1, maximum: 128, description: "Answers made, of which the likeliest n are given." }),
   ),
-  echo: opt(t.Boolean({ description: "The prompt's text comes before the answer." })),
+  echo: opt(
+    t.Boolean({
+      description: "The prompt's text comes before the answer, with logprobs its tokens before those of the answer.",
+    }),
+  ),
   logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   n_probs: opt(
     t.Integer({
@@ -58,8 +63,10 @@ const FinishReason = t.Union([t.Literal("stop"), t.Literal("length"), t.Literal(
 
 export const CompletionLogprobs = t.Object({
   tokens: t.Array(t.String()),
-  token_logprobs: t.Array(t.Number()),
-  top_logprobs: t.Array(t.Record(t.String(), t.Number())),
+  token_logprobs: t.Array(
+    t.Union([t.Number(), t.Null()], { description: "Null: the first token of an echoed prompt." }),
+  ),
+  top_logprobs: t.Array(t.Union([t.Record(t.String(), t.Number()), t.Null()])),
   text_offset: t.Array(t.Integer({ description: "Characters of the answer before the token." })),
 });
 

@@ -4,7 +4,7 @@ import { Timings } from "./chat.ts";
 import { MOST_ANSWERS } from "./completions.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { grammar, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
+import { cachePrompt, grammar, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenId } from "./token-ids.ts";
@@ -28,6 +28,7 @@ const common = {
   lora,
   id_slot: opt(t.Integer({ minimum: -1, description: "Repeated in the answer: every request finds every prefix." })),
   t_max_predict_ms: predictMs,
+  cache_prompt: cachePrompt,
   return_tokens: opt(t.Boolean()),
   timings_per_token: opt(t.Boolean()),
   return_progress: opt(t.Boolean({ description: "A stream tells how much of the prompt is computed." })),

@@ -3,7 +3,7 @@
 import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
-import type { FinishReason, TokenLogprob, Usage } from "./usage.ts";
+import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
 export interface ToolCall {
@@ -144,6 +144,10 @@ export interface GenerateRequest {
   readonly stop: readonly string[];
   /** Absent: no log probabilities. Else the number of alternatives per token (0 gives the chosen token alone). */
   readonly topLogprobs?: number;
+  /** With `topLogprobs`, and a raw prompt: those of the prompt's own tokens are wanted, too, with the finish. */
+  readonly promptLogprobs?: true;
+  /** Nothing that is cached is used: the whole prompt is computed. */
+  readonly fresh?: true;
   /** Answers wanted. Each has its own generator; the prompt is computed once. */
   readonly choices: number;
   /** Whose request it is: clients take turns. Absent: nobody's in particular. */
@@ -255,6 +259,8 @@ export interface FinishEvent extends OfChoice {
   readonly usage: Usage;
   /** Of a request that wants them; media have none. */
   readonly tokens?: { readonly prompt: readonly number[]; readonly answer: readonly number[] };
+  /** The tokens of the prompt, of a request that wants them. */
+  readonly promptLogprobs?: readonly PromptLogprob[];
   /** Of a request that asked for it, and reached the engine. */
   readonly profile?: Profile;
 }

@@ -63,6 +63,9 @@ export function usageOf(answers: readonly ({ readonly usage: Usage } | undefined
   return prompts.reduce(joinUsage, noUsage());
 }
 
+/** A token of a prompt; the first has no probability. */
+export type PromptLogprob = Omit<TokenLogprob, "logprob"> & { readonly logprob: number | null };
+
 export interface TokenLogprob {
   /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */
   readonly token: string;

@@ -55,6 +55,7 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.generationPrompt === false && kind !== "svc" && kind !== "llama.cpp" && kind !== "vllm") {
     throw cannotCarry("add_generation_prompt", kind);
   }
+  if (request.promptLogprobs) throw cannotCarry("echo", kind);
   if (request.gap && (request.gap.begun !== "" || request.gap.files.length > 0)) throw cannotCarry("input_extra", kind);
   if (request.suffix !== undefined && kind !== "svc" && kind !== "ollama") throw cannotCarry("suffix", kind);
 }

@@ -116,7 +116,8 @@ export class Scheduler {
     const sequence = new Sequence(request, now, this.keyOf);
     const waits = this.queue.waitsForEnd(sequence) && this.forecast.isInformed;
     const { tokens } = this.kv.reusable(sequence, now);
-    const shared = this.limits.reuse ? running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
+    const shared =
+      this.limits.reuse && !sequence.fresh ? running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
     return (waits ? this.forecast.firstEndMs(running) : 0) + this.forecast.promptMs(missing);
   }

@@ -189,3 +189,68 @@ test("a last turn of the assistant is continued in chat, and choices and express
   expect(["maybe", "perhaps"]).toContain(await ask({ messages: turns, guided_choice: ["maybe", "perhaps"] }));
   expect(await ask({ messages: turns, structured_outputs: { regex: "\\d{4}-é" } })).toMatch(/^\d{4}-é$/);
 });
+
+describe("log probabilities of a prompt", () => {
+  interface Completion {
+    readonly text: string;
+    readonly logprobs: {
+      readonly tokens: string[];
+      readonly token_logprobs: (number | null)[];
+      readonly top_logprobs: (Record<string, number> | null)[];
+      readonly text_offset: number[];
+    };
+  }
+  const complete = async (body: object): Promise<Completion> =>
+    (await objects(await post("/v1/completions", { temperature: 0, logprobs: 3, ...body })))[0].choices[0];
+
+  test("are those with which the same tokens are generated", async () => {
+    const prompt = "Once upon a time";
+    const answer = await complete({ prompt, max_tokens: 100, ignore_eos: true });
+    const { text, logprobs } = await complete({ prompt: prompt + answer.text, max_tokens: 0, echo: true });
+    expect(text).toBe(prompt + answer.text);
+    expect([logprobs.token_logprobs[0], logprobs.top_logprobs[0]]).toEqual([null, null]);
+    expect(logprobs.tokens.join("")).toBe(text);
+    const generated = answer.logprobs.token_logprobs;
+    const scored = logprobs.token_logprobs.slice(-generated.length);
+    for (const [at, value] of generated.entries()) expect(scored[at]).toBeCloseTo(value ?? 0, 0);
+    expect(logprobs.tokens.slice(-generated.length)).toEqual(answer.logprobs.tokens);
+  });
+
+  test("of ids, long ones and several at once, also when all is cached, with the answer behind them", async () => {
+    const content = "The quick brown fox jumps over the lazy dog. ".repeat(30);
+    const { tokens } = (await objects(await post("/tokenize", { content })))[0];
+    const [alone, again, ...many] = await Promise.all([
+      complete({ prompt: tokens, max_tokens: 1, echo: true }),
+      complete({ prompt: tokens, max_tokens: 1, echo: true }),
+      ...[1, 2, 3].map((n) => complete({ prompt: tokens.slice(n), max_tokens: 1, echo: true })),
+    ]);
+    expect(tokens.length).toBeGreaterThan(200);
+    for (const one of [alone, again]) {
+      expect(one?.logprobs.tokens).toHaveLength(tokens.length + 1);
+      expect(one?.text).toStartWith(content);
+      expect(one?.logprobs.token_logprobs.slice(1).every((value) => value !== null && value <= 0)).toBe(true);
+    }
+    for (const [at, value] of (alone?.logprobs.token_logprobs ?? []).entries()) {
+      // The same sums in another order, over cells of other requests.
+      if (value !== null) expect(again?.logprobs.token_logprobs[at]).toBeCloseTo(value, 0);
+    }
+    expect(many.map(({ logprobs }) => logprobs.tokens.length)).toEqual([1, 2, 3].map((n) => tokens.length + 1 - n));
+  });
+
+  test("and a stream beside them goes on", async () => {
+    const stream = post("/v1/completions", { prompt: "a", max_tokens: 200, stream: true, ignore_eos: true });
+    const { logprobs } = await complete({ prompt: "word ".repeat(500), max_tokens: 1, echo: true });
+    expect(logprobs.token_logprobs.slice(1).every((value) => typeof value === "number")).toBe(true);
+    expect((await objects(await stream)).length).toBeGreaterThan(2);
+  });
+
+  test("cache_prompt false computes the whole prompt", async () => {
+    const ask = async (more: object) => {
+      const body = { prompt: "cached words ".repeat(60), max_tokens: 1, ...more };
+      return (await objects(await post("/v1/completions", body)))[0].usage.prompt_tokens_details.cached_tokens;
+    };
+    await ask({});
+    expect(await ask({})).toBeGreaterThan(50);
+    expect(await ask({ cache_prompt: false })).toBe(0);
+  });
+});

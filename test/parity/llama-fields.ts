@@ -36,12 +36,12 @@ const llamaSampling = rows(
   ["grammar", 'root ::= "x"'],
   ["json_schema", schema],
   ["t_max_predict_ms", 500],
+  ["cache_prompt", false],
 );
 const llamaNone = rows(
   "none",
   ["frequency_penalty", 1, OWN],
   ["id_slot", 0, "requests have no slots: each finds every prefix"],
-  ["cache_prompt", true, "always; false is refused"],
 );
 const llamaRefused = rows(
   "refused",
@@ -49,7 +49,6 @@ const llamaRefused = rows(
   ["n_keep", 4],
   ["n_cache_reuse", 16],
   ["min_keep", 2],
-  ["cache_prompt", false],
   ["sse_ping_interval", 5],
   ["post_sampling_probs", true],
 );

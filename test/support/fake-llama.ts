@@ -142,6 +142,9 @@ export class FakeLlama implements Llama {
       { token: 66, logprob: -1 },
     ];
   }
+  scores(_: SamplerId, rows: number): { token: number; logprob: number }[][] {
+    return Array.from({ length: rows }, () => this.logprobs());
+  }
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
     const result = this.decodeStep(batch, count, owner, sampled);
     const rows = [...batch.sequences.subarray(0, count)];

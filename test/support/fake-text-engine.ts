@@ -23,7 +23,7 @@ export interface FakeScript {
   readonly reason?: FinishReason;
   readonly usage?: Partial<Usage>;
   /** More about the end. */
-  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile" | "tokens">;
+  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile" | "tokens" | "promptLogprobs">;
 }
 
 interface FakeJob {

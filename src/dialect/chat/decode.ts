@@ -71,6 +71,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
         limitOf(chat),
       ),
       ...(topLogprobs !== undefined && { topLogprobs }),
+      ...(chat.cache_prompt === false && { fresh: true }),
       ...(chat.t_max_predict_ms && { maxPredictMs: chat.t_max_predict_ms }),
       choices: chat.n ?? 1,
     },

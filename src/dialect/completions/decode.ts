@@ -66,6 +66,8 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     stop: decodeStop(asked.stop ?? [], settings.stop),
     ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),
     ...(topLogprobs !== undefined && { topLogprobs }),
+    ...(asked.echo === true && asked.logprobs != null && { promptLogprobs: true as const }),
+    ...(asked.cache_prompt === false && { fresh: true as const }),
     ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
     choices: made,
   }));
@@ -118,10 +120,14 @@ function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: num
   if (asked.stream === true && (asked.best_of ?? given) > given) {
     throw unsupported("best_of", "a stream cannot choose among answers that are still made");
   }
-  if (asked.echo === true && asked.logprobs != null) {
-    throw unsupported("echo", "log probabilities of the prompt are not computed");
+  if (asked.echo === true && asked.logprobs != null && asked.stream === true) {
+    throw unsupported("echo", "log probabilities of the prompt are known at its end, not in a stream");
   }
-  if (asked.echo === true && !isText) throw unsupported("echo", "prompts of token ids have no text to give back");
+  if (asked.echo === true && asked.logprobs != null && asked.suffix != null) {
+    throw unsupported("echo", "log probabilities of a prompt with a suffix are not computed");
+  }
+  if (asked.echo === true && asked.logprobs == null && !isText)
+    throw unsupported("echo", "prompts of token ids have no text to give back");
   if (asked.max_tokens === 0 && asked.echo !== true)
     throw invalid("max_tokens", "must be at least 1 without echo; got 0");
   if (asked.suffix != null && !isText) throw invalid("suffix", "needs a prompt of text");

@@ -24,7 +24,6 @@ export const LLAMA_UNSUPPORTED: Unsupported = {
   n_discard: above(0),
   adaptive_target: above(-1),
   post_sampling_probs: unless(false),
-  cache_prompt: unless(true),
   sse_ping_interval: always,
 };
 

@@ -94,6 +94,7 @@ function common(
       stop: decodeStop(asked.stop ?? [], settings.stop),
       ...decodeMaxTokens(limit === 0 ? 1 : limit, "n_predict"),
       ...(asked.n_probs && { topLogprobs: asked.n_probs }),
+      ...(asked.cache_prompt === false && { fresh: true as const }),
       ...(predictMs && { maxPredictMs: predictMs }),
       // Counted in streams, too.
       returnTokens: true,

@@ -3,7 +3,7 @@
 import type { Llama, SamplerId } from "../../../../ffi/llama/api.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent, OutputEvent } from "../../../domain/generate.ts";
-import type { FinishReason, TokenLogprob, Usage } from "../../../domain/usage.ts";
+import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "../../../domain/usage.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
@@ -32,6 +32,8 @@ export class ActiveRequest {
   /** Where they are wanted: ids of the prompt, of the answer, and of the answer since the last event of text. */
   private readonly ids: { readonly prompt: readonly number[]; readonly answer: number[]; fresh: number[] } | undefined;
   private progressed = 0;
+  /** Of the tokens of the prompt, where they are wanted. */
+  private readonly promptLogprobs: PromptLogprob[] | undefined;
   /** The model ended its turn, or the answer is complete. */
   stopped = false;
   /** The time of its answer is over. */
@@ -53,6 +55,9 @@ export class ActiveRequest {
     this.promptTokens = tokens.length;
     this.acceptedAt = clock.now();
     this.returnsProgress = request.returnProgress === true;
+    if (request.promptLogprobs) {
+      this.promptLogprobs = [...tokens].map((token) => ({ ...this.textOf(token, true), logprob: null, top: [] }));
+    }
     if (request.returnTokens) this.ids = { prompt: [...tokens].filter((id) => id >= 0), answer: [], fresh: [] };
     this.preserved = new Set(format.preserved);
     this.constrained = format.constrained;
@@ -104,6 +109,17 @@ export class ActiveRequest {
     return this.withIds(events);
   }
 
+  /** The last step computed the rows of its prompt at these places, each of which tells of the token behind it. */
+  scored(indices: readonly number[]): void {
+    const { promptLogprobs } = this;
+    if (!promptLogprobs) return;
+    for (const [at, entries] of this.llama.scores(this.sampler, indices.length).entries()) {
+      const [own, ...top] = entries.map(({ token, logprob }) => ({ ...this.textOf(token, true), logprob }));
+      const index = (indices[at] ?? 0) + 1;
+      if (own) promptLogprobs[index] = { ...own, top };
+    }
+  }
+
   /** How much of the prompt is in the cache, where that is wanted and has changed; `cached` of it was there before. */
   progress(processed: number, cached: number, now: number): OutputEvent[] {
     if (!this.returnsProgress || this.firstTokenAt !== undefined || processed === this.progressed) return [];
@@ -142,6 +158,7 @@ export class ActiveRequest {
         !this.outOfTime &&
         this.completionTokens !== this.maxTokens && { contextFull: true }),
       usage,
+      ...(this.promptLogprobs && { promptLogprobs: this.promptLogprobs }),
       ...(this.ids && { tokens: { prompt: this.ids.prompt, answer: this.ids.answer } }),
     };
     return { key: this.key, event };
@@ -159,13 +176,17 @@ export class ActiveRequest {
   }
 
   private logprob(): TokenLogprob {
-    const entries = this.llama.logprobs(this.sampler).map(({ token, logprob }) => {
-      const bytes = this.llama.piece(token, this.preserved.has(token));
-      return { token: decoder.decode(bytes), id: token, logprob, bytes: [...bytes] };
-    });
+    const entries = this.llama
+      .logprobs(this.sampler)
+      .map(({ token, logprob }) => ({ ...this.textOf(token, this.preserved.has(token)), logprob }));
     const [chosen, ...top] = entries;
     if (!chosen) throw new Error("the sampler kept no log probabilities");
     return { ...chosen, top };
+  }
+
+  private textOf(token: number, special: boolean): { token: string; id: number; bytes: number[] } {
+    const bytes = this.llama.piece(token, special);
+    return { token: decoder.decode(bytes), id: token, bytes: [...bytes] };
   }
 }
 

@@ -216,6 +216,8 @@ export class Engine {
       ...(request.client !== undefined && { client: request.client }),
       ...(request.background && { background: true }),
       // Of several tokens in one step, only the last one's log probabilities are kept.
+      ...(request.fresh && { fresh: true }),
+      ...(request.promptLogprobs && !media && { scored: true }),
       speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };

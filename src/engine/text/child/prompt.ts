@@ -14,7 +14,12 @@ export function promptOf(
   const { prompt, suffix } = request;
   if (prompt === undefined) return chatPrompt(request, sampler, constrain, marker);
   const { schema, grammar } = (constrain && request.constraint) || {};
-  const answer = { ...(schema && { schema }), ...(grammar !== undefined && { grammar }), sampler };
+  const answer = {
+    ...(schema && { schema }),
+    ...(grammar !== undefined && { grammar }),
+    ...(request.promptLogprobs && { score: true as const }),
+    sampler,
+  };
   if (typeof prompt !== "string") return { tokens: prompt, ...answer };
   const { gap, parseSpecial = false } = request;
   const around = suffix !== undefined && { suffix, ...(gap && { begun: gap.begun, files: gap.files }) };
