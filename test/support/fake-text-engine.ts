@@ -133,6 +133,10 @@ export class FakeEngine implements TextPort {
     return request.messages.map(({ role, content }) => `<${role}>${String(content)}`).join("");
   }
 
+  scaleAdapters(scales: readonly number[]): void {
+    this.adapters = this.adapters.map((adapter, id) => ({ ...adapter, scale: scales[id] ?? 0 }));
+  }
+
   async stop(): Promise<void> {
     this.state = "stopped";
     for (const job of this.jobs) job.ended.resolve();

@@ -13,7 +13,7 @@ export interface TextStatus extends ProcessStatus {
   readonly modelId: string;
   /** Unix seconds of the model file's last change, known from the start. */
   readonly modelCreated: number;
-  /** LoRA adapters that requests may choose, known from the start. */
+  /** LoRA adapters that requests may choose, known from the start but for their scales. */
   readonly adapters: readonly OfferedAdapter[];
   /** The model, once loaded; kept through a restart. */
   readonly model?: ModelInfo;
@@ -51,6 +51,8 @@ export interface TextPort {
   pieces(tokens: readonly number[], signal: AbortSignal): Promise<readonly TokenPiece[]>;
   /** The prompt of a request as text, by the model's own template. */
   render(request: GenerateRequest, signal: AbortSignal): Promise<string>;
+  /** How much of each of its adapters requests get that choose none, in their order. */
+  scaleAdapters?(scales: readonly number[]): void;
   /** Stops accepting, ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }

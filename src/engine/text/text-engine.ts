@@ -39,11 +39,13 @@ export class TextEngine implements TextPort, ObservedEngine {
   private readonly stats: TextStats;
   private info: ModelInfo | undefined;
   private limits: PromptLimits | undefined;
+  private adapters: readonly OfferedAdapter[];
 
   constructor(private readonly options: TextEngineOptions) {
     const { model, load, launch, start, idleMs, stores } = options;
     const { id, created } = model;
     this.model = id;
+    this.adapters = options.adapters;
     this.stats = new TextStats(launch.clock);
     this.supervisor = new Supervisor({
       kind: this.kind,
@@ -78,7 +80,8 @@ export class TextEngine implements TextPort, ObservedEngine {
   }
 
   status(): TextStatus {
-    const { model, adapters } = this.options;
+    const { model } = this.options;
+    const { adapters } = this;
     const status = this.supervisor.status();
     // The scheduler knows which of those that it has run; others wait for the model.
     const { running, waiting } = this.stats.levels;
@@ -91,6 +94,10 @@ export class TextEngine implements TextPort, ObservedEngine {
       adapters,
       ...(this.info && { model: this.info }),
     };
+  }
+
+  scaleAdapters(scales: readonly number[]): void {
+    this.adapters = this.adapters.map((adapter, id) => ({ ...adapter, scale: scales[id] ?? 0 }));
   }
 
   placeFreeMs(): number | undefined {

@@ -1,6 +1,14 @@
 // API description: llama.cpp's own routes.
 
-import { generationErrors, question, tokenizerErrors, tooLarge, unavailable, type Operations } from "./operation.ts";
+import {
+  badRequest,
+  generationErrors,
+  question,
+  tokenizerErrors,
+  tooLarge,
+  unavailable,
+  type Operations,
+} from "./operation.ts";
 
 const NO_MODEL = "`not_found`: the server has no model of its own.";
 
@@ -65,6 +73,19 @@ effect. Requests have no slot of their own: id_slot is repeated in the answer. t
       "One entry for each request that may run at once. Requests have no fixed slot here: the first entries are the running ones.",
     answers: { 200: "The slots." },
     errors: { 404: NO_MODEL, 503: unavailable },
+  },
+  "POST /lora-adapters": {
+    tag: "Compatibility",
+    summary: "Set the LoRA adapters of requests that choose none, in llama.cpp's form",
+    description:
+      "Those that are left out are off. Only for callers on this machine, until the server stops. Requests that are computed go on as they were.",
+    answers: { 200: "They are set." },
+    errors: {
+      400: badRequest,
+      403: "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.",
+      413: tooLarge("1 MB"),
+    },
+    example: [],
   },
   "GET /lora-adapters": {
     tag: "Compatibility",

@@ -3,7 +3,7 @@
 
 import { Elysia } from "elysia";
 import { ChatCompletionRequest } from "../../contract/chat.ts";
-import { LoraAdapters } from "../../contract/lora.ts";
+import { LoraAdapters, LoraScaled, LoraScales } from "../../contract/lora.ts";
 import { checker } from "../../contract/schema.ts";
 import {
   PlainTokenizeRequest,
@@ -17,16 +17,19 @@ import { encodeSettings } from "../../dialect/llama/settings.ts";
 import { encodeLoraAdapters } from "../../dialect/status.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
+import { decodeLora } from "../../dialect/fields/adapters.ts";
 import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
+import { checkLocal } from "../plugins/origin.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { bodies, config, engine, version } = deps;
+  const checkScales = checker(LoraScales);
   const checkTokenize = checker(PlainTokenizeRequest);
   const detokenize = detokenizing(engine, tokenizer, bodies);
 
@@ -99,6 +102,18 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
         return Response.json(Array.from({ length: parallel }, slot));
       },
       jsonAnswer(ServerSlots),
+    )
+    .post(
+      "/lora-adapters",
+      async ({ request }) => {
+        checkLocal(request.headers, config, "Adapters are set for all requests");
+        const asked = checkScales(await bodies.read(request, bodyCeilings.batch));
+        const { adapters } = engine.status();
+        const chosen = new Map(decodeLora(asked, adapters.length, "").map(({ id, scale }) => [id, scale]));
+        engine.scaleAdapters?.(adapters.map((_, id) => chosen.get(id) ?? 0));
+        return Response.json({ success: true });
+      },
+      jsonRoute(LoraScales, LoraScaled),
     )
     .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), jsonAnswer(LoraAdapters));
 };
