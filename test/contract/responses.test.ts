@@ -230,7 +230,7 @@ describe("compaction", () => {
     const text = await (
       await post("/v1/responses/compact", { input, tools: [], text: { format: { type: "json_object" } } })
     ).text();
-    await expectGolden("responses-compact.json", text.replace(/cmp_[0-9a-f]{32}/, "cmp_ID"));
+    await expectGolden("compaction-whole.json", text.replace(/cmp_[0-9a-f]{32}/, "cmp_ID"));
     const { output } = JSON.parse(text);
     const [asked] = server.engine.requests;
     expect(asked).toMatchObject({ thinking: false, tools: [], maxTokens: 2048 });
