@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 9
+#define SVC_ABI_VERSION 10
 
 // Why a call failed; the last five are the fault of a request.
 enum svc_error {
