@@ -30,6 +30,12 @@ const packages: readonly Reserved[] = [
     only: ["src/contract/schema.ts"],
     why: "the schema library can be exchanged in one file",
   },
+  {
+    what: /^eventsource-parser$/,
+    within: product,
+    only: ["src/gateway/stream-lines.ts"],
+    why: "the reader of other servers' streams can be exchanged in one file",
+  },
   { what: /^bun:ffi$/, within: product, only: ["ffi"], why: "pointers stay below the typed binding" },
   {
     what: /^node:child_process$/,

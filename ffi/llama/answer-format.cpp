@@ -26,7 +26,7 @@ std::list<std::pair<std::string, FormatPtr>> & formats = *new std::list<std::pai
 std::string key_of(const common_json & request, const std::string & generation_prompt) {
     common_json key = common_json::object();
     for (const char * field : {"tools", "enforced", "toolChoice", "parallelToolCalls", "schema", "grammar", "constrain", "kwargs",
-                               "enableThinking", "continueLast"}) {
+                               "enableThinking", "continueLast", "generationPrompt"}) {
         if (request.contains(field)) key[field] = request.at(field);
     }
     return key.dump_safe() + generation_prompt;

@@ -83,6 +83,11 @@ export interface LoadedModel extends ModelDescription {
   /** Rows of a chunk of prompts whose computation can be paused; 0 where none can. */
   readonly chunk: number;
   readonly hasChatTemplate: boolean;
+  /** Jinja source. */
+  readonly chatTemplate: string;
+  /** Texts of the tokens that begin and end a text, or "". */
+  readonly bosToken: string;
+  readonly eosToken: string;
   readonly template: {
     readonly tools: boolean;
     readonly parallelTools: boolean;
@@ -177,9 +182,12 @@ export interface ChatPrompt {
   /** False: nothing is enforced. */
   readonly constrain: boolean;
   readonly kwargs: Readonly<Record<string, unknown>>;
-  readonly enableThinking: boolean;
+  /** Absent: as the template does by itself. */
+  readonly enableThinking?: boolean;
   /** The last message is the beginning of the answer. */
   readonly continueLast: boolean;
+  /** False: the prompt ends behind the last message. */
+  readonly generationPrompt: boolean;
   /** Some parts are media: the rendered text is wanted, its tokens are not. */
   readonly media: boolean;
   readonly sampler: SamplerConfig;
@@ -189,8 +197,13 @@ export interface ChatPrompt {
 export interface TextPrompt {
   readonly text: string;
   readonly suffix?: string;
+  /** With `suffix`: what the answer begins with, and what is read before the text. */
+  readonly begun?: string;
+  readonly files?: readonly { readonly filename: string; readonly text: string }[];
   readonly parseSpecial: boolean;
   readonly addSpecial: boolean;
+  /** Log probabilities of its own tokens are wanted. */
+  readonly score?: true;
   readonly schema?: unknown;
   readonly grammar?: string;
   readonly sampler?: SamplerConfig;
@@ -198,6 +211,7 @@ export interface TextPrompt {
 
 export interface TokenPrompt {
   readonly tokens: readonly number[];
+  readonly score?: true;
   readonly schema?: unknown;
   readonly grammar?: string;
   readonly sampler?: SamplerConfig;
@@ -326,6 +340,8 @@ export interface Llama {
   readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined;
   /** The last sampled token first, then the alternatives, best first. */
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
+  /** The same of a prompt's own tokens, for each of the last steps' rows that wanted it: so many since they were taken last. */
+  scores(sampler: SamplerId, rows: number): { readonly token: number; readonly logprob: number }[][];
   /**
    * Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. Rows that follow
    * each other with one sampler are guesses (see svc_decode): -1 behind the first wrong one. With several `steps` it

@@ -164,6 +164,19 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     }));
   }
 
+  scores(sampler: SamplerId, rows: number): { token: number; logprob: number }[][] {
+    const capacity = rows * MOST_LOGPROBS;
+    const [ids, values] = [new Int32Array(capacity), new Float32Array(capacity)];
+    const count = this.native.svc_sampler_scores(sampler, ids, values, capacity);
+    const each = count / rows;
+    return Array.from({ length: rows }, (_, row) =>
+      Array.from({ length: each }, (__, at) => ({
+        token: ids[row * each + at] as number,
+        logprob: values[row * each + at] as number,
+      })),
+    );
+  }
+
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
     const { tokens, positions, sequences, samplers } = batch;
     const result = this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, steps, sampled);

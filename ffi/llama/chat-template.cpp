@@ -3,8 +3,11 @@
 #include "chat-template.hpp"
 
 #include "chat-auto-parser.h"
+#include "jinja/runtime.h"
+#include "jinja/value.h"
 #include "grammar-text.hpp"
 
+#include <optional>
 #include <stdexcept>
 
 namespace svc {
@@ -20,6 +23,27 @@ bool is_specialized(const std::string & source) {
         probe.messages = common_json::parse(R"([{"role": "user", "content": "Hi"}])");
         probe.add_generation_prompt = true;
         return common_chat_try_specialized_template(parsed, source, probe).has_value();
+    } catch (const std::exception &) {
+        return true;
+    }
+}
+
+// Whether the template asks for thinking where its variable is not set. One that does not look at it is taken to: it may think
+// all the same. (llama.cpp always sets the variable.)
+bool asks_by_itself(const std::string & source) {
+    try {
+        const common_chat_template parsed(source, "", "");
+        const auto render = [&](std::optional<bool> asked) {
+            common_json inputs = common_json::parse(
+                R"({"messages": [{"role": "user", "content": "Hi"}], "bos_token": "", "eos_token": "", "add_generation_prompt": true})");
+            if (asked) inputs["enable_thinking"] = *asked;
+            jinja::context context(source);
+            jinja::global_from_json(context, inputs, false);
+            jinja::runtime runtime(context);
+            return jinja::runtime::gather_string_parts(runtime.execute(parsed.prog))->as_string().str();
+        };
+        const std::string plain = render(std::nullopt);
+        return plain != render(false) || plain == render(true);
     } catch (const std::exception &) {
         return true;
     }
@@ -97,6 +121,7 @@ bool load_chat_template(const std::string & override_source) {
     chat_template.bare = common_chat_templates_init(nullptr, common_chat_templates_source(templates));
     const std::string source = common_chat_templates_source(templates);
     chat_template.verbatim = !is_specialized(source);
+    chat_template.thinks_by_itself = asks_by_itself(source);
     chat_template.short_ids = source.find("length != 9") != std::string::npos;
     chat_template.abilities = common_chat_templates_get_caps(templates);
     try {

@@ -19,6 +19,8 @@ struct ChatTemplate {
     // llama.cpp renders it as it is written, so it need not be analysed again for each prompt (5 ms; rendering is 0.5).
     bool verbatim = false;
     bool thinks = false;
+    // What it does where nobody says whether to think.
+    bool thinks_by_itself = true;
     // It refuses ids of calls that are not nine characters, as Mistral's do.
     bool short_ids = false;
     std::map<std::string, bool> abilities;

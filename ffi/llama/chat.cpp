@@ -50,7 +50,8 @@ common_chat_templates_inputs read_inputs(const common_json & request) {
     const auto choice = request.at("toolChoice").get<std::string>();
     inputs.tool_choice = common_chat_tool_choice_parse_oaicompat(choice);
     inputs.parallel_tool_calls = request.at("parallelToolCalls").get<bool>();
-    inputs.enable_thinking = request.at("enableThinking").get<bool>();
+    inputs.enable_thinking =
+        request.contains("enableThinking") ? request.at("enableThinking").get<bool>() : chat_template.thinks_by_itself;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     if (request.at("constrain").get<bool>() && request.contains("schema")) inputs.json_schema = request.at("schema").dump();
     for (const auto & item : request.at("kwargs").items()) inputs.chat_template_kwargs[item.key()] = item.value().dump();
@@ -58,6 +59,7 @@ common_chat_templates_inputs read_inputs(const common_json & request) {
         inputs.continue_final_message = COMMON_CHAT_CONTINUATION_AUTO;
         inputs.add_generation_prompt = false;
     }
+    if (!request.at("generationPrompt").get<bool>()) inputs.add_generation_prompt = false;
     return inputs;
 }
 

@@ -28,7 +28,7 @@ struct BatchColumns {
         outputs.resize(size);
         for (size_t i = 0; i < size; i++) {
             sequences[i] = const_cast<llama_seq_id *>(ids + i);
-            outputs[i] = samplers[i] >= 0;
+            outputs[i] = samplers[i] != -1;
         }
     }
 
@@ -63,16 +63,25 @@ struct Sampling {
     }
 };
 
+// A row that gives the log probability of a prompt's next token.
+struct Scoring {
+    Sampler * sampler;
+    int32_t row;
+    int32_t position;
+};
+
 // Waking a thread costs about as much as sampling a row.
 constexpr ptrdiff_t SLOW_ROWS_FOR_THREADS = 4;
 constexpr int MOST_SAMPLING_THREADS = 8;
 
 // What is wrong with a batch, or null. Fills in the rows to sample.
 const char * refusal(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
-                     const int32_t * samplers, int32_t count, int32_t * out_tokens, std::vector<Sampling> & sampled) {
+                     const int32_t * samplers, int32_t count, int32_t * out_tokens, std::vector<Sampling> & sampled,
+                     std::vector<Scoring> & scored) {
     static int64_t step = 0;
     step++;
     sampled.clear();
+    scored.clear();
     int32_t rows = 0;
     if (!is_loaded()) return "no model is loaded";
     if (count < 1 || count > state.n_batch) return "the batch is empty or too large";
@@ -80,6 +89,11 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
         if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return "a token is not in the vocabulary";
         if (sequences[i] < 0 || sequences[i] >= state.n_seq_max) return "a sequence id is out of range";
         if (positions[i] < 0) return "a position is negative";
+        if (samplers[i] < -1) {
+            Sampler * scorer = sampler_at(-2 - samplers[i]);
+            if (!scorer || static_cast<size_t>(positions[i]) + 1 >= scorer->prompt.size()) return "a row has no token to score";
+            scored.push_back({scorer, i, positions[i]});
+        }
         if (samplers[i] < 0) continue;
         Sampler * sampler = sampler_at(samplers[i]);
         if (!sampler) return "a sampler does not exist";
@@ -91,7 +105,7 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
         }
         rows++;
     }
-    return rows > state.n_outputs ? "more rows are sampled than there is room for" : nullptr;
+    return rows + static_cast<int32_t>(scored.size()) > state.n_outputs ? "more rows are sampled than there is room for" : nullptr;
 }
 
 // What svc_kv_save writes: a sequence, or the one behind all others that stands for a part.
@@ -125,6 +139,12 @@ void sample(const std::vector<Sampling> & rows) {
     }
     static Workers & workers = *new Workers(std::min(state.threads, MOST_SAMPLING_THREADS));
     workers.run(rows.size(), task);
+}
+
+void score(const std::vector<Scoring> & rows) {
+    if (rows.empty()) return;
+    const AbortScope scope(0, "decoding a step");
+    for (const Scoring & one : rows) one.sampler->score(one.row, one.position);
 }
 
 // There is a sequence beyond the others, for parts of them.
@@ -187,7 +207,8 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
                    const int32_t * samplers, int32_t count, int32_t owner, int32_t steps, int32_t * out_tokens) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         static std::vector<Sampling> & rows = *new std::vector<Sampling>;
-        const char * reason = refusal(tokens, positions, sequences, samplers, count, out_tokens, rows);
+        static std::vector<Scoring> & scored = *new std::vector<Scoring>;
+        const char * reason = refusal(tokens, positions, sequences, samplers, count, out_tokens, rows, scored);
         if (reason) return fail(reason);
         static BatchColumns & columns = *new BatchColumns;
         columns.prepare(sequences, samplers, count);
@@ -195,6 +216,7 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
         if (steps > 1 && !decoding.can_go_on(count)) return fail("only rows with a sampler each can go on");
         const int32_t result = compute(columns.batch(tokens, positions, count), owner);
         if (result != SVC_DECODED_DONE) return result;
+        score(scored);
         sample(rows);
         if (steps <= 1) return 0;
         std::fill_n(out_tokens + count, static_cast<size_t>(count) * static_cast<size_t>(steps - 1), LLAMA_TOKEN_NULL);

@@ -95,6 +95,8 @@ common_json sampling_of_file() {
     return sampling;
 }
 
+std::string token_text(llama_token token) { return token < 0 ? "" : llama_vocab_get_text(state.vocab, token); }
+
 // Bytes of text that a token stands for at most; 0 where tokenizing may leave text out.
 size_t longest_token() {
     const auto type = llama_vocab_type(state.vocab);
@@ -133,6 +135,9 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["addBos"] = llama_vocab_get_add_bos(state.vocab);
         info["hasChatTemplate"] = state.has_chat_template;
         info["template"] = template_abilities();
+        info["chatTemplate"] = common_chat_templates_source(chat_template.templates.get());
+        info["bosToken"] = token_text(llama_vocab_bos(state.vocab));
+        info["eosToken"] = token_text(llama_vocab_eos(state.vocab));
         info["canRemovePartial"] = can_remove_partial();
         info["canRollBack"] = can_roll_back(state.model);
         info["longestToken"] = longest_token();

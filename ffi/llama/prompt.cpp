@@ -84,26 +84,47 @@ Prompt render_messages(const common_json & request) {
     return prompt;
 }
 
-std::vector<llama_token> fill_gap(const std::string & before, const std::string & after) {
+// What stands between files where the vocabulary has no token for that.
+constexpr char FILE_BREAK[] = "\n\n--- snippet ---\n\n";
+
+std::vector<llama_token> fill_gap(const common_json & request) {
     const llama_token prefix = llama_vocab_fim_pre(state.vocab), suffix = llama_vocab_fim_suf(state.vocab),
                       middle = llama_vocab_fim_mid(state.vocab);
     if (std::min({prefix, suffix, middle}) < 0) throw Failure(SVC_ERROR_NO_INFILL, "the model has no tokens for filling gaps");
-    std::vector<llama_token> tokens = {prefix};
+    std::vector<llama_token> tokens;
     const auto append = [&](const std::string & text) {
         const auto more = common_tokenize(state.vocab, text, false, false);
         tokens.insert(tokens.end(), more.begin(), more.end());
     };
-    append(before);
+    // As models learn from whole repositories; the names are those that llama.cpp uses.
+    if (request.contains("files") && !request.at("files").empty()) {
+        const llama_token repository = llama_vocab_fim_rep(state.vocab), separator = llama_vocab_fim_sep(state.vocab);
+        if (repository >= 0) {
+            tokens.push_back(repository);
+            append("myproject\n");
+        }
+        const auto begin_file = [&](const std::string & name) {
+            tokens.push_back(separator);
+            append(name + "\n");
+        };
+        for (const auto & file : request.at("files")) {
+            if (separator >= 0) begin_file(file.at("filename").get<std::string>());
+            else append(FILE_BREAK);
+            append(file.at("text").get<std::string>());
+        }
+        if (separator >= 0) begin_file("filename");
+    }
+    tokens.push_back(prefix);
+    append(request.at("text").get<std::string>());
     tokens.push_back(suffix);
-    append(after);
+    append(request.at("suffix").get<std::string>());
     tokens.push_back(middle);
+    if (request.contains("begun")) append(request.at("begun").get<std::string>());
     return tokens;
 }
 
 std::vector<llama_token> read_tokens(const common_json & request) {
-    if (request.contains("suffix")) {
-        return fill_gap(request.at("text").get<std::string>(), request.at("suffix").get<std::string>());
-    }
+    if (request.contains("suffix")) return fill_gap(request);
     if (request.contains("text")) {
         return common_tokenize(state.vocab, request.at("text").get<std::string>(), request.at("addSpecial").get<bool>(),
                                request.at("parseSpecial").get<bool>());
@@ -125,6 +146,7 @@ Prompt tokenize_text(const common_json & request) {
     auto format = text_format(request);
     if (format) describe(prompt.details, *format);
     prompt.sampler = make_sampler(request.at("sampler"), std::move(format), prompt.tokens);
+    if (request.contains("score")) prompt.sampler->prompt = prompt.tokens;
     return prompt;
 }
 

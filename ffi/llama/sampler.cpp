@@ -167,7 +167,10 @@ llama_token Sampler::sample(int32_t row) {
     if (!logits) throw std::runtime_error("a row that wanted logits has none");
     const GrammarWatch watch(Handling::answer, constrained);
     const llama_token token = choose(logits, row);
-    if (top_logprobs >= 0) keep_logprobs(logits, token);
+    if (top_logprobs >= 0) {
+        logprobs.clear();
+        keep_logprobs(logits, token, logprobs);
+    }
     generated++;
     if (!stuck) accept(token);
     note_grammar_seconds(watch.seconds());
@@ -249,7 +252,13 @@ bool Sampler::possible(llama_token token) const {
     return candidates->selected >= 0 && candidates->data[candidates->selected].logit > -INFINITY;
 }
 
-void Sampler::keep_logprobs(const float * logits, llama_token chosen) {
+void Sampler::score(int32_t row, int32_t position) {
+    const float * logits = llama_get_logits_ith(state.context, row);
+    if (!logits) throw std::runtime_error("a row that wanted logits has none");
+    keep_logprobs(logits, prompt[static_cast<size_t>(position) + 1], scores);
+}
+
+void Sampler::keep_logprobs(const float * logits, llama_token chosen, std::vector<llama_token_data> & kept) const {
     const float peak = logits[highest(logits, state.n_vocab)];
     const auto wanted = static_cast<size_t>(std::min(top_logprobs, state.n_vocab));
     const auto before = [&](llama_token a, llama_token b) { return logits[a] > logits[b]; };
@@ -263,9 +272,8 @@ void Sampler::keep_logprobs(const float * logits, llama_token chosen) {
         best.insert(std::upper_bound(best.begin(), best.end(), token, before), token);
     }
     const double log_sum = peak + std::log(sum);
-    logprobs.clear();
     const auto keep = [&](llama_token token) {
-        logprobs.push_back({token, logits[token], static_cast<float>(logits[token] - log_sum)});
+        kept.push_back({token, logits[token], static_cast<float>(logits[token] - log_sum)});
     };
     keep(chosen);
     for (const llama_token token : best) keep(token);
@@ -296,6 +304,18 @@ int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, i
         ids[i] = found->logprobs[static_cast<size_t>(i)].id;
         logprobs[i] = found->logprobs[static_cast<size_t>(i)].p;
     }
+    return count;
+}
+
+int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {
+    Sampler * found = sampler_at(sampler);
+    if (!found) return 0;
+    const int32_t count = std::min(capacity, static_cast<int32_t>(found->scores.size()));
+    for (int32_t i = 0; i < count; i++) {
+        ids[i] = found->scores[static_cast<size_t>(i)].id;
+        logprobs[i] = found->scores[static_cast<size_t>(i)].p;
+    }
+    found->scores.clear();
     return count;
 }
 

@@ -24,6 +24,10 @@ struct Sampler {
     int32_t top_logprobs = -1;
     // Of the last token: first itself, then the alternatives.
     std::vector<llama_token_data> logprobs;
+    // Where the log probabilities of the prompt's own tokens are wanted: the prompt, and what was kept since they were taken last,
+    // for each token itself and then the alternatives.
+    std::vector<llama_token> prompt;
+    std::vector<llama_token_data> scores;
     // The step that used it last; a batch must not use one twice.
     int64_t step = 0;
 
@@ -32,6 +36,8 @@ struct Sampler {
 
     // Chooses and accepts a token for row `row` of the last batch, whose logits have been fetched once before.
     llama_token sample(int32_t row);
+    // Keeps what row `row` of the last batch, at this position of the prompt, gives the prompt's next token.
+    void score(int32_t row, int32_t position);
 
   private:
     llama_token choose(float * logits, int32_t row);
@@ -40,7 +46,7 @@ struct Sampler {
     bool possible(llama_token token) const;
     void accept(llama_token token);
     void note_grammar_seconds(double seconds);
-    void keep_logprobs(const float * logits, llama_token chosen);
+    void keep_logprobs(const float * logits, llama_token chosen, std::vector<llama_token_data> & kept) const;
 
     int32_t generated = 0;
     // What the grammar took for the last token, and for all that took long.

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 9
+#define SVC_ABI_VERSION 10
 
 // Why a call failed; the last five are the fault of a request.
 enum svc_error {
@@ -46,7 +46,7 @@ SVC_API int32_t svc_init(const char * backend_dir);
 // those about embeddings are for such a model.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
-// context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
+// context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, chatTemplate (Jinja source), bosToken, eosToken (text), addBos, device,
 // longestToken (bytes of text that a token stands for at most; 0: unknown), canRemovePartial, canRollBack (the tokens of the last few steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
 // is what the file's general.sampling.* says.
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
@@ -61,11 +61,14 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "described"?: how many of the last tools the prompt leaves out of its list: the messages tell of them,
 //    "toolChoice": "auto"|"required", "parallelToolCalls": bool, "schema"?: JSON schema of the answer,
 //    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
-//    "enableThinking": bool, "continueLast": bool (the last message is the beginning of the answer), "sampler": {…},
+//    "enableThinking"?: bool (absent: as the template does by itself), "continueLast": bool (the last message is the
+//    beginning of the answer), "generationPrompt": bool (false: the prompt ends behind the last message), "sampler": {…},
 //    "media": bool (the prompt is tokenized elsewhere, with its media: no repetition window)}
-//   {"text": string, "suffix"?: string (the answer fills the gap before it), "parseSpecial": bool, "addSpecial": bool,
+//   {"text": string, "suffix"?: string (the answer fills the gap before it; then "begun"?: string, what it begins with, and
+//    "files"?: [{filename, text}], read before), "parseSpecial": bool, "addSpecial": bool,
 //    "schema"?, "grammar"?, "sampler"?: {…}}
 //   {"tokens": [ids], "schema"?, "grammar"?, "sampler"?: {…}}
+//   the last two with "score"?: true where log probabilities of the prompt's tokens are wanted (see svc_sampler_scores)
 // where `sampler` is {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold, dynatempRange,
 // dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
 // dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]], seed, ignoreEos,
@@ -104,6 +107,10 @@ SVC_API int32_t svc_sampler_stuck(int32_t sampler);
 // order. From the model's raw distribution, before penalties and temperature. Returns the number of entries.
 SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
 
+// Takes the log probabilities of a prompt's own tokens that the last steps gave: for each row that was marked (see svc_decode), in
+// their order, the token behind it, then the best alternatives, as many for each. Returns the number of entries.
+SVC_API int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
+
 // ---- answers: taken apart while they are written, where svc_prompt_take says `parsed` ----
 
 // Appends the text of a token. 0, or negative.
@@ -135,7 +142,8 @@ enum svc_decoded {
 // its token. Several rows in a row with one sampler are guesses: each but the first holds the token that the one before
 // is expected to give. They are sampled in order up to the first that is not as guessed, ends the turn or is the last that
 // the grammar allows; those behind it give -1, and their cells are the caller's to remove. At most parallel + 64 rows are
-// sampled. Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
+// sampled. A row whose entry is -2 - SLOT is one of the prompt of that slot's sampler, at its own position: nothing is sampled, the
+// log probability of the prompt's next token is kept; it counts among those rows. Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
 // written in row order to `out_tokens`. `owner` is the request whose tokens alone fill the batch: an abort request for it stops the computation.
 // -1: an abort request for anyone does, because the batch is long and shared. 0: none does.
 // `steps` > 1 asks for so many decode steps on end, each with the tokens that the one before gave; every row must have a

@@ -5,6 +5,7 @@ import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 import { commandNames, commandOf, type CommandName, type Flag } from "./commands.ts";
+import { translateArguments } from "./llama-options.ts";
 
 /** What is printed without anything being done. */
 export type Information = "help" | "help-all" | "help-json" | "version";
@@ -21,6 +22,8 @@ export interface CommandLine {
   readonly operands: readonly string[];
   /** Options of the command itself; `true` where they take no value. */
   readonly flags: Readonly<Record<string, string | true>>;
+  /** Of options that were taken and have no effect. */
+  readonly notes: readonly string[];
 }
 
 const INFORMATION: Readonly<Record<string, Information>> = {
@@ -50,7 +53,8 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const values = new Map<string, OptionValue>();
   const positionals: string[] = [];
   const flags: Record<string, string | true> = {};
-  const queue = [...args];
+  const { args: translated, notes } = translateArguments(args);
+  const queue = [...translated];
   while (queue.length > 0) {
     const argument = queue.shift() as string;
     const own = command === undefined ? [JSON_FLAG] : flagsOf(command);
@@ -62,7 +66,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
     else if (command === undefined && positionals.length === 0 && isCommand(argument)) command = argument;
     else positionals.push(argument);
   }
-  const line = { explicitServe: command === "serve", values, operands: positionals, flags };
+  const line = { explicitServe: command === "serve", values, operands: positionals, flags, notes };
   const [word = "", about] = positionals;
   if (command === undefined && WORDS[word] && (about === undefined || (word === "help" && isCommand(about)))) {
     return { ...line, action: WORDS[word], operands: [], ...(isCommand(about) && { command: about }) };

@@ -30,7 +30,7 @@ export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
 
 /** What the system model does not take from the options, which are about the model that was given. */
 const SYSTEM_CONFIG = {
-  alias: SYSTEM_MODEL,
+  alias: [SYSTEM_MODEL],
   parallel: SYSTEM_ENGINE.parallel,
   ctx: 4096,
   kvMode: "unified",
@@ -182,7 +182,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
   const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
   const native = unpacked();
   const file = given ?? modelFile(native.embeddedModel);
-  const id = config.alias ?? (given ? file.id : "svc-mini");
+  const id = config.alias[0] ?? (given ? file.id : "svc-mini");
   const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, id));
   const context = chooseContext({
     model: file,

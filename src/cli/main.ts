@@ -25,6 +25,7 @@ export async function main(args: readonly string[]): Promise<number> {
       return exitCodes.ok.code;
     }
     config = readConfig(commandLine.values, processEnvironment(), process.cwd());
+    if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
     return await run(commandLine, config);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
@@ -129,17 +130,18 @@ function needModel({ serveModel }: Config): void {
 }
 
 /**
- * The prompt to answer once, or undefined to serve. Standard input is read when asked for (`-s -`). Without -s it is read
+ * The prompt to answer once, or undefined to serve. Standard input is read when asked for (`-s -`), and joined to the text of
+ * -s behind an empty line where somebody piped or redirected text into the program. Without -s it is read
  * only when somebody piped or redirected text into the program and neither the command `serve` nor an option of the
  * server was given: a service manager's empty or silent input must not keep a server from starting.
  */
 async function promptOf(option: string | undefined, commandLine: CommandLine): Promise<string | undefined> {
-  if (option !== undefined && option !== "-") return option;
   if (option === undefined && (commandLine.explicitServe || namesServer(commandLine.values))) return undefined;
   const { readPipedInput } = await import("./piped-input.ts");
   const piped = await readPipedInput(option === "-");
   if (option === "-" && piped === undefined) throw new UsageError("Standard input has no prompt.");
-  return piped;
+  if (option === undefined || option === "-") return piped;
+  return piped === undefined ? option : `${option}\n\n${piped}`;
 }
 
 const namesServer = (values: Values): boolean =>

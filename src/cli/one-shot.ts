@@ -5,7 +5,9 @@ import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
+import { schemaInstruction, withInstruction } from "../domain/instruction.ts";
 import { resolveReasoning } from "../domain/reasoning.ts";
+import { schemaConstraint } from "../json-schema/constraint.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
@@ -80,17 +82,20 @@ async function printCompletion(runtime: Runtime, prompt: string, signal: AbortSi
   process.stdout.write(`${JSON.stringify(body)}\n`);
 }
 
-/** What a one-shot run asks the model. */
+/** What a one-shot run asks the model: the same as a chat completion that sets no field. */
 export function toRequest(config: Config, prompt: string): GenerateRequest {
-  const { instructions } = config;
+  const { instructions, guidedJson, constrain } = config;
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
+  const messages: ChatMessage[] = [...system, { role: "user", content: prompt }];
+  const stated = guidedJson && !constrain ? withInstruction(messages, schemaInstruction(guidedJson)) : messages;
   return {
     id: newRequestId(),
-    messages: [...system, { role: "user", content: prompt }],
+    messages: stated,
     tools: [],
     toolChoice: "auto",
     parallelToolCalls: true,
-    ...resolveReasoning({}, config),
+    ...(guidedJson && { constraint: schemaConstraint(guidedJson, false, "--guided-json") }),
+    ...resolveReasoning({ usual: guidedJson ? false : undefined }, config),
     sampling: {},
     stop: config.stop,
     choices: 1,

@@ -176,7 +176,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
-  const metrics = new PrometheusMetrics(clock);
+  const metrics = new PrometheusMetrics(clock, config.metricsNames);
   const others = createGateway(config, clock, log);
   const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const offered = new OfferedModels([
@@ -189,7 +189,9 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const { transcribeInput, ocrInput } = config;
   const read = { image: ocrInput, audio: transcribeInput };
-  const router = engine ? localRouter(engine, parallel, sources, read) : new ModelRouter(sources);
+  const router = engine
+    ? localRouter(engine, parallel, sources, read, config.alias.slice(1))
+    : new ModelRouter(sources);
   const subject = { kind: "text", model: engine?.model ?? "" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
   const mediaLimits = {

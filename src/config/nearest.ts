@@ -3,13 +3,20 @@
 /** More edits than this are another word. */
 const FARTHEST = 3;
 
-/** The candidate with the fewest edits from `word`, or undefined when none is near. */
+/**
+ * The candidate with the fewest edits from `word`: of short words fewer count. Else one that begins with the same part, before
+ * a hyphen; undefined when none is near.
+ */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const limit = Math.min(FARTHEST, Math.max(1, word.length - 1));
+  const limit = Math.min(FARTHEST, Math.max(1, Math.floor(word.length / 2)));
   const ranked = candidates
     .map((candidate) => ({ candidate, far: distance(word, candidate) }))
     .sort((a, b) => a.far - b.far);
-  return ranked[0] && ranked[0].far <= limit ? ranked[0].candidate : undefined;
+  if (ranked[0] && ranked[0].far <= limit) return ranked[0].candidate;
+  const [first = ""] = word.split("-");
+  return first.length < 3 || first === word
+    ? undefined
+    : ranked.find(({ candidate }) => candidate.split("-")[0] === first)?.candidate;
 }
 
 /** Edits that turn one word into the other (Levenshtein). */

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { withAbsoluteFile } from "./adapter-option.ts";
+import { isTemplate } from "./chat-templates.ts";
 import type { Config } from "./config.ts";
 import { homeFolder, type Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
@@ -39,7 +40,7 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   for (const { name, type, paths, orName } of options) {
     const value = values.get(name);
     const located = (path: string) =>
-      orName && isName(path) && !existsSync(toAbsolute(path)) ? path : toAbsolute(path);
+      orName && (isTemplate(path) || isName(path)) && !existsSync(toAbsolute(path)) ? path : toAbsolute(path);
     const item = (text: string) => (paths === "adapters" ? withAbsoluteFile(text, toAbsolute) : located(text));
     if (type === "path" && typeof value === "string") absolute.set(name, located(value));
     if (paths && Array.isArray(value)) absolute.set(name, value.map(item));

@@ -4,8 +4,9 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
-import { grammar, samplingFields, stop } from "./sampling.ts";
+import { cachePrompt, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 const ContentPart = t.Object({
@@ -25,11 +26,17 @@ const ToolCall = t.Object({
 });
 
 export const ChatMessage = t.Object({
-  role: oneOf("system", "developer", "user", "assistant", "tool"),
+  role: oneOf("system", "developer", "user", "assistant", "tool", "function"),
   content: opt(t.Union([t.String(), t.Array(ContentPart, { minItems: 1 })])),
   name: opt(t.String()),
   tool_calls: opt(t.Array(ToolCall)),
   tool_call_id: opt(t.String()),
+  function_call: opt(
+    t.Object(
+      { name: t.String(), arguments: opt(t.Union([t.String(), JsonObject])) },
+      { description: "The older form of tool_calls: the next message of the role function has its result." },
+    ),
+  ),
   reasoning_content: opt(t.String({ description: "What the assistant thought before this answer." })),
 });
 
@@ -44,27 +51,20 @@ const Tool = t.Object({ type: oneOf("function", "custom"), function: opt(Functio
 
 const NamedTool = t.Object({ type: t.Literal("function"), function: t.Object({ name: t.String() }) });
 
-const ResponseFormat = t.Object({
-  type: oneOf("text", "json_object", "json_schema"),
-  json_schema: opt(
-    t.Object({
-      name: opt(t.String()),
-      description: opt(t.String()),
-      schema: opt(JsonObject),
-      strict: opt(t.Boolean()),
-    }),
-  ),
-});
-
-const Count = t.Integer({ minimum: 1 });
-
 export const ChatCompletionRequest = t.Object({
   model: modelName,
   messages: t.Array(ChatMessage, { minItems: 1 }),
   ...samplingFields,
   lora,
-  max_tokens: opt(Count),
-  max_completion_tokens: opt(t.Integer({ minimum: 1, description: "Used when max_tokens is absent." })),
+  max_tokens: opt(outputLimit("-1 is without limit.")),
+  max_completion_tokens: opt(outputLimit("Used when max_tokens is absent.")),
+  n_predict: opt(outputLimit("Used when both others are absent.")),
+  t_max_predict_ms: predictMs,
+  cache_prompt: cachePrompt,
+  continue_final_message: opt(t.Boolean({ description: "The last message is the beginning of the answer." })),
+  add_generation_prompt: opt(
+    t.Boolean({ description: "false: nothing is put before the answer; a last assistant message is continued." }),
+  ),
   logprobs: opt(t.Boolean()),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   stop,
@@ -81,13 +81,13 @@ export const ChatCompletionRequest = t.Object({
     }),
   ),
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
-  response_format: opt(ResponseFormat),
-  grammar,
+  ...structuredFields,
   chat_template_kwargs: opt(JsonObject),
   reasoning_effort: opt(oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")),
   reasoning_budget_tokens: opt(
     t.Integer({ minimum: -1, description: "Tokens of reasoning after which it is ended; -1 is without limit." }),
   ),
+  thinking_token_budget: opt(t.Integer({ minimum: -1, description: "Used when reasoning_budget_tokens is absent." })),
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Answers wanted; the prompt is computed once." })),
 });
 

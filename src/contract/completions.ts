@@ -1,10 +1,11 @@
 // POST /v1/completions: request, response and stream chunk.
 
-import { Usage } from "./chat.ts";
+import { Timings, Usage } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { grammar, samplingFields, stop } from "./sampling.ts";
+import { cachePrompt, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
+import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
 
 /** Answers that one request may have made, to all of its prompts together. */
@@ -22,10 +23,13 @@ export const CompletionRequest = t.Object({
     { description: "Text, token ids, or several of either: one answer for each." },
   ),
   suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
-  max_tokens: opt(t.Integer({ minimum: 0, description: "0 only with echo: the prompt comes back alone." })),
+  max_tokens: opt(outputLimit("-1 is without limit; 0 only with echo: the prompt comes back alone.")),
+  n_predict: opt(outputLimit("Used when max_tokens is absent.")),
   ...samplingFields,
   lora,
   stop,
+  t_max_predict_ms: predictMs,
+  cache_prompt: cachePrompt,
   n: opt(
     t.Integer({
       minimum: 1,
@@ -36,9 +40,20 @@ export const CompletionRequest = t.Object({
   best_of: opt(
     t.Integer({ minimum: 1, maximum: 128, description: "Answers made, of which the likeliest n are given." }),
   ),
-  echo: opt(t.Boolean({ description: "The prompt's text comes before the answer." })),
+  echo: opt(
+    t.Boolean({
+      description: "The prompt's text comes before the answer, with logprobs its tokens before those of the answer.",
+    }),
+  ),
   logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  grammar,
+  n_probs: opt(
+    t.Integer({
+      minimum: 0,
+      maximum: 20,
+      description: "Used when logprobs is absent; 0 is without log probabilities.",
+    }),
+  ),
+  ...structuredFields,
   stream: opt(t.Boolean()),
   stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default false." })) })),
   user: opt(t.String()),
@@ -48,8 +63,10 @@ const FinishReason = t.Union([t.Literal("stop"), t.Literal("length"), t.Literal(
 
 export const CompletionLogprobs = t.Object({
   tokens: t.Array(t.String()),
-  token_logprobs: t.Array(t.Number()),
-  top_logprobs: t.Array(t.Record(t.String(), t.Number())),
+  token_logprobs: t.Array(
+    t.Union([t.Number(), t.Null()], { description: "Null: the first token of an echoed prompt." }),
+  ),
+  top_logprobs: t.Array(t.Union([t.Record(t.String(), t.Number()), t.Null()])),
   text_offset: t.Array(t.Integer({ description: "Characters of the answer before the token." })),
 });
 
@@ -69,6 +86,7 @@ export const Completion = t.Object({
     }),
   ),
   usage: t.Optional(Usage),
+  timings: t.Optional(Timings),
 });
 
 export type CompletionRequest = Static<typeof CompletionRequest>;

@@ -58,10 +58,19 @@ const Document = t.Union([Text, t.Object({ text: Text })]);
 export const RerankRequest = t.Object({
   query: Text,
   documents: opt(t.Array(Document, { minItems: 1, maxItems: MOST_INPUTS })),
-  texts: opt(t.Array(Text, { minItems: 1, maxItems: MOST_INPUTS, description: "Another name for `documents`." })),
+  texts: opt(
+    t.Array(Text, {
+      minItems: 1,
+      maxItems: MOST_INPUTS,
+      description: "In place of `documents`, as text-embeddings-inference has it; the answer then has its form, too.",
+    }),
+  ),
   model: opt(t.String({ description: "A reranker of the list of models; default: the first of them." })),
   top_n: opt(t.Integer({ minimum: 1, description: "How many of the best are given; default all." })),
   return_documents: opt(t.Boolean({ description: "Whether the results have their documents." })),
+  return_text: opt(t.Boolean({ description: "With `texts`: whether the results have their texts." })),
+  raw_scores: opt(t.Boolean({ description: "With `texts`: scores as the model gives them. Default: from 0 to 1." })),
+  truncate: opt(t.Boolean({ description: "false: what is too long is refused. Default: it is truncated." })),
 });
 
 export type RerankRequest = Static<typeof RerankRequest>;
@@ -81,3 +90,11 @@ export const RerankList = t.Object({
 });
 
 export type RerankList = Static<typeof RerankList>;
+
+/** The answer to `texts`: a list, as text-embeddings-inference gives it. */
+export const RerankTexts = t.Array(
+  t.Object({ index: t.Integer({ description: "Of the text." }), score: t.Number(), text: t.Optional(t.String()) }),
+  { description: "The most relevant first." },
+);
+
+export type RerankTexts = Static<typeof RerankTexts>;

@@ -12,6 +12,12 @@ export const lora = opt(
   }),
 );
 
+const Scale = t.Number({ minimum: -100, maximum: 100 });
+
+/** POST /lora-adapters: what requests get that choose no adapter; those that are left out are off. */
+export const LoraScales = t.Array(t.Object({ id: Id, scale: Scale }), { maxItems: 256 });
+export const LoraScaled = t.Object({ success: t.Literal(true) });
+
 export const LoraAdapters = t.Array(
   t.Object({
     id: Id,

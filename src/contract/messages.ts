@@ -101,7 +101,7 @@ export const MessagesRequest = t.Object({
 export const CountMessageTokensRequest = t.Object(prompt);
 export const CountMessageTokensResponse = t.Object({ input_tokens: t.Integer(), model: t.String() });
 
-const TextBlockOut = t.Object({ type: t.Literal("text"), text: t.String(), citations: t.Null() });
+const TextBlockOut = t.Object({ type: t.Literal("text"), text: t.String() });
 const ThinkingBlockOut = t.Object({ type: t.Literal("thinking"), thinking: t.String(), signature: t.String() });
 const ToolUseBlockOut = t.Object({
   type: t.Literal("tool_use"),

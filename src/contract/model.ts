@@ -29,6 +29,7 @@ export const Model = t.Object({
   }),
   owned_by: t.String(),
   root: t.Optional(t.String({ description: "Of a LoRA adapter: the model that it is for." })),
+  aliases: t.Optional(t.Array(t.String(), { description: "Further names of the model." })),
   parent: t.Optional(t.String({ description: "The same." })),
   loaded: t.Boolean(),
   status: t.Object({ value: t.Union([t.Literal("loaded"), t.Literal("unloaded")]) }),

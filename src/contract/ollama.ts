@@ -3,8 +3,9 @@
 import { TokenLogprob } from "./chat.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
-import { stop } from "./sampling.ts";
+import { samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { TokenId } from "./token-ids.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 const ToolCall = t.Object({ function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) });
@@ -39,6 +40,9 @@ export const OllamaOptions = t.Object({
   repeat_penalty: opt(t.Number({ minimum: 0.01, maximum: 10 })),
   repeat_last_n: opt(t.Integer({ minimum: -1, maximum: 1_048_576 })),
   presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
+  mirostat: samplingFields.mirostat,
+  mirostat_tau: samplingFields.mirostat_tau,
+  mirostat_eta: samplingFields.mirostat_eta,
   seed: opt(t.Integer()),
   stop,
 });
@@ -65,6 +69,9 @@ export const OllamaGenerateRequest = t.Object({
   suffix: opt(t.String()),
   images: opt(t.Array(t.String({ description: "Base64." }))),
   system: opt(t.String()),
+  context: opt(
+    t.Array(TokenId, { maxItems: 1_000_000, description: "Of an answer before: its conversation goes on." }),
+  ),
   raw: opt(t.Boolean({ description: "The prompt is not put into the chat template." })),
   ...common,
 });
@@ -90,6 +97,7 @@ export const OllamaAnswer = t.Object({
   done_reason: t.Optional(t.String()),
   total_duration: t.Optional(t.Integer()),
   load_duration: t.Optional(t.Integer()),
+  context: t.Optional(t.Array(t.Integer({ description: "Tokens of the conversation, of /api/generate." }))),
   prompt_eval_count: t.Optional(t.Integer()),
   prompt_eval_duration: t.Optional(t.Integer()),
   eval_count: t.Optional(t.Integer()),
@@ -137,4 +145,7 @@ export const OllamaModel = t.Object({
   capabilities: t.Array(t.String()),
 });
 
-export const OllamaVersion = t.Object({ version: t.String() });
+export const OllamaVersion = t.Object({
+  version: t.String({ description: "The level of that API: clients refuse to talk to older ones." }),
+  svc: t.String({ description: "The version of svc." }),
+});

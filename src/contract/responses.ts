@@ -4,7 +4,7 @@ import { TokenLogprob } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
-import { samplingFields } from "./sampling.ts";
+import { outputLimit, samplingFields } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
@@ -26,6 +26,7 @@ const InputItem = t.Object({
   arguments: opt(t.String()),
   output: opt(t.Unknown({ description: "Of a function_call_output: a string, or content parts." })),
   summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
+  encrypted_content: opt(t.String({ description: "Of a compaction: as POST /v1/responses/compact gave it." })),
 });
 
 const plainTool = {
@@ -88,7 +89,7 @@ export const ResponsesRequest = t.Object({
   ...prompt,
   ...samplingFields,
   lora,
-  max_output_tokens: opt(t.Integer({ minimum: 1 })),
+  max_output_tokens: opt(outputLimit("-1 is without limit.")),
   reasoning_budget_tokens: opt(t.Integer({ minimum: -1 })),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   include: opt(t.Array(t.String())),
@@ -205,3 +206,14 @@ export type ResponsesPrompt = Static<typeof CountResponseTokensRequest>;
 export type ResponseResource = Static<typeof ResponseResource>;
 export type OutputItem = Static<typeof OutputItem>;
 export type ResponsesUsage = Static<typeof ResponsesUsage>;
+
+/** POST /v1/responses/compact: an item that stands for the conversation. */
+export const CompactedResponse = t.Object({
+  id: t.String(),
+  object: t.Literal("response.compaction"),
+  created_at: t.Integer(),
+  output: t.Array(t.Object({ type: t.Literal("compaction"), id: t.String(), encrypted_content: t.String() })),
+  usage: ResponsesUsage,
+});
+
+export type CompactedResponse = Static<typeof CompactedResponse>;

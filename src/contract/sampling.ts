@@ -2,14 +2,29 @@
 // beyond the convention's.
 
 import { opt, t, type Static } from "./schema.ts";
+import { TokenId } from "./token-ids.ts";
 
 const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 export const stopSequences = t.Array(StopSequence, { maxItems: 16 });
 export const stop = opt(t.Union([StopSequence, stopSequences]));
 export const grammar = opt(
-  t.String({ minLength: 1, maxLength: 1_000_000, description: "GBNF that the answer follows." }),
+  t.String({ maxLength: 1_000_000, description: "GBNF that the answer follows; empty is none." }),
 );
 
+/** Tokens; -1 is what several clients send for no limit, and 0 is refused where nothing can be answered with it. */
+export const outputLimit = (description: string) => t.Integer({ minimum: -1, description });
+
+export const predictMs = opt(
+  t.Integer({
+    minimum: 0,
+    maximum: 86_400_000,
+    description: "Milliseconds after its first token at which an answer with a line break ends; 0 is off.",
+  }),
+);
+
+export const cachePrompt = opt(t.Boolean({ description: "false: the whole prompt is computed. Default true." }));
+
+const Bias = t.Number({ minimum: -100, maximum: 100 });
 const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
 const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });
 const share = (description: string) => t.Number({ minimum: 0, maximum: 1, description });
@@ -43,11 +58,15 @@ export const samplingFields = {
   mirostat_tau: opt(t.Number({ minimum: 0, maximum: 100 })),
   mirostat_eta: opt(t.Number({ minimum: 0, maximum: 1 })),
   logit_bias: opt(
-    t.Record(t.String(), t.Number({ minimum: -100, maximum: 100 }), {
-      maxProperties: 10_000,
-      description: "Token id to bias; -100 bans the token.",
-    }),
+    t.Union(
+      [
+        t.Record(t.String(), Bias, { maxProperties: 10_000 }),
+        t.Array(t.Tuple([TokenId, t.Union([Bias, t.Literal(false)])]), { maxItems: 10_000 }),
+      ],
+      { description: "Token id to bias, or a list of pairs; -100 and false ban the token." },
+    ),
   ),
+  samplers: opt(t.Array(t.String(), { maxItems: 32, description: "Those that are not named are off." })),
   seed: opt(t.Integer({ description: "-1 is random; others count modulo 2^32." })),
   ignore_eos: opt(t.Boolean({ description: "The model cannot end its turn." })),
   min_tokens: opt(t.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: "Tokens before the turn can end." })),

@@ -1,12 +1,16 @@
 // POST /v1/tokenize and POST /v1/count_tokens
 
-import { opt, t, type Static } from "./schema.ts";
+import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
 export const TokenizeRequest = t.Object({
   model: opt(t.String({ description: "Any name: the loaded model's tokenizer answers." })),
   text: opt(t.String({ description: "Wins over `prompt`; one of the two is required and must not be empty." })),
   prompt: opt(t.String({ description: "Another name for `text`." })),
+  add_special_tokens: opt(
+    t.Boolean({ description: "Tokens that begin and end a text are put around it. Default false." }),
+  ),
+  return_token_strs: opt(t.Boolean({ description: "The answer has the text of each token." })),
 });
 
 export type TokenizeRequest = Static<typeof TokenizeRequest>;
@@ -14,6 +18,7 @@ export type TokenizeRequest = Static<typeof TokenizeRequest>;
 export const TokenizeResponse = t.Object({
   tokens: t.Array(t.Integer()),
   count: t.Integer(),
+  token_strs: t.Optional(t.Array(t.String())),
   model: t.String(),
   max_model_len: t.Optional(t.Integer({ description: "Largest prompt plus output of one request." })),
 });
@@ -38,19 +43,34 @@ export const DetokenizeResponse = t.Object({
 });
 
 /** llama.cpp's own forms, without the model's name. */
-export const PlainTokenizeRequest = t.Object({ content: t.String() });
-export const PlainTokenizeResponse = t.Object({ tokens: t.Array(t.Integer()) });
+export const PlainTokenizeRequest = t.Object({
+  content: t.String(),
+  add_special: opt(t.Boolean({ description: "Tokens that begin and end a text are put around it. Default false." })),
+  parse_special: opt(t.Boolean({ description: "Special tokens in the text count as such. Default true." })),
+  with_pieces: opt(t.Boolean({ description: "Each token with its text, or its bytes where they are no UTF-8." })),
+});
+export const PlainTokenizeResponse = t.Object({
+  tokens: t.Union([
+    t.Array(t.Integer()),
+    t.Array(t.Object({ id: t.Integer(), piece: t.Union([t.String(), t.Array(t.Integer())]) })),
+  ]),
+});
 export const RenderedPrompt = t.Object({ prompt: t.String() });
 
 /** What is known of the server, in llama.cpp's layout. */
 export const ServerProps = t.Object({
-  default_generation_settings: t.Object({ n_ctx: t.Integer() }),
+  default_generation_settings: t.Object({ n_ctx: t.Integer(), params: JsonObject }),
   total_slots: t.Integer(),
   model_alias: t.String(),
   model_path: t.String({ description: "The file's name, without its folder." }),
+  chat_template: t.String({ description: "Jinja source." }),
+  bos_token: t.String(),
+  eos_token: t.String(),
   modalities: t.Object({ vision: t.Boolean(), audio: t.Boolean() }),
   build_info: t.String(),
 });
 
 /** One entry for each request that may run at once; the first ones run. */
-export const ServerSlots = t.Array(t.Object({ id: t.Integer(), n_ctx: t.Integer(), is_processing: t.Boolean() }));
+export const ServerSlots = t.Array(
+  t.Object({ id: t.Integer(), n_ctx: t.Integer(), is_processing: t.Boolean(), params: JsonObject }),
+);

@@ -13,13 +13,22 @@ export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
   models: models.map(encodeDetails),
 });
 
-function encodeEntry({ id, created, ownedBy, loaded, contextLength, parent }: ListedModel): ModelList["data"][number] {
+function encodeEntry({
+  id,
+  created,
+  ownedBy,
+  loaded,
+  contextLength,
+  parent,
+  aliases,
+}: ListedModel): ModelList["data"][number] {
   return {
     id,
     object: "model",
     created,
     owned_by: ownedBy,
     ...(parent !== undefined && { root: parent, parent }),
+    ...(aliases && { aliases: [...aliases] }),
     loaded,
     status: { value: loaded ? "loaded" : "unloaded" },
     ...(contextLength !== undefined && {

@@ -3,7 +3,7 @@
 import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
-import type { FinishReason, TokenLogprob, Usage } from "./usage.ts";
+import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
 export interface ToolCall {
@@ -92,6 +92,11 @@ export interface Sampling {
   readonly minTokens?: number;
 }
 
+export interface Gap {
+  readonly begun: string;
+  readonly files: readonly { readonly filename: string; readonly text: string }[];
+}
+
 export interface GenerateRequest {
   /** Correlation id; also the handle for cancelling. */
   readonly id: string;
@@ -100,10 +105,20 @@ export interface GenerateRequest {
   readonly messages: readonly ChatMessage[];
   /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
   readonly prompt?: string | readonly number[];
+  /** Special tokens that are written out in a `prompt` of text count as such. */
+  readonly parseSpecial?: true;
   /** Text that the answer has to lead to: it fills the gap between a `prompt` of text and this. */
   readonly suffix?: string;
+  /** With `suffix`: what the answer in the gap begins with, and other files that the model reads before it. */
+  readonly gap?: Gap;
+  /** The ids of prompt and answer are wanted with the events. */
+  readonly returnTokens?: true;
+  /** `progress` events are wanted while the prompt is computed. */
+  readonly returnProgress?: true;
   /** The last message is the beginning of the answer, which goes on from there. */
   readonly continueLast?: boolean;
+  /** False: the prompt ends behind the last message, and nothing tells the model that its turn has come. */
+  readonly generationPrompt?: false;
   /** The media that `messages` refer to, in their order; absent until they are loaded. */
   readonly media?: readonly Media[];
   /** Tools that may be called; none where calling is forbidden. */
@@ -114,8 +129,8 @@ export interface GenerateRequest {
   readonly parallelToolCalls: boolean;
   readonly constraint?: Constraint;
   readonly templateKwargs: TemplateKwargs;
-  /** Whether the template is asked for reasoning before the answer. */
-  readonly thinking: boolean;
+  /** Whether the template is asked for reasoning before the answer; absent: as it does by itself. */
+  readonly thinking?: boolean;
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
   readonly sampling: Sampling;
@@ -123,10 +138,16 @@ export interface GenerateRequest {
   readonly adapters?: AdapterSet;
   /** Output limit in tokens; absent: the room left in the context. */
   readonly maxTokens?: number;
+  /** Milliseconds after its first token at which an answer ends that has a line break; absent: none. */
+  readonly maxPredictMs?: number;
   /** Stop sequences, first match wins; never part of the output. Matched in visible text only. */
   readonly stop: readonly string[];
   /** Absent: no log probabilities. Else the number of alternatives per token (0 gives the chosen token alone). */
   readonly topLogprobs?: number;
+  /** With `topLogprobs`, and a raw prompt: those of the prompt's own tokens are wanted, too, with the finish. */
+  readonly promptLogprobs?: true;
+  /** Nothing that is cached is used: the whole prompt is computed. */
+  readonly fresh?: true;
   /** Answers wanted. Each has its own generator; the prompt is computed once. */
   readonly choices: number;
   /** Whose request it is: clients take turns. Absent: nobody's in particular. */
@@ -188,6 +209,19 @@ export interface TextEvent extends OfChoice {
   readonly type: "text";
   readonly text: string;
   readonly logprobs?: readonly TokenLogprob[];
+  /** Of a request that wants them: those since the last such event. */
+  readonly tokens?: readonly number[];
+}
+
+/** How much of the prompt is computed, of a request that wants to know; all in tokens. */
+export interface ProgressEvent extends OfChoice {
+  readonly type: "progress";
+  readonly total: number;
+  readonly cached: number;
+  /** Cached ones included. */
+  readonly processed: number;
+  /** Since its first computation began. */
+  readonly ms: number;
 }
 
 /** A piece of what the model thinks before it answers. */
@@ -212,7 +246,7 @@ export interface ToolArgumentsEvent extends OfChoice {
 }
 
 /** What the model writes, taken apart. */
-export type OutputEvent = TextEvent | ReasoningEvent | ToolCallEvent | ToolArgumentsEvent;
+export type OutputEvent = TextEvent | ReasoningEvent | ToolCallEvent | ToolArgumentsEvent | ProgressEvent;
 
 /** Always the last event of a generation that did not throw; with several answers, of each of them. */
 export interface FinishEvent extends OfChoice {
@@ -223,6 +257,10 @@ export interface FinishEvent extends OfChoice {
   /** With reason `length`: the context is full, no token limit of the request was reached. */
   readonly contextFull?: boolean;
   readonly usage: Usage;
+  /** Of a request that wants them; media have none. */
+  readonly tokens?: { readonly prompt: readonly number[]; readonly answer: readonly number[] };
+  /** The tokens of the prompt, of a request that wants them. */
+  readonly promptLogprobs?: readonly PromptLogprob[];
   /** Of a request that asked for it, and reached the engine. */
   readonly profile?: Profile;
 }

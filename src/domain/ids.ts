@@ -10,7 +10,7 @@ export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 
 /** Id of a response, and of an item of one: `rs` reasoning, `msg` message, `fc` function call, `item` of an input. */
 export const newResponseId = (): string => `resp_${hex(32)}`;
-export const newItemId = (kind: "rs" | "msg" | "fc" | "item"): string => `${kind}_${hex(32)}`;
+export const newItemId = (kind: "rs" | "msg" | "fc" | "item" | "cmp"): string => `${kind}_${hex(32)}`;
 
 /** Id of a live session, and of an event in it. */
 export const newSessionId = (): string => `sess_${hex(24)}`;

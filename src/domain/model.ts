@@ -27,8 +27,12 @@ export interface ModelInfo {
   readonly audio: boolean;
   /** What the chat template can say and have answered. */
   readonly template: { readonly tools: boolean; readonly parallelTools: boolean; readonly thinking: boolean };
+  /** Its Jinja source, and the tokens that begin and end a text. */
+  readonly chatTemplate?: { readonly source: string; readonly bos: string; readonly eos: string };
   /** Settings of a request that names none: flags, then the model file's, then llama.cpp's. */
   readonly sampling: Required<Pick<Sampling, "temperature" | "topP" | "presencePenalty">>;
+  /** All of them, where they are known. */
+  readonly defaults?: Sampling;
   /** Where the weights are computed, for people: "CPU (sapphirerapids, 2 threads)". */
   readonly device: string;
   /** Unix seconds: the model file's modification time, so that listings are stable. */
@@ -49,6 +53,8 @@ export interface ListedModel {
   readonly contextLength?: number;
   /** The model that it adapts: it is a LoRA adapter. */
   readonly parent?: string;
+  /** Other names of it. */
+  readonly aliases?: readonly string[];
   /** Another server computes it. */
   readonly remote?: true;
   /** Every svc has one of its own: other ones are not told of it. */

@@ -30,26 +30,34 @@ export interface AskedReasoning {
   readonly budget?: number;
   /** The request's own values for the chat template. */
   readonly kwargs?: TemplateKwargs;
+  /** Where neither the request nor a launch option says: false is no, undefined the chat template's own way. */
+  readonly usual: false | undefined;
 }
 
 export interface Reasoning {
-  readonly thinking: boolean;
+  readonly thinking?: boolean;
   readonly templateKwargs: TemplateKwargs;
   readonly reasoningBudget?: number;
 }
 
 /**
- * Thinking is off unless the request or a launch option asks for it. A `reasoning_effort` among the template's values
- * stays all the same, for templates that always think.
+ * The request says whether the model thinks, then a launch option, then `usual`. A `reasoning_effort` among the template's
+ * values stays whether or not, for templates that always think.
  */
 export function resolveReasoning(asked: AskedReasoning, settings: ReasoningSettings): Reasoning {
   const { effort } = asked;
   const kwargs: Record<string, unknown> = { ...settings.templateKwargs, ...asked.kwargs };
-  const wanted = asked.enabled ?? (effort === undefined ? kwargs["enable_thinking"] === true : effort !== "none");
-  const thinking = settings.think && wanted;
+  const wanted = asked.enabled ?? (effort === undefined ? yesOrNo(kwargs["enable_thinking"]) : effort !== "none");
+  const thinking = settings.think ? (wanted ?? asked.usual) : false;
   delete kwargs["enable_thinking"];
   if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
   else if (effort !== undefined && thinking) kwargs["reasoning_effort"] = EFFORTS[effort];
   const budget = asked.budget ?? settings.reasoningBudget ?? -1;
-  return { thinking, templateKwargs: kwargs, ...(budget >= 0 && { reasoningBudget: budget }) };
+  return {
+    ...(thinking !== undefined && { thinking }),
+    templateKwargs: kwargs,
+    ...(budget >= 0 && { reasoningBudget: budget }),
+  };
 }
+
+const yesOrNo = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);

@@ -63,10 +63,15 @@ export function usageOf(answers: readonly ({ readonly usage: Usage } | undefined
   return prompts.reduce(joinUsage, noUsage());
 }
 
+/** A token of a prompt; the first has no probability. */
+export type PromptLogprob = Omit<TokenLogprob, "logprob"> & { readonly logprob: number | null };
+
 export interface TokenLogprob {
   /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */
   readonly token: string;
+  /** Its id, where the model's vocabulary is at hand. */
+  readonly id?: number;
   readonly logprob: number;
   readonly bytes: readonly number[];
-  readonly top: readonly { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] }[];
+  readonly top: readonly Omit<TokenLogprob, "top">[];
 }

@@ -67,6 +67,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     templateKwargs: true,
     grammar: true,
     enforcesSchemas: true,
+    continueFields: { continue_final_message: true },
     reasoningBudget: "reasoning_budget_tokens",
     separatesReasoning: true,
   },

@@ -1,5 +1,6 @@
 // The body of another server's answer as JSON values: server-sent events, lines of JSON, or one JSON text.
 
+import { createParser } from "eventsource-parser";
 import { parseJson } from "./fields.ts";
 import { lost, malformed } from "./upstream-failure.ts";
 
@@ -21,23 +22,18 @@ export async function* readMessages(
   const isWhole = type.includes("application/json");
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
-  let held = "";
+  const splitter = splitterOf(type);
   try {
     if (type.includes("html")) throw malformed("answered with a page for browsers");
     while (true) {
       const { done, value } = await waiting(reader.read());
-      held += done ? decoder.decode() : decoder.decode(value, { stream: true });
-      if (held.length > longest) throw malformed("sent a line that is too long");
-      const lines = isWhole ? [held] : held.split("\n");
-      // What no line break ends may go on.
-      held = lines.pop() ?? "";
-      for (const line of lines) {
-        const data = payload(line, type);
+      for (const data of splitter.push(done ? decoder.decode() : decoder.decode(value, { stream: true }))) {
         if (data === "[DONE]") return;
-        if (data !== undefined) yield parse(data);
+        yield parse(data);
       }
+      if (splitter.held > longest) throw malformed("sent a line that is too long");
       if (!done) continue;
-      const last = isWhole ? held : payload(held, type);
+      const last = splitter.end();
       if (last !== undefined && last !== "[DONE]") yield isWhole ? parse(last) : parseLast(last);
       return;
     }
@@ -47,11 +43,69 @@ export async function* readMessages(
   }
 }
 
-function payload(line: string, type: string): string | undefined {
-  const trimmed = line.trimEnd();
-  if (trimmed === "") return undefined;
-  if (!type.includes("event-stream")) return trimmed;
-  return trimmed.startsWith("data:") ? trimmed.slice(5).trimStart() : undefined;
+/** Takes text as it comes and gives whole messages. */
+interface Splitter {
+  /** Characters of a message that is not whole yet. */
+  readonly held: number;
+  push(text: string): string[];
+  /** What nothing ended, at the end of the text. */
+  end(): string | undefined;
+}
+
+function splitterOf(type: string): Splitter {
+  if (type.includes("event-stream")) return new EventSplitter();
+  return new LineSplitter(!type.includes("application/json"));
+}
+
+/** A message a line, or all of the text. */
+class LineSplitter implements Splitter {
+  private text = "";
+
+  constructor(private readonly splits: boolean) {}
+
+  get held(): number {
+    return this.text.length;
+  }
+
+  push(text: string): string[] {
+    this.text += text;
+    if (!this.splits || !text.includes("\n")) return [];
+    const lines = this.text.split("\n");
+    // What no line break ends may go on.
+    this.text = lines.pop() ?? "";
+    return lines.map((line) => line.trimEnd()).filter((line) => line !== "");
+  }
+
+  end(): string | undefined {
+    const rest = this.text.trimEnd();
+    return rest === "" ? undefined : rest;
+  }
+}
+
+/** Server-sent events, whatever ends their lines and however many lines have their data. */
+class EventSplitter implements Splitter {
+  held = 0;
+  private ready: string[] = [];
+  private readonly parser = createParser({ onEvent: ({ data }) => void this.ready.push(data) });
+
+  push(text: string): string[] {
+    this.held += text.length;
+    this.parser.feed(text);
+    return this.take();
+  }
+
+  /** Many servers leave out the line that ends the last event. */
+  end(): string | undefined {
+    this.parser.feed("\n\n");
+    return this.take().at(-1);
+  }
+
+  private take(): string[] {
+    const taken = this.ready;
+    this.ready = [];
+    if (taken.length > 0) this.held = 0;
+    return taken.filter((data) => data.trim() !== "");
+  }
 }
 
 function parse(json: string): unknown {

@@ -52,5 +52,10 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.adapters && request.adapters.length > 0) throw cannotCarry("lora", kind);
   if (request.constraint?.grammar !== undefined && !traits.grammar) throw cannotCarry("grammar", kind);
   if (request.continueLast === true && !traits.continueFields) throw cannotCarry("messages", kind);
+  if (request.generationPrompt === false && kind !== "svc" && kind !== "llama.cpp" && kind !== "vllm") {
+    throw cannotCarry("add_generation_prompt", kind);
+  }
+  if (request.promptLogprobs) throw cannotCarry("echo", kind);
+  if (request.gap && (request.gap.begun !== "" || request.gap.files.length > 0)) throw cannotCarry("input_extra", kind);
   if (request.suffix !== undefined && kind !== "svc" && kind !== "ollama") throw cannotCarry("suffix", kind);
 }

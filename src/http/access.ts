@@ -22,4 +22,4 @@ export const isLimited = (method: string, pathname: string): boolean =>
 
 /** Whether the request opens a live session, for which a client secret is as good as an API key. */
 export const opensSession = (method: string, pathname: string): boolean =>
-  method === "GET" && /^\/v1\/realtime\/?$/.test(pathname);
+  method === "GET" && /^(\/v1)?\/realtime\/?$/.test(pathname);

@@ -25,6 +25,7 @@ import { embeddingRoutes } from "./routes/embeddings.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { imageRoutes } from "./routes/images.ts";
+import { llamaCompletionRoutes } from "./routes/llama-completion.ts";
 import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
@@ -43,6 +44,7 @@ import { sdapiRoutes } from "./routes/sdapi.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
+import { shortPaths } from "./short-paths.ts";
 import type { SocketHandler } from "./socket.ts";
 
 export interface App {
@@ -61,10 +63,11 @@ export interface App {
 /** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools that know no other API. */
 const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
   new Elysia({ name: "compatibility" })
-    .use(ollamaRoutes(deps, contexts))
+    .use(ollamaRoutes(deps, contexts, tokenizer))
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
     .use(llamaRoutes(deps, contexts, tokenizer))
+    .use(llamaCompletionRoutes(deps, contexts, tokenizer))
     .use(sdapiRoutes(deps, contexts));
 
 const textSubject = (engine: TextPort) => ({ kind: "text", model: engine.status().modelId });
@@ -116,6 +119,8 @@ export function createApp(services: AppServices): App {
     .use(healthRoutes(deps, contexts))
     .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
     .use(pageRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
+
+  if (deps.config.compatibilityApis) elysia.use(shortPaths(elysia.routes));
 
   const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
   const apiKeys = new ApiKeys(known);

@@ -4,7 +4,7 @@
 export type ErrorForm = "Error" | "MessagesError" | "OllamaError" | "SdapiError";
 
 export function errorForm(pathname: string): ErrorForm {
-  if (/^\/v1\/messages(\/|$)/.test(pathname)) return "MessagesError";
+  if (/^(\/v1)?\/messages(\/|$)/.test(pathname)) return "MessagesError";
   if (pathname.startsWith("/sdapi/")) return "SdapiError";
   return pathname.startsWith("/api/") ? "OllamaError" : "Error";
 }

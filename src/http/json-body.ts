@@ -8,13 +8,8 @@ import { JsonText } from "./json-text.ts";
 
 const MB = 1024 * 1024;
 
-/** What clients send who did not choose. */
-const FORM_HINTS: Readonly<Record<string, string>> = {
-  "application/x-www-form-urlencoded":
-    "; got application/x-www-form-urlencoded, which curl -d sends by itself: add -H 'Content-Type: application/json'",
-  "multipart/form-data": "; got multipart/form-data",
-  "text/plain": "; got text/plain",
-};
+/** What programs send that did not choose, as `curl -d`, and what a page of any site may send without a preflight. */
+const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
@@ -107,16 +102,24 @@ function valid<T>(size: number, read: () => T): T {
 const invalid = (what: string, size: number): SvcError =>
   new SvcError("invalid_json", `The request body is not ${what} (${size} bytes received).`);
 
-/** JSON or nothing stated: any other type could come from a cross-site form without a preflight. */
+/** JSON or nothing stated; what a form of a page sends, only where no page sends it: it comes without a preflight. */
 function checkMediaType(headers: Headers): void {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type && type !== "application/json" && !/^application\/[\w.-]+\+json$/.test(type)) {
-    throw new SvcError("unsupported_media_type", `Content-Type must be application/json${FORM_HINTS[type] ?? ""}.`);
+  const isForm = type !== undefined && FORM_TYPES.has(type);
+  const isJson = !type || type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
+  if (!isJson && !(isForm && !isFromPage(headers))) {
+    const got = isForm ? `; got ${type}, which is not taken from browsers` : "";
+    throw new SvcError("unsupported_media_type", `Content-Type must be application/json${got}.`);
   }
   const encoding = headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding && encoding !== "identity") {
     throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the body uncompressed.");
   }
+}
+
+/** Browsers say where a request comes from, and pages cannot keep them from it. */
+function isFromPage(headers: Headers): boolean {
+  return headers.has("origin") || [...headers.keys()].some((name) => name.startsWith("sec-fetch-"));
 }
 
 /** What is thrown about a longer body. Agents look for "too long" and then shorten the conversation. */

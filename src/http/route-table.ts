@@ -23,6 +23,11 @@ export class RouteTable {
     }));
   }
 
+  /** Every path, as registered. */
+  get paths(): readonly string[] {
+    return this.patterns.map(({ pattern }) => pattern);
+  }
+
   /** The route of a URL path, whatever the method. */
   find(path: string): RouteMatch | undefined {
     return this.patterns.find(({ expression }) => expression.test(path));

@@ -22,6 +22,8 @@ export interface PlanRow {
   readonly position: number;
   /** The row's logits are wanted: its sampled token goes to `apply`. */
   readonly sample: boolean;
+  /** The log probability of the prompt's next token is wanted. */
+  readonly score?: true;
   /** Where a speculative token comes from; absent: the token is known. */
   readonly speculative?: SpeculationSource;
 }
@@ -100,5 +102,6 @@ export function rowOf(sequence: Sequence, index: number): PlanRow {
     index,
     position: sequence.position(index),
     sample: index === sequence.length - 1,
+    ...(sequence.scored && index < sequence.promptLength - 1 && { score: true as const }),
   };
 }

@@ -116,7 +116,8 @@ export class Scheduler {
     const sequence = new Sequence(request, now, this.keyOf);
     const waits = this.queue.waitsForEnd(sequence) && this.forecast.isInformed;
     const { tokens } = this.kv.reusable(sequence, now);
-    const shared = this.limits.reuse ? running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
+    const shared =
+      this.limits.reuse && !sequence.fresh ? running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
     return (waits ? this.forecast.firstEndMs(running) : 0) + this.forecast.promptMs(missing);
   }
@@ -140,6 +141,12 @@ export class Scheduler {
   /** Prompt tokens of a request that were cached when it was admitted. */
   cachedTokens(key: Key): number {
     return this.byKey.get(key)?.cached ?? 0;
+  }
+
+  /** Tokens of a request that are in the cache, and those that were there before it; of its prompt alone while that is computed. */
+  progress(key: Key): { readonly processed: number; readonly cached: number } {
+    const { computed = 0, cached = 0, promptLength = 0 } = this.byKey.get(key) ?? {};
+    return { processed: Math.min(computed, promptLength), cached };
   }
 
   /** A sequence of the KV cache had to be cleared: its request computes everything again. */

@@ -23,6 +23,10 @@ export interface SequenceRequest {
   readonly background?: boolean;
   /** Whether it allows speculative tokens. */
   readonly speculate?: boolean;
+  /** Nothing that is cached is used for it. */
+  readonly fresh?: boolean;
+  /** The log probability of each of its prompt's tokens is wanted. */
+  readonly scored?: boolean;
   /** Whether it allows multi-step decoding: several tokens are sampled before the first is looked at. */
   readonly multiStep?: boolean;
 }
@@ -39,6 +43,8 @@ export class Sequence {
   readonly background: boolean;
   readonly multiStep: boolean;
   readonly speculate: boolean;
+  readonly fresh: boolean;
+  readonly scored: boolean;
   /** Prompt and sampled tokens; the last sampled one is not in the KV cache yet. */
   ids: Int32Array;
   length: number;
@@ -75,6 +81,8 @@ export class Sequence {
     this.background = request.background ?? false;
     this.multiStep = request.multiStep ?? false;
     this.speculate = request.speculate ?? false;
+    this.scored = request.scored ?? false;
+    this.fresh = this.scored || (request.fresh ?? false);
     this.ids = request.prompt;
     this.length = request.prompt.length;
   }

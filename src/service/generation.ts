@@ -84,7 +84,7 @@ export class GenerationService {
         finishes[event.choice ?? 0] = event;
         report.reason = event.reason;
         report.usage = usageOf(finishes, choices);
-      } else {
+      } else if (event.type !== "progress") {
         const now = this.deps.clock.now();
         if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt));
         else live.metrics.interToken(now - lastTextAt);

@@ -29,6 +29,8 @@ export class LocalModel implements ModelSource {
     private readonly engine: TextPort,
     parallel: number,
     private readonly read: ReadKinds = {},
+    /** Other names of the model. */
+    private readonly aliases: readonly string[] = [],
   ) {
     const { modelId, adapters } = engine.status();
     this.backend = { model: modelId, engine, parallel, subject: { kind: "text", model: modelId } };
@@ -38,12 +40,17 @@ export class LocalModel implements ModelSource {
   models(): readonly ListedModel[] {
     const status = this.engine.status();
     const { modelId: parent, adapters } = status;
-    const model = listed(status, this.read);
-    return [model, ...adapters.map(({ name, created }) => ({ ...model, id: name, created, parent }))];
+    const { aliases } = this;
+    const model = { ...listed(status, this.read), ...(aliases.length > 0 && { aliases }) };
+    return [
+      model,
+      ...adapters.map(({ name, created }) => ({ ...listed(status, this.read), id: name, created, parent })),
+    ];
   }
 
   find(model: string): Served | undefined {
-    const chat = model === this.backend.model ? this.backend : this.adapted.get(model);
+    const isOwn = model === this.backend.model || this.aliases.includes(model);
+    const chat = isOwn ? this.backend : this.adapted.get(model);
     return chat && { chat };
   }
 }
@@ -54,8 +61,9 @@ export function localRouter(
   parallel: number,
   others: readonly ModelSource[] = [],
   read: ReadKinds = {},
+  aliases: readonly string[] = [],
 ): ModelRouter {
-  const local = new LocalModel(engine, parallel, read);
+  const local = new LocalModel(engine, parallel, read, aliases);
   return new ModelRouter([local, ...others], { chat: local.backend });
 }
 

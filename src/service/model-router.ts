@@ -139,11 +139,22 @@ export class ModelRouter {
   }
 
   private named<C extends Capability>(model: string, capability: C): Backends[C] | undefined {
-    for (const source of this.sources) {
-      const backend = source.find(model)?.[capability];
-      if (backend) return backend;
+    for (const name of [model, this.wholeName(model, capability)]) {
+      if (name === undefined) continue;
+      for (const source of this.sources) {
+        const backend = source.find(name)?.[capability];
+        if (backend) return backend;
+      }
     }
     return undefined;
+  }
+
+  /** The only vector model that a short name, with or without a tag, is the beginning of: `all-minilm`, `all-minilm:latest`. */
+  private wholeName(model: string, capability: Capability): string | undefined {
+    if (capability !== "embeddings" && capability !== "rerank") return undefined;
+    const [short = ""] = model.toLowerCase().split(":");
+    const found = this.listed(capability).filter(({ id }) => id.toLowerCase().startsWith(`${short}-`));
+    return short !== "" && found.length === 1 ? found[0]?.id : undefined;
   }
 
   /** Vectors of different models cannot be compared: which one answers must not depend on what is loaded, or far away. */

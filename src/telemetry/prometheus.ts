@@ -3,6 +3,7 @@
 import type { Clock } from "../domain/clock.ts";
 import { by, counter, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
 import { jobMetrics } from "./job-metrics.ts";
+import { llamaMetrics } from "./llama-metrics.ts";
 import {
   LINE_OUTCOMES,
   subjectLabels,
@@ -40,7 +41,11 @@ export class PrometheusMetrics implements Metrics {
   private readonly requests = new Map<string, { readonly labels: Labels; readonly counts: RequestCounts }>();
   private readonly startedAt: number;
 
-  constructor(private readonly clock: Clock) {
+  /** `names`: whose names engines' metrics have beside svc's own. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly names: "svc" | "llamacpp" = "svc",
+  ) {
     this.startedAt = clock.wall() / 1000;
   }
 
@@ -71,7 +76,8 @@ export class PrometheusMetrics implements Metrics {
 
   render(levels: MetricLevels): string {
     const requests = [...this.requests.values()].map(({ labels, counts }) => ({ labels, metrics: counts.metrics() }));
-    return exposition([...levels.engines, ...requests, this.server(levels)]);
+    const tables = [...levels.engines, ...requests, this.server(levels)];
+    return this.names === "llamacpp" ? exposition(tables) + llamaMetrics(tables) : exposition(tables);
   }
 
   private server({ version, registered, sessions, residentBytes, cpuSeconds, jobs }: MetricLevels): MetricTable {

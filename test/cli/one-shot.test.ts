@@ -12,7 +12,7 @@ test("a one-shot answer thinks as the launch options say", () => {
     templateKwargs: { reasoning_effort: "high", style: "short" },
   });
   expect(asked({ templateKwargs })).not.toHaveProperty("reasoningBudget");
-  expect(asked({}).thinking).toBe(false);
+  expect(asked({})).not.toHaveProperty("thinking");
 });
 
 test("--no-think wins over the template's values", () => {
@@ -21,4 +21,12 @@ test("--no-think wins over the template's values", () => {
     templateKwargs: { enable_thinking: true, style: "short" },
   });
   expect([thinking, templateKwargs]).toEqual([false, { style: "short" }]);
+});
+
+test("--guided-json holds a one-shot answer to the schema, and without constraints states it", () => {
+  const guidedJson = { type: "object", properties: { city: { type: "string" } } };
+  expect(asked({ guidedJson })).toMatchObject({ thinking: false, constraint: { schema: { type: "object" } } });
+  const { messages } = asked({ guidedJson, constrain: false });
+  expect(messages[0]?.role).toBe("system");
+  expect(messages[0]?.content).toContain('"city"');
 });

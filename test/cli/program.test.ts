@@ -270,10 +270,21 @@ describe("scripts", () => {
 describe("one answer", () => {
   const greedy = ["-t", "0", "--max-tokens", "16"];
 
+  test(
+    "-s with --guided-json follows the schema",
+    async () => {
+      const schema = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}';
+      const { code, out } = await finish(["-s", QUESTION, "--guided-json", schema, "-t", "0"]);
+      expect([code, JSON.parse(out)]).toEqual([0, { city: expect.any(String) }]);
+    },
+    TIMEOUT_MS,
+  );
+
   test.each<[string, Input, string[]]>([
     ["-s", "ignore", ["-s", QUESTION]],
     ["-s -", new Blob([QUESTION]), ["-s", "-"]],
     ["a file on standard input", new Blob([QUESTION]), []],
+    ["-s beside a file on standard input", new Blob([QUESTION]), ["-s", "Answer this:"]],
     ["-s --no-streaming", "ignore", ["-s", QUESTION, "--no-streaming"]],
   ])(
     "%s prints the answer alone",

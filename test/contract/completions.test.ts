@@ -27,6 +27,29 @@ describe("completions", () => {
     expect(alone.choices[0]?.text).toBe("A");
   });
 
+  test("with echo and logprobs, the tokens of the prompt come before those of the answer", async () => {
+    const own = (token: string) => ({ token, id: 1, bytes: [...Buffer.from(token)], logprob: -1, top: [] });
+    const promptLogprobs = [
+      { ...own("A"), logprob: null },
+      { ...own("B"), top: [own("C")] },
+    ];
+    const server = serve({ steps: [{ text: "x", logprobs: [own("x")] }], finish: { promptLogprobs } });
+    const ask = async (body: object) => (await json(server.post("/v1/completions", body))).choices[0];
+    const answer = await ask({ prompt: "AB", echo: true, logprobs: 1, max_tokens: 1 });
+    expect(answer).toMatchObject({
+      text: "ABx",
+      logprobs: {
+        tokens: ["A", "B", "x"],
+        token_logprobs: [null, -1, -1],
+        top_logprobs: [null, { B: -1, C: -1 }, { x: -1 }],
+        text_offset: [0, 1, 2],
+      },
+    });
+    expect(server.engine.requests[0]).toMatchObject({ promptLogprobs: true, topLogprobs: 1 });
+    const alone = await ask({ prompt: [5, 6], echo: true, logprobs: 0, max_tokens: 0 });
+    expect(alone).toMatchObject({ text: "AB", logprobs: { tokens: ["A", "B"] } });
+  });
+
   test("as many answers as one request may have are made, and one more prompt is refused", async () => {
     const server = serve((request) => ({ steps: [{ text: String(request.prompt) }] }), { maxQueue: 2 });
     const prompts = (count: number) => Array.from({ length: count }, (_, at) => `p${at}`);
@@ -47,7 +70,8 @@ describe("completions", () => {
     [{}, "prompt"],
     [{ prompt: "a", n: 2, best_of: 1 }, "best_of"],
     [{ prompt: "a", best_of: 2, stream: true }, "best_of"],
-    [{ prompt: "a", echo: true, logprobs: 1 }, "echo"],
+    [{ prompt: "a", echo: true, logprobs: 1, stream: true }, "echo"],
+    [{ prompt: "a", echo: true, logprobs: 1, suffix: "b" }, "echo"],
     [{ prompt: [1, 2], echo: true }, "echo"],
     [{ prompt: "a", max_tokens: 0 }, "max_tokens"],
     [{ prompt: [1], suffix: "x" }, "suffix"],

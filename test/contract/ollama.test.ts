@@ -65,7 +65,7 @@ describe("chat", () => {
 
   test("options that this server does not know have no effect, whatever they hold", async () => {
     const server = serve(scripts.text as FakeScript);
-    const unknown = { mirostat: 9, dry_penalty_last_n: 2 ** 31 - 1, xtc_probability: "x", logit_bias: { cat: 1 } };
+    const unknown = { dry_penalty_last_n: 2 ** 31 - 1, xtc_probability: "x", logit_bias: { cat: 1 } };
     const options = { seed: 3, repeat_last_n: 5, ...unknown };
     for (const [path, asked] of [
       ["/api/chat", { messages: user }],
@@ -134,12 +134,45 @@ describe("generate", () => {
 
   test.each([
     [{ template: "{{ .Prompt }}" }, "template"],
-    [{ context: [1, 2] }, "context"],
+    [{ context: "a" }, "context"],
+    [{ context: [1], raw: true }, "context"],
+    [{ context: [1], images: ["AAAA"] }, "images"],
     [{ top_logprobs: 2 }, "top_logprobs"],
     [{ logprobs: true, top_logprobs: 21 }, "top_logprobs"],
   ])("%j is refused by name", async (field, param) => {
     const response = await serve().post("/api/generate", { prompt: "hi", ...field });
     expect([response.status, (await json(response)).error]).toEqual([400, expect.stringContaining(`'${param}'`)]);
+  });
+
+  test("context comes back as the conversation in tokens, and goes on from there", async () => {
+    const tokens = { prompt: [1, 2], answer: [3] };
+    const server = serve({ steps: [{ text: "x" }], finish: { tokens } });
+    const answer = await json(await server.post("/api/generate", { prompt: "hi", stream: false }));
+    expect(answer.context).toEqual([1, 2, 3]);
+    const lines = await (await server.post("/api/generate", { prompt: "b", context: answer.context })).text();
+    expect(JSON.parse(lines.trim().split("\n").at(-1) ?? "").context).toEqual([1, 2, 3]);
+    // The fake's template writes the turn as text, and its tokens are characters.
+    const turn = [..."<user>b"].map((char) => char.codePointAt(0));
+    expect(server.engine.requests[1]).toMatchObject({ messages: [], prompt: [1, 2, 3, ...turn] });
+    const raw = await json(await server.post("/api/generate", { prompt: "hi", raw: true, stream: false }));
+    expect(server.engine.requests[2]).not.toHaveProperty("returnTokens");
+    expect(raw.done).toBe(true);
+  });
+
+  test("a request that waited for the model says how long", async () => {
+    const server = serve({ steps: ["accept", { text: "x" }] });
+    server.engine.state = "loading";
+    const wait = server.post("/api/generate", { prompt: "hi", stream: false });
+    const answer = await json(await wait);
+    expect(answer.load_duration).toBeGreaterThanOrEqual(0);
+    expect(answer.total_duration).toBeGreaterThanOrEqual(answer.load_duration ?? 0);
+  });
+
+  test("keep_alive 0 without a prompt is answered as the end of the model", async () => {
+    const reason = async (path: string, body: object) => (await json(await serve().post(path, body))).done_reason;
+    expect(await reason("/api/generate", { keep_alive: 0 })).toBe("unload");
+    expect(await reason("/api/chat", { messages: [], keep_alive: "0s" })).toBe("unload");
+    expect(await reason("/api/chat", { messages: [], keep_alive: "5m" })).toBe("load");
   });
 
   test("images need the template", async () => {
@@ -180,7 +213,7 @@ test("what tools look at first: models, one model, version", async () => {
   checker(OllamaModels)(await get("/api/tags"));
   checker(OllamaModels)(await get("/api/ps"));
   checker(OllamaModel)(await (await server.post("/api/show", { model: "x" })).json());
-  expect(await get("/api/version")).toEqual({ version: "0.0.0-test" });
+  expect(await get("/api/version")).toEqual({ version: "0.13.5", svc: "0.0.0-test" });
 });
 
 test("models have what clients print: a digest of their own, and what they are for", async () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
+import { expectGolden } from "../http/golden.ts";
 import { serve, until } from "../http/harness.ts";
 import { id, json, schema } from "./asking.ts";
 import { scripts } from "./scripts.ts";
@@ -216,4 +217,37 @@ describe("responses", () => {
     const found = await Promise.all(ids.map(async (one) => (await fetch(`${server.url}/v1/responses/${one}`)).status));
     expect(found).toEqual([404, 200, 200]);
   });
+});
+
+describe("compaction", () => {
+  test("a conversation becomes an item that stands for it in the next input", async () => {
+    const server = serve({ steps: [{ text: "They want tea." }] });
+    const post = async (path: string, body: object) => server.post(path, body, id);
+    const input = [
+      { role: "user", content: "I want tea." },
+      { role: "assistant", content: "Green?" },
+    ];
+    const text = await (
+      await post("/v1/responses/compact", { input, tools: [], text: { format: { type: "json_object" } } })
+    ).text();
+    await expectGolden("compaction-whole.json", text.replace(/cmp_[0-9a-f]{32}/, "cmp_ID"));
+    const { output } = JSON.parse(text);
+    const [asked] = server.engine.requests;
+    expect(asked).toMatchObject({ thinking: false, tools: [], maxTokens: 2048 });
+    expect(asked).not.toHaveProperty("constraint");
+    expect(asked?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    await post("/v1/responses", { input: [...output, { role: "user", content: "Go on." }] });
+    expect(server.engine.requests[1]?.messages).toEqual([
+      { role: "user", content: "Summary of the conversation so far:\nThey want tea.\n\nGo on." },
+    ]);
+  });
+
+  test.each([{}, { encrypted_content: "gAAAA" }, { encrypted_content: btoa("{}") }])(
+    "%j is no compaction",
+    async (item) => {
+      const response = await serve().post("/v1/responses", { input: [{ type: "compaction", ...item }] });
+      expect(response.status).toBe(400);
+      expect((await json(response)).error.param).toBe("input.0.encrypted_content");
+    },
+  );
 });

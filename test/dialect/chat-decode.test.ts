@@ -59,7 +59,6 @@ describe("fields", () => {
       toolChoice: "auto",
       parallelToolCalls: true,
       templateKwargs: {},
-      thinking: false,
       sampling: {},
       stop: [],
       choices: 1,
@@ -105,7 +104,14 @@ describe("fields", () => {
       modalities: ["text"],
       never_heard_of: [{ deep: true }],
     };
-    expect(decode(ignored)).toEqual(decode({}));
+    expect(decode(ignored)).toEqual(decode({ reasoning_effort: "none" }));
+  });
+
+  test("--stream-usage requested: a usage chunk comes where it is requested", () => {
+    expect(decode({}).includeUsage).toBe(true);
+    expect(decode({}, { streamUsage: "requested" }).includeUsage).toBe(false);
+    const stream_options = { include_usage: true };
+    expect(decode({ stream_options }, { streamUsage: "requested" }).includeUsage).toBe(true);
   });
 
   test("sampling values pass through", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
+import { thrown } from "../support/thrown.ts";
 
 const settings: ChatSettings = {
   stop: [],
@@ -17,15 +18,6 @@ const tool = (name: string, more: object = {}) => ({
   type: "function",
   function: { name, parameters: schema, ...more },
 });
-const failure = (run: () => unknown) => {
-  try {
-    run();
-  } catch (error) {
-    const { code, details } = error as { code: string; details: { param?: string } };
-    return [code, details.param];
-  }
-  return "no failure";
-};
 
 describe("tools", () => {
   test("pass through; without parameters they take none", () => {
@@ -59,18 +51,15 @@ describe("tools", () => {
 
   test("what cannot be meant is refused by name", () => {
     const tools = [tool("a")];
-    expect(failure(() => decode({ tools: [tool("a"), tool("a")] }))).toEqual([
-      "invalid_value",
-      "tools.1.function.name",
-    ]);
-    expect(failure(() => decode({ tool_choice: "required" }))).toEqual(["invalid_value", "tool_choice"]);
+    expect(thrown(() => decode({ tools: [tool("a"), tool("a")] }))).toEqual(["invalid_value", "tools.1.function.name"]);
+    expect(thrown(() => decode({ tool_choice: "required" }))).toEqual(["invalid_value", "tool_choice"]);
     const unknown = { type: "function", function: { name: "z" } };
-    expect(failure(() => decode({ tools, tool_choice: unknown }))).toEqual(["invalid_value", "tool_choice"]);
-    expect(failure(() => decode({ tools: [{ type: "custom", custom: { name: "x" } }] }))).toEqual([
+    expect(thrown(() => decode({ tools, tool_choice: unknown }))).toEqual(["invalid_value", "tool_choice"]);
+    expect(thrown(() => decode({ tools: [{ type: "custom", custom: { name: "x" } }] }))).toEqual([
       "unsupported_parameter",
       "tools.0.type",
     ]);
-    expect(failure(() => decode({ tools, grammar: "root ::= x" }))).toEqual(["invalid_value", "grammar"]);
+    expect(thrown(() => decode({ tools, grammar: "root ::= x" }))).toEqual(["invalid_value", "grammar"]);
   });
 
   test("strict tools promise enforcement", () => {
@@ -153,7 +142,7 @@ describe("structured output", () => {
     expect(
       decode({ response_format: { type: "json_schema", json_schema: { name: "n", schema: {} } } }).constraint,
     ).toMatchObject({ schema: { anyOf: [{}] } });
-    expect(failure(() => decode({ response_format: { type: "json_schema" } }))).toEqual([
+    expect(thrown(() => decode({ response_format: { type: "json_schema" } }))).toEqual([
       "missing_required_parameter",
       "response_format.json_schema",
     ]);
@@ -183,7 +172,7 @@ describe("structured output", () => {
       strict: false,
       inexpressible: false,
     });
-    expect(failure(() => decode({ ...format({}), grammar: "root ::= x" }))).toEqual(["invalid_value", "grammar"]);
+    expect(thrown(() => decode({ ...format({}), grammar: "root ::= x" }))).toEqual(["invalid_value", "grammar"]);
   });
 });
 
@@ -191,14 +180,16 @@ test("tools and functions are at most 1024", () => {
   const names = Array.from({ length: 1025 }, (_, index) => `f${index}`);
   const functions = names.map((name) => ({ name }));
   expect(decode({ functions: functions.slice(1) }).tools).toHaveLength(1024);
-  expect(failure(() => decode({ functions }))).toEqual(["invalid_value", "functions"]);
-  expect(failure(() => decode({ tools: names.map((name) => tool(name)) }))).toEqual(["invalid_value", "tools"]);
+  expect(thrown(() => decode({ functions }))).toEqual(["invalid_value", "functions"]);
+  expect(thrown(() => decode({ tools: names.map((name) => tool(name)) }))).toEqual(["invalid_value", "tools"]);
 });
 
 describe("reasoning", () => {
   const kwargs = (value: object) => ({ chat_template_kwargs: value });
   test.each([
-    [{}, false, undefined],
+    [{}, undefined, undefined],
+    [{ response_format: { type: "json_object" } }, false, undefined],
+    [{ response_format: { type: "json_object" }, reasoning_effort: "low" }, true, "low"],
     [{ reasoning_effort: "none" }, false, undefined],
     [{ reasoning_effort: "minimal" }, true, "low"],
     [{ reasoning_effort: "low" }, true, "low"],
@@ -209,14 +200,14 @@ describe("reasoning", () => {
     [kwargs({ enable_thinking: true }), true, undefined],
     [{ reasoning_effort: "max", ...kwargs({ enable_thinking: false }) }, false, undefined],
     [{ reasoning_effort: "none", ...kwargs({ enable_thinking: true }) }, true, undefined],
-    [kwargs({ reasoning_effort: "high" }), false, "high"],
+    [kwargs({ reasoning_effort: "high" }), undefined, "high"],
     [kwargs({ reasoning_effort: "high", enable_thinking: false }), false, "high"],
     [kwargs({ reasoning_effort: "high", enable_thinking: true }), true, "high"],
     [{ reasoning_effort: "low", ...kwargs({ reasoning_effort: "high" }) }, true, "low"],
     [{ reasoning_effort: "none", ...kwargs({ reasoning_effort: "high" }) }, false, undefined],
   ])("%j", (fields, thinking, effort) => {
     const request = decode(fields);
-    expect([request.thinking, request.templateKwargs["reasoning_effort"]]).toEqual([thinking, effort]);
+    expect<unknown>([request.thinking, request.templateKwargs["reasoning_effort"]]).toEqual([thinking, effort]);
     expect(request.templateKwargs["enable_thinking"]).toBeUndefined();
   });
 
@@ -245,7 +236,7 @@ describe("reasoning", () => {
   });
 
   test("enable_thinking must be a boolean", () => {
-    expect(failure(() => decode(kwargs({ enable_thinking: "yes" })))).toEqual([
+    expect(thrown(() => decode(kwargs({ enable_thinking: "yes" })))).toEqual([
       "invalid_type",
       "chat_template_kwargs.enable_thinking",
     ]);
@@ -275,7 +266,7 @@ describe("llama.cpp's further samplers", () => {
       [5, 1.5],
       [7, -1e9],
     ]);
-    expect(failure(() => decode({ logit_bias: { word: 1 } }))).toEqual(["invalid_value", "logit_bias"]);
-    expect(failure(() => decode({ logit_bias: { 5: 101 } }))).toEqual(["invalid_value", "logit_bias.5"]);
+    expect(thrown(() => decode({ logit_bias: { word: 1 } }))).toEqual(["invalid_value", "logit_bias"]);
+    expect(thrown(() => decode({ logit_bias: { 5: 101 } }))).toEqual(["invalid_value", "logit_bias.5"]);
   });
 });

@@ -32,7 +32,7 @@ describe("messages", () => {
   test("an assistant's beginning is continued, not repeated", async () => {
     const messages = [...turns, { role: "assistant", content: "The capital of" }];
     const { content } = (await objects(await post("/v1/messages", { max_tokens: 50, messages, temperature: 0 })))[0];
-    expect(content).toEqual([{ type: "text", text: " France is Paris.", citations: null }]);
+    expect(content).toEqual([{ type: "text", text: " France is Paris." }]);
   });
 
   test("counting says what a call would count, with tools and system", async () => {
@@ -128,3 +128,129 @@ test("arguments of a call that nest deeper than a native stack are a prompt like
   expect([response.status, error.code]).toEqual([400, "context_length_exceeded"]);
   expect((await post("/v1/chat/completions", { messages: turns, max_tokens: 4 })).status).toBe(200);
 }, 60_000);
+
+describe("llama.cpp's routes", () => {
+  const ask = async (path: string, body: object) => (await objects(await post(path, body)))[0];
+
+  test("tokens with their pieces, as text or bytes, and special tokens as the request wants them", async () => {
+    const content = "Hé<|im_start|>";
+    const { tokens } = await ask("/tokenize", { content, with_pieces: true });
+    const bytes = (piece: string | number[]) => (typeof piece === "string" ? [...Buffer.from(piece)] : piece);
+    expect(Buffer.from(tokens.flatMap(({ piece }: { piece: string }) => bytes(piece))).toString()).toContain(content);
+    expect(tokens.at(-1).piece).toBe("<|im_start|>");
+    expect(tokens.some(({ piece }: { piece: unknown }) => Array.isArray(piece))).toBe(true);
+    const plain = await ask("/tokenize", { content, parse_special: false });
+    expect(plain.tokens.length).toBeGreaterThan(tokens.length);
+    expect(plain.tokens).not.toContain(tokens.at(-1).id);
+  });
+
+  test("what /apply-template gives is answered by /completion as the chat is", async () => {
+    const { prompt } = await ask("/apply-template", { messages: turns });
+    const answer = await ask("/completion", { prompt, n_predict: 30, temperature: 0, return_tokens: true });
+    expect(answer.content).toBe("The capital of France is Paris.");
+    expect([answer.stop_type, answer.tokens.length]).toEqual(["eos", answer.tokens_predicted - 1]);
+    const { prompt: open } = await ask("/apply-template", { messages: turns, add_generation_prompt: false });
+    expect(prompt).toStartWith(open);
+    expect(prompt.length).toBeGreaterThan(open.length);
+  });
+
+  test("a stream tells how much of the prompt is computed, and the ids of its tokens", async () => {
+    const body = { prompt: "word ".repeat(300), n_predict: 5, stream: true, return_progress: true, ignore_eos: true };
+    const chunks = await objects(await post("/completion", body));
+    const progress = chunks.flatMap(({ prompt_progress }) => prompt_progress ?? []);
+    expect(progress.at(-1)).toMatchObject({ cache: 0, total: chunks.at(-1).tokens_evaluated });
+    expect(progress.at(-1).processed).toBe(progress.at(-1).total);
+    expect(chunks.flatMap(({ tokens }) => tokens)).toHaveLength(5);
+  });
+
+  test("a time limit ends an answer that has a line break", async () => {
+    const { tokens } = await ask("/tokenize", { content: "\n" });
+    const body = { prompt: "a", n_predict: 4000, ignore_eos: true, logit_bias: { [tokens.at(-1)]: 100 } };
+    const answer = await ask("/completion", { ...body, t_max_predict_ms: 20 });
+    expect([answer.stop_type, answer.truncated, answer.tokens_predicted < 3000]).toEqual(["limit", false, true]);
+  });
+
+  test("/props has the template, the tokens and the default parameters", async () => {
+    const props = (await objects(await fetch(`${server.url}/props`)))[0];
+    expect(props.chat_template).toContain("messages");
+    expect(props.bos_token + props.eos_token).toContain("<|");
+    expect(props.default_generation_settings.params).toMatchObject({ top_k: 40, n_predict: -1 });
+  });
+});
+
+test("a last turn of the assistant is continued in chat, and choices and expressions are held to", async () => {
+  const ask = async (body: object) => {
+    const [answer] = await objects(await post("/v1/chat/completions", { max_tokens: 20, temperature: 0, ...body }));
+    return answer.choices[0].message.content as string;
+  };
+  const messages = [...turns, { role: "assistant", content: "The capital of" }];
+  expect(await ask({ messages, continue_final_message: true })).toBe(" France is Paris.");
+  expect(await ask({ messages, add_generation_prompt: false })).toBe(" France is Paris.");
+  expect(["maybe", "perhaps"]).toContain(await ask({ messages: turns, guided_choice: ["maybe", "perhaps"] }));
+  expect(await ask({ messages: turns, structured_outputs: { regex: "\\d{4}-é" } })).toMatch(/^\d{4}-é$/);
+});
+
+describe("log probabilities of a prompt", () => {
+  interface Completion {
+    readonly text: string;
+    readonly logprobs: {
+      readonly tokens: string[];
+      readonly token_logprobs: (number | null)[];
+      readonly top_logprobs: (Record<string, number> | null)[];
+      readonly text_offset: number[];
+    };
+  }
+  const complete = async (body: object): Promise<Completion> =>
+    (await objects(await post("/v1/completions", { temperature: 0, logprobs: 3, ...body })))[0].choices[0];
+
+  test("are those with which the same tokens are generated", async () => {
+    const prompt = "Once upon a time";
+    const answer = await complete({ prompt, max_tokens: 100, ignore_eos: true });
+    const { text, logprobs } = await complete({ prompt: prompt + answer.text, max_tokens: 0, echo: true });
+    expect(text).toBe(prompt + answer.text);
+    expect([logprobs.token_logprobs[0], logprobs.top_logprobs[0]]).toEqual([null, null]);
+    expect(logprobs.tokens.join("")).toBe(text);
+    const generated = answer.logprobs.token_logprobs;
+    const scored = logprobs.token_logprobs.slice(-generated.length);
+    for (const [at, value] of generated.entries()) expect(scored[at]).toBeCloseTo(value ?? 0, 0);
+    expect(logprobs.tokens.slice(-generated.length)).toEqual(answer.logprobs.tokens);
+  });
+
+  test("of ids, long ones and several at once, also when all is cached, with the answer behind them", async () => {
+    const content = "The quick brown fox jumps over the lazy dog. ".repeat(30);
+    const { tokens } = (await objects(await post("/tokenize", { content })))[0];
+    const [alone, again, ...many] = await Promise.all([
+      complete({ prompt: tokens, max_tokens: 1, echo: true }),
+      complete({ prompt: tokens, max_tokens: 1, echo: true }),
+      ...[1, 2, 3].map((n) => complete({ prompt: tokens.slice(n), max_tokens: 1, echo: true })),
+    ]);
+    expect(tokens.length).toBeGreaterThan(200);
+    for (const one of [alone, again]) {
+      expect(one?.logprobs.tokens).toHaveLength(tokens.length + 1);
+      expect(one?.text).toStartWith(content);
+      expect(one?.logprobs.token_logprobs.slice(1).every((value) => value !== null && value <= 0)).toBe(true);
+    }
+    for (const [at, value] of (alone?.logprobs.token_logprobs ?? []).entries()) {
+      // The same sums in another order, over cells of other requests.
+      if (value !== null) expect(again?.logprobs.token_logprobs[at]).toBeCloseTo(value, 0);
+    }
+    expect(many.map(({ logprobs }) => logprobs.tokens.length)).toEqual([1, 2, 3].map((n) => tokens.length + 1 - n));
+  });
+
+  test("and a stream beside them goes on", async () => {
+    const stream = post("/v1/completions", { prompt: "a", max_tokens: 200, stream: true, ignore_eos: true });
+    const { logprobs } = await complete({ prompt: "word ".repeat(500), max_tokens: 1, echo: true });
+    expect(logprobs.token_logprobs.slice(1).every((value) => typeof value === "number")).toBe(true);
+    expect((await objects(await stream)).length).toBeGreaterThan(2);
+  });
+
+  test("cache_prompt false computes the whole prompt", async () => {
+    const ask = async (more: object) => {
+      const body = { prompt: "cached words ".repeat(60), max_tokens: 1, ...more };
+      return (await objects(await post("/v1/completions", body)))[0].usage.prompt_tokens_details.cached_tokens;
+    };
+    await ask({});
+    expect(await ask({})).toBeGreaterThan(50);
+    expect(await ask({ cache_prompt: false })).toBe(0);
+  });
+});

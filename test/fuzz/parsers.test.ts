@@ -8,7 +8,7 @@ import { LlamaError, SAMPLER_DEFAULTS } from "../../ffi/llama/api.ts";
 import { MediaError, type Medium } from "../../ffi/media/api.ts";
 import { decodeKwargs } from "../../src/dialect/fields/reasoning.ts";
 import { grammarConstraint } from "../../src/dialect/fields/grammar.ts";
-import { schemaConstraint } from "../../src/dialect/fields/tools.ts";
+import { schemaConstraint } from "../../src/json-schema/constraint.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Constraint } from "../../src/domain/generate.ts";
 import { JsonBounds } from "../../src/domain/json-bounds.ts";

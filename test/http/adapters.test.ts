@@ -113,3 +113,38 @@ describe("beside models of another server", () => {
     expect(await body(refused)).toMatchObject({ error: { code: "unsupported_parameter", param: "lora" } });
   });
 });
+
+describe("POST /lora-adapters", () => {
+  test("sets what requests get that choose none; those that are left out are off", async () => {
+    const server = serve(hello, { lora });
+    const set = async (scales: unknown) => (await server.post("/lora-adapters", scales)).status;
+    expect(await set([{ id: 1, scale: 0.25 }])).toBe(200);
+    await server.chat({});
+    expect(await set([])).toBe(200);
+    await server.chat({});
+    await server.chat({ lora: [{ id: 0, scale: 2 }] });
+    expect(adaptersOf(server)).toEqual([[{ id: 1, scale: 0.25 }], [], [{ id: 0, scale: 2 }]]);
+    const listed = (await (await fetch(`${server.url}/lora-adapters`)).json()) as { scale: number }[];
+    expect(listed.map(({ scale }) => scale)).toEqual([0, 0]);
+  });
+
+  test.each([
+    [[{ id: 2, scale: 1 }], "0.id"],
+    [
+      [
+        { id: 0, scale: 1 },
+        { id: 0, scale: 1 },
+      ],
+      "1.id",
+    ],
+    [[{ id: 0 }], "0.scale"],
+  ])("%j is refused by name", async (scales, param) => {
+    const response = await serve(hello, { lora }).post("/lora-adapters", scales);
+    expect([response.status, (await body(response))["error"].param]).toEqual([400, param]);
+  });
+
+  test("is not for other machines", async () => {
+    const server = serve(hello, { lora, allowedHosts: ["nas"] });
+    expect((await server.post("/lora-adapters", [], { host: "nas" })).status).toBe(403);
+  });
+});

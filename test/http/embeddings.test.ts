@@ -171,10 +171,28 @@ describe("POST /v1/rerank", () => {
     });
   });
 
-  test("top_n gives the best alone, and `texts` is another name for documents", async () => {
-    const response = await serve().post("/v1/rerank", { query: "blue sky", texts: ["grass", "blue sky"], top_n: 1 });
-    const { results } = checkRerank(await response.json());
+  test("top_n gives the best alone", async () => {
+    const asked = { query: "blue sky", documents: ["grass", "blue sky"], top_n: 1 };
+    const { results } = checkRerank(await (await serve().post("/v1/rerank", asked)).json());
     expect(results.map(({ index, document }) => [index, document])).toEqual([[1, undefined]]);
+  });
+
+  test("`texts` are answered as text-embeddings-inference does: a list, with scores from 0 to 1", async () => {
+    const server = serve();
+    const ask = async (more: object) =>
+      (await (
+        await server.post("/v1/rerank", { query: "blue sky", texts: ["grass", "blue sky"], ...more })
+      ).json()) as {
+        index: number;
+        score: number;
+        text?: string;
+      }[];
+    const scores = await ask({});
+    expect(scores.map(({ index }) => index)).toEqual([1, 0]);
+    for (const { score } of scores) expect(score > 0 && score < 1).toBe(true);
+    const raw = await ask({ raw_scores: true, return_text: true });
+    expect(raw.map(({ text }) => text)).toEqual(["blue sky", "grass"]);
+    expect(raw[0]?.score).toBeCloseTo(Math.log((scores[0]?.score ?? 0) / (1 - (scores[0]?.score ?? 0))), 5);
   });
 
   test.each([

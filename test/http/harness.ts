@@ -51,6 +51,7 @@ import { TestClock } from "../support/test-clock.ts";
 
 export const testConfig: Config = {
   serveModel: true,
+  alias: [],
   gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
   embeddingModels: [],
   rerankModels: [],
@@ -107,6 +108,8 @@ export const testConfig: Config = {
   chatTemplate: "",
   lora: [],
   compatibilityApis: true,
+  streamUsage: "default",
+  metricsNames: "svc",
   storedResponses: { count: 100, bytes: 1_000_000 },
   mediaFetch: true,
   mediaFetchPrivate: true,

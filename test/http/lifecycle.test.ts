@@ -55,10 +55,17 @@ describe("browsers are told", () => {
   );
 });
 
-test("what curl sends by itself is refused with the header that it lacks", async () => {
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const { error } = checkError(await (await serve().chat({}, headers)).json());
-  expect(error.message).toContain("add -H 'Content-Type: application/json'");
+test("what curl states by itself is JSON, and nothing that a browser sends without asking", async () => {
+  const server = serve();
+  const send = async (path: string, headers: Record<string, string>) =>
+    (await server.post(path, { messages }, { "content-type": "application/x-www-form-urlencoded", ...headers })).status;
+  for (const path of ["/v1/chat/completions", "/api/chat"]) {
+    expect(await send(path, {})).toBe(200);
+    expect(await send(path, { "content-type": "text/plain" })).toBe(200);
+    expect(await send(path, { origin: "http://localhost:3000" })).toBe(400);
+    expect(await send(path, { "sec-fetch-site": "same-origin" })).toBe(400);
+    expect(await send(path, { "content-type": "multipart/form-data; boundary=x" })).toBe(400);
+  }
 });
 
 test("a body that is too long is told with what came and what may come", async () => {
@@ -86,6 +93,32 @@ describe("unknown routes and methods", () => {
     expect(await ask("GET", path)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
     expect(await ask("DELETE", `${path}?x=1`)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
     expect(await ask("PUT", `${path}/abc/cancel`)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
+  });
+
+  test("the nearest route is named, and nothing of what was asked", async () => {
+    const server = serve();
+    const told = async (where: string) =>
+      checkError(await (await fetch(server.url + where)).json()).error.message.split("all.")[1] ?? "";
+    expect(await told("/v1/chat/completion")).toBe(" The nearest is /v1/chat/completions.");
+    expect(await told("/openai/v1/chat/completions/")).toBe(" The nearest is /v1/chat/completions.");
+    expect(await told("/V1/Modles")).toBe(" The nearest is /v1/models.");
+    for (const other of ["/", "/v2", "/favicon.ico", `/${"x".repeat(500)}`]) {
+      if (other !== "/") expect(await told(other)).not.toContain("x");
+    }
+  });
+
+  test("routes of /v1 answer without it, unless compatibility APIs are off", async () => {
+    const server = serve();
+    expect((await server.post("/chat/completions", { messages })).status).toBe(200);
+    expect((await server.post("/completions", { prompt: "a" })).status).toBe(200);
+    expect((await server.post("/embeddings", { input: "a" })).status).toBe(200);
+    for (const where of ["/rerank", "/reranking", "/v1/reranking"]) {
+      expect((await server.post(where, { query: "a", documents: ["b"] })).status).toBe(200);
+    }
+    expect((await fetch(`${server.url}/models`)).status).toBe(200);
+    expect(await (await server.post("/messages", {})).json()).toHaveProperty("type", "error");
+    const without = serve(undefined, { compatibilityApis: false });
+    expect((await without.post("/chat/completions", { messages })).status).toBe(404);
   });
 
   test("a query string and a short host name do not matter", async () => {

@@ -78,6 +78,7 @@ export function chat(messages: readonly object[], changes: Partial<ChatPrompt> =
     constrain: true,
     kwargs: {},
     enableThinking: false,
+    generationPrompt: true,
     continueLast: false,
     media: false,
     sampler: GREEDY,

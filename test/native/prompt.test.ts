@@ -219,3 +219,35 @@ test("tools that the conversation describes are not in the prompt's list, and ma
   expect([read(one), read(two)]).toEqual([[], ["told_of"]]);
   for (const { sampler } of [one, two]) if (sampler !== undefined) llama.freeSampler(sampler);
 });
+
+describe("thinking where nobody says", () => {
+  const question = conversation([{ role: "user", content: "Hi" }]);
+  const { enableThinking: _, ...unsaid } = question;
+  const turn = "{{ messages[0].content }}";
+  test.each([
+    ["asks for it", `${turn}{% if enable_thinking is defined and not enable_thinking %}<none>{% endif %}`, "Hi"],
+    ["does not", `${turn}{% if enable_thinking %}<think>{% endif %}`, "Hi"],
+    [
+      "asks for it by name",
+      `${turn}{% if enable_thinking is not defined or enable_thinking %}<think>{% endif %}`,
+      "Hi<think>",
+    ],
+    ["does not look", turn, "Hi"],
+  ])("is as a template that %s", async (__, chatTemplate, expected) => {
+    llama.unload();
+    await load(llama, { chatTemplate });
+    try {
+      const text = (request: PromptRequest) => {
+        const { tokens, sampler } = prompt(llama, request);
+        if (sampler !== undefined) llama.freeSampler(sampler);
+        return Buffer.concat([...tokens].map((token) => llama.piece(token, true))).toString();
+      };
+      expect(text(unsaid)).toBe(expected);
+      const said = [true, false].map((enableThinking) => text({ ...unsaid, enableThinking }));
+      expect(said).toContain(expected);
+    } finally {
+      llama.unload();
+      await load(llama);
+    }
+  });
+});

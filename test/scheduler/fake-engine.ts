@@ -107,6 +107,8 @@ interface AddOptions {
   readonly background?: boolean;
   readonly adapters?: AdapterSet;
   readonly media?: readonly MediaSpan[];
+  readonly fresh?: boolean;
+  readonly scored?: boolean;
 }
 
 export class FakeEngine {
@@ -174,13 +176,13 @@ export class FakeEngine {
     prompt: number | readonly number[],
     maxTokens: number,
     client = "",
-    { speculate = false, background = false, adapters = [], media = [] }: AddOptions = {},
+    { speculate = false, background = false, adapters = [], media = [], ...marks }: AddOptions = {},
   ): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
     const { multiStep } = this;
     const base = { key, prompt: Int32Array.from(tokens), maxTokens, client, background };
-    const request = { ...base, speculate, multiStep, adapters, media };
+    const request = { ...base, speculate, multiStep, adapters, media, ...marks };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }

@@ -27,6 +27,40 @@ describe("one request", () => {
     expect(sampledRows.map((row) => row.position)).toEqual([299]);
   });
 
+  test("whose prompt is scored has all of its rows marked, few in a step, and uses nothing that is cached", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 4096 });
+    const prompt = Array.from({ length: 300 }, (_, at) => at);
+    engine.add(1, prompt, 2);
+    engine.run();
+    const before = engine.plans.length;
+    engine.add(2, prompt, 2, "", { scored: true });
+    engine.add(3, prompt, 2, "", { scored: true });
+    engine.run();
+    const plans = engine.plans.slice(before);
+    for (const plan of plans) {
+      const scored = plan.rows.filter(({ score }) => score);
+      expect(scored.length).toBeLessThanOrEqual(64);
+      expect(new Set(scored.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
+    }
+    for (const key of [2, 3]) {
+      const rows = plans.flatMap((plan) => plan.rows.filter((row) => row.key === key && row.score));
+      expect(rows.map(({ index }) => index)).toEqual(prompt.slice(0, -1));
+      expect(engine.output(key).length).toBe(2);
+    }
+  });
+
+  test("that is to be fresh is computed whole, and serves later ones", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 4096 });
+    const prompt = Array.from({ length: 300 }, (_, at) => at);
+    const computed = (key: number, fresh: boolean) => {
+      const before = engine.plans.length;
+      engine.add(key, prompt, 1, "", { fresh });
+      engine.run();
+      return engine.plans.slice(before).reduce((sum, plan) => sum + plan.rows.length, 0);
+    };
+    expect([computed(1, false), computed(2, true), computed(3, false)]).toEqual([300, 300, 1]);
+  });
+
   test("owns its batches alone", () => {
     const engine = new FakeEngine();
     engine.add(7, 200, 2);

@@ -55,6 +55,23 @@ test("vectors come from the first model here that makes them, loaded or not, and
   );
 });
 
+test("a vector model is found by the beginning of its name, with or without a tag, where that is one model's", () => {
+  const vectors = (id: string): ModelSource => ({
+    models: () => source({ id, capabilities: ["embeddings"] }).models(),
+    find: (name) =>
+      name === id ? { embeddings: { model: id, engine: new FakeEmbedder(id), parallel: 1 } } : undefined,
+  });
+  const router = new ModelRouter([vectors("all-MiniLM-L6-v2"), vectors("nomic-a"), vectors("nomic-b")]);
+  for (const name of ["all-minilm", "all-minilm:latest", "all-MiniLM:33m"]) {
+    expect(router.find(name, "embeddings").model).toBe("all-MiniLM-L6-v2");
+  }
+  for (const name of ["nomic", "all", "mini", ":latest", ""]) {
+    const found = () => router.find(name, "embeddings").model;
+    if (name === "all") expect(found()).toBe("all-MiniLM-L6-v2");
+    else expect(found).toThrow(expect.objectContaining({ code: "model_not_found" }));
+  }
+});
+
 test("without an image model, any name is told which option names one", () => {
   for (const name of [undefined, "dall-e-2"]) {
     expect(() => new ModelRouter([]).find(name, "images")).toThrow(

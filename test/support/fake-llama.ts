@@ -89,6 +89,9 @@ export class FakeLlama implements Llama {
       batch: 64,
       chunk: this.chunkRows,
       hasChatTemplate: true,
+      chatTemplate: "",
+      bosToken: "",
+      eosToken: "",
       template: { tools: true, parallelTools: true, thinking: true, system: true },
       device: "none",
       longestToken: this.longestToken,
@@ -139,6 +142,9 @@ export class FakeLlama implements Llama {
       { token: 65, logprob: -0.5 },
       { token: 66, logprob: -1 },
     ];
+  }
+  scores(_: SamplerId, rows: number): { token: number; logprob: number }[][] {
+    return Array.from({ length: rows }, () => this.logprobs());
   }
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
     const result = this.decodeStep(batch, count, owner, sampled);

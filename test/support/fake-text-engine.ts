@@ -23,7 +23,7 @@ export interface FakeScript {
   readonly reason?: FinishReason;
   readonly usage?: Partial<Usage>;
   /** More about the end. */
-  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile">;
+  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile" | "tokens" | "promptLogprobs">;
 }
 
 interface FakeJob {
@@ -125,8 +125,16 @@ export class FakeEngine implements TextPort {
     return String.fromCodePoint(...tokens);
   }
 
+  async pieces(tokens: readonly number[]): Promise<string[]> {
+    return tokens.map((token) => String.fromCodePoint(token));
+  }
+
   async render(request: GenerateRequest): Promise<string> {
     return request.messages.map(({ role, content }) => `<${role}>${String(content)}`).join("");
+  }
+
+  scaleAdapters(scales: readonly number[]): void {
+    this.adapters = this.adapters.map((adapter, id) => ({ ...adapter, scale: scales[id] ?? 0 }));
   }
 
   async stop(): Promise<void> {

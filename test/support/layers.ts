@@ -205,6 +205,7 @@ export const layers: Layers = {
   "src/cli": {
     may: [
       "src/domain",
+      "src/json-schema",
       "src/service",
       "src/engine/process",
       "src/engine/text",

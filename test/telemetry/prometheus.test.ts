@@ -61,11 +61,11 @@ interface Changes extends Partial<typeof levels> {
   readonly steps?: StepCounts;
 }
 
-function start(model = "tiny") {
+function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
   // A machine's clock does not begin with the server.
   const time = { ms: 123_456 };
   const clock = { now: () => time.ms, wall: () => 1_700_000_000_000 };
-  const metrics = new PrometheusMetrics(clock);
+  const metrics = new PrometheusMetrics(clock, names);
   const subject = { kind: "text", model };
   const requests = metrics.of(subject);
   const scrape = ({ state = "ready", size = 1024, kv: kvChanges, steps = noSteps(), ...changes }: Changes = {}) => {
@@ -454,4 +454,20 @@ describe("what is measured", () => {
     time.ms += 6000;
     expect(rate()).toBe(0);
   });
+});
+
+test("with llama.cpp's names, its dashboards find their metrics beside svc's", () => {
+  const { read, requests } = start("tiny", "llamacpp");
+  requests.started();
+  requests.finished("stop", usage, 2200);
+  const value = (name: string) => read(`llamacpp:${name}`);
+  expect([value("prompt_tokens_total"), value("tokens_predicted_total")]).toEqual([60, 20]);
+  expect([value("prompt_seconds_total"), value("tokens_predicted_seconds_total")]).toEqual([0.2, 1.9]);
+  expect([value("prompt_tokens_seconds"), value("predicted_tokens_seconds")]).toEqual([300, 20 / 1.9]);
+  expect([value("requests_processing"), value("requests_deferred")]).toEqual([
+    read("svc_num_requests_running"),
+    read("svc_num_requests_waiting"),
+  ]);
+  expect(read("svc_generation_tokens_total")).toBe(20);
+  expect(start().read("llamacpp:prompt_tokens_total")).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 // Where what svc sends is not what the official clients' types say: all of it, and on purpose.
-// `*` in a path stands for any place in an array. An entry that no recorded answer needs is reported.
+// `*` in a path stands for any place in an array, `=text` behind a part for objects of this type alone. An entry that no recorded answer needs is reported.
 
 export interface Deviations {
   /** Fields of ours that the API does not have. */
@@ -57,7 +57,7 @@ export const deviations = {
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.
   Completion: {
-    extensions: ["error", ...usage],
+    extensions: ["error", "timings", ...usage],
     values: { "choices.*.finish_reason": ["cancelled", "error", null] },
   },
   // What is not there yet is null, as the API's own service says it.
@@ -100,6 +100,7 @@ export const deviations = {
   },
   FileObject: { values: { expires_at: [null], status_details: [null] } },
   Response: resource,
+  CompactedResponse: {},
   ResponseStreamEvent: {
     extensions: [
       ...within("response", resource.extensions),
@@ -115,8 +116,9 @@ export const deviations = {
   ImageGenCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
   ImageEditPartialImageEvent: { extensions: ["image_index"] },
   ImageEditCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
-  Message: { extensions: [recognized] },
-  RawMessageStreamEvent: { extensions: [`message.${recognized}`] },
+  // Without citations the API has no key for them.
+  Message: { extensions: [recognized], absent: { "content.*=text.citations": null } },
+  RawMessageStreamEvent: { extensions: [`message.${recognized}`], absent: { "content_block=text.citations": null } },
   // JSON has no dates.
   ChatResponse: { extensions: [...bytes, recognized], values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
   GenerateResponse: {

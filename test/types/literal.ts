@@ -43,7 +43,8 @@ export class LiteralWriter {
     });
     const added = Object.entries(this.deviations.absent ?? {}).flatMap(([name, value]) => {
       const parent = name.split(".").slice(0, -1).join(".");
-      if (parent !== path.join(".")) return [];
+      const [at, type] = parent.split("=");
+      if (at !== path.join(".") || (type !== undefined && fields["type"] !== type)) return [];
       this.used.add(name);
       return [`${JSON.stringify(name.split(".").at(-1))}: ${JSON.stringify(value)}`];
     });

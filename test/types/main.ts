@@ -33,7 +33,7 @@ import type {
   ImagesResponse,
 } from "openai/resources/images";
 import type { RealtimeServerEvent } from "openai/resources/realtime/realtime";
-import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
+import type { CompactedResponse, Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import type { ErrorObject as OpenAIError } from "openai/resources/shared";
 `;
 

@@ -30,6 +30,7 @@ const TYPES: Readonly<Record<string, Types>> = {
   // Each event is one of these with its item's name, or tells of a failure by a kind of our own.
   multiplex: { whole: "ChatCompletion", part: "ChatCompletionChunk" },
   responses: { whole: "Response", part: "ResponseStreamEvent", refusal: "OpenAIError" },
+  compaction: { whole: "CompactedResponse" },
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
   embeddings: { whole: "CreateEmbeddingResponse", refusal: "OpenAIError" },
   rerank: { refusal: "OpenAIError" },
@@ -58,6 +59,8 @@ const TYPES: Readonly<Record<string, Types>> = {
   requests: {},
   // Another API's.
   sdapi: {},
+  // And llama.cpp's.
+  llama: {},
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
   batches: { whole: "Batch", part: "Batch", refusal: "OpenAIError" },
   // An error of that API is a sentence, for which it has no type.

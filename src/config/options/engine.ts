@@ -4,7 +4,7 @@ import { boolean, choice, integer, number, path, seconds } from "../option-types
 
 export const engineOptions = {
   parallel: integer(1, 256, {
-    aliases: ["concurrent"],
+    aliases: ["concurrent", "n-parallel"],
     default: 32,
     help: "Maximum concurrent requests; the rest queue.",
   }),
@@ -13,12 +13,13 @@ export const engineOptions = {
     help: "CPU threads for inference, at most: fewer compute while other programs want the cores.",
   }),
   gpuLayers: integer(-1, 10_000, {
+    aliases: ["n-gpu-layers"],
     default: -1,
     help: "Model layers to run on a GPU, if the build supports one; -1: all.",
   }),
-  flashAttention: choice(["auto", "on", "off"], { default: "auto", help: "Flash attention." }),
+  flashAttention: choice(["auto", "on", "off"], { aliases: ["flash-attn"], default: "auto", help: "Flash attention." }),
   kvType: choice(["f16", "q8_0", "q4_0", "f32", "bf16", "8", "4", "16"], {
-    aliases: ["kv-bits"],
+    aliases: ["kv-bits", "cache-type-k"],
     default: "f16",
     to: (type) => (type === "8" ? "q8_0" : type === "4" ? "q4_0" : type === "16" ? "f16" : type),
     help: "Data type of the KV cache; 4, 8 and 16 mean q4_0, q8_0 and f16.",
@@ -56,8 +57,9 @@ export const engineOptions = {
     default: true,
     help: "Draft only as many tokens as pay off, possibly none; --no-draft-adaptive always drafts --draft-max.",
   }),
-  batch: integer(32, 16_384, { default: 512, help: "Maximum tokens per step." }),
+  batch: integer(32, 16_384, { aliases: ["b", "batch-size"], default: 512, help: "Maximum tokens per step." }),
   microBatch: integer(32, 16_384, {
+    aliases: ["ubatch-size"],
     default: 512,
     help: "Maximum tokens that kernels process at once; at most --batch.",
   }),

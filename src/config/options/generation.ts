@@ -4,13 +4,13 @@ import { SvcError } from "../../domain/errors.ts";
 import type { JsonSchema, TemplateKwargs } from "../../domain/generate.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
 import { boolean, integer, json, list, number, path } from "../option-types.ts";
+import { chatTemplateOf } from "../chat-templates.ts";
 import { UsageError } from "../parse.ts";
-import { readText } from "../read-text.ts";
 
 export const generationOptions = {
   sampling: {
     temperature: number(0, 5, {
-      aliases: ["t"],
+      aliases: ["t", "temp"],
       absent: "the model file's, else 0.8",
       help: "Default sampling temperature; 0 is greedy.",
     }),
@@ -25,7 +25,11 @@ export const generationOptions = {
     presencePenalty: number(-2, 2, { absent: "0", help: "Default presence penalty." }),
     seed: integer(0, 4_294_967_295, { absent: "random for each request", help: "Default seed." }),
   },
-  maxTokens: integer(1, 16_777_216, { absent: "the remaining context", help: "Default maximum of output tokens." }),
+  maxTokens: integer(1, 16_777_216, {
+    aliases: ["n", "predict", "n-predict"],
+    absent: "the remaining context",
+    help: "Default maximum of output tokens.",
+  }),
   maxLogprobs: integer(0, 20, { default: 20, help: "Maximum top_logprobs of a request." }),
   stop: list({ placeholder: "TEXT", help: "Stop sequences of every request, before its own." }),
   templateKwargs: json({
@@ -50,10 +54,12 @@ export const generationOptions = {
     help: "Enforce schemas, forced tools and grammars while sampling; --no-grammar-constraints only states them in the prompt.",
   }),
   chatTemplate: path({
-    placeholder: "FILE",
-    to: (file) => readText(file, "chat template"),
+    aliases: ["chat-template-file"],
+    orName: true,
+    placeholder: "FILE|NAME|JINJA",
+    to: chatTemplateOf,
     otherwise: () => "",
-    help: "Jinja file that replaces the model's chat template.",
+    help: "Chat template in place of the model's: a Jinja file, the Jinja text itself, or one by name: chatml, llama2, llama3, mistral, gemma, phi3, phi4, zephyr, vicuna, alpaca.",
   }),
 };
 

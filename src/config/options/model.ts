@@ -1,7 +1,7 @@
 // What is served.
 
 import { parseAdapters, parseImageAdapters } from "../adapter-option.ts";
-import { boolean, integer, list, path, string } from "../option-types.ts";
+import { boolean, integer, list, path } from "../option-types.ts";
 
 export const modelOptions = {
   model: path({
@@ -12,6 +12,7 @@ export const modelOptions = {
   }),
   mmproj: path({ placeholder: "FILE", help: "GGUF multimodal projector, for image or audio input." }),
   draft: path({
+    aliases: ["model-draft"],
     orName: true,
     placeholder: "FILE|NAME",
     help: "Draft model for speculative decoding, by GGUF file or name; it must share the model's vocabulary. Answers do not change.",
@@ -22,9 +23,13 @@ export const modelOptions = {
     to: parseAdapters,
     help: "LoRA adapter that requests select by its name (default: the file's) as model, or by the field lora. With a scale it also applies to requests that select none.",
   }),
-  alias: string({ placeholder: "NAME", help: "Model name that clients see; default: the file's name." }),
+  alias: list({
+    aliases: ["a"],
+    placeholder: "NAME",
+    help: "Model name that clients see; default: the file's name. Further names mean the same model.",
+  }),
   ctx: integer(256, 16_777_216, {
-    aliases: ["c"],
+    aliases: ["c", "ctx-size"],
     absent: "the trained context, as far as memory allows",
     help: "Tokens in the KV cache, shared by all requests.",
   }),

@@ -1,6 +1,6 @@
 // What clients meet: addresses, routes, queue, what is kept for them.
 
-import { boolean, integer, list, number, path, seconds, string } from "../option-types.ts";
+import { boolean, choice, integer, list, number, path, seconds, string } from "../option-types.ts";
 
 const DAY_S = 86_400;
 /** 0: without end. */
@@ -102,10 +102,18 @@ export const serverOptions = {
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
   }),
+  metricsNames: choice(["svc", "llamacpp"], {
+    default: "svc",
+    help: "Names of the metrics of text engines; llamacpp: those of llama.cpp's server beside svc's own.",
+  }),
+  streamUsage: choice(["default", "requested"], {
+    default: "default",
+    help: "When a chat stream ends with a usage chunk: by default, or only where stream_options.include_usage requests it.",
+  }),
   compatibilityApis: boolean({
     aliases: ["conveniences"],
     default: true,
-    help: "Serve the compatibility APIs outside /v1: Ollama's, llama.cpp's and Stable Diffusion's.",
+    help: "Serve the compatibility APIs outside /v1: Ollama's, llama.cpp's and Stable Diffusion's, and the routes of /v1 without that prefix.",
   }),
   heartbeatMs: seconds(0.1, DAY_S, {
     name: "heartbeat",

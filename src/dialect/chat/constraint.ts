@@ -1,46 +1,24 @@
-// What the answer must look like: response format or grammar, from the request or from the launch options.
+// What the answer must look like: by the request's own fields, or by the launch options.
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { Constraint, JsonSchema } from "../../domain/generate.ts";
-import { grammarConstraint } from "../fields/grammar.ts";
-import { schemaConstraint, type ChosenTools } from "../fields/tools.ts";
+import type { JsonSchema } from "../../domain/generate.ts";
+import { decodeStructure, type Structure } from "../fields/structured.ts";
+import { type ChosenTools } from "../fields/tools.ts";
+import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** A constraint, and the client's own schema for a prompt that has to state it in words. */
-export interface DecodedConstraint {
-  readonly constraint?: Constraint;
-  readonly asked?: JsonSchema;
-}
-
-const ANY_OBJECT: JsonSchema = { type: "object" };
-
-/** `guided`: the schema of requests that name no format. Throws SvcError about a schema that is none. */
+/** `guided`: the schema of requests that name no format. Throws SvcError about a schema or grammar that is none. */
 export function decodeConstraint(
   chat: ChatCompletionRequest,
-  tools: ChosenTools,
+  { tools }: ChosenTools,
   guided: JsonSchema | undefined,
-): DecodedConstraint {
-  const { response_format: format, grammar } = chat;
-  if (grammar != null) {
-    refuseBesideGrammar(tools, format?.type);
-    return { constraint: grammarConstraint(grammar) };
+): Partial<Structure> {
+  const own = decodeStructure(chat);
+  if (own) {
+    const { param, constraint } = own;
+    if (constraint.grammar === undefined || tools.length === 0) return own;
+    throw new SvcError("invalid_value", `'${param}' cannot be used together with 'tools'.`, { param });
   }
-  const asked = schemaOf(format) ?? (format == null ? guided : undefined);
-  if (asked === undefined) return {};
-  const strict = format?.json_schema?.strict === true;
-  return { asked, constraint: schemaConstraint(asked, strict, "response_format.json_schema.schema") };
-}
-
-function schemaOf(format: ChatCompletionRequest["response_format"]): JsonSchema | undefined {
-  if (format == null || format.type === "text") return undefined;
-  if (format.type === "json_object") return ANY_OBJECT;
-  if (format.json_schema != null) return format.json_schema.schema ?? ANY_OBJECT;
-  const param = "response_format.json_schema";
-  throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
-}
-
-function refuseBesideGrammar({ tools }: ChosenTools, format: string | undefined): void {
-  const param = "grammar";
-  const other = tools.length > 0 ? "tools" : format != null && format !== "text" ? "response_format" : undefined;
-  if (other) throw new SvcError("invalid_value", `'${param}' cannot be used together with '${other}'.`, { param });
+  if (guided === undefined || chat.response_format != null) return {};
+  return { asked: guided, constraint: schemaConstraint(guided, false, "response_format.json_schema.schema") };
 }

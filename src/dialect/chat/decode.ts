@@ -7,13 +7,16 @@ import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { CHAT_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
+import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { withTools } from "../fields/tools.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeTools } from "./tools.ts";
+import { decodeTurn } from "./turn.ts";
 
 /** Launch options that shape a request. */
 export interface ChatSettings extends ReasoningSettings, AdapterSettings {
@@ -22,6 +25,8 @@ export interface ChatSettings extends ReasoningSettings, AdapterSettings {
   readonly maxTokens?: number;
   /** Schema of the answers to requests that name no format. */
   readonly guidedJson?: JsonSchema;
+  /** Whether streams that do not say have a usage chunk; absent: they have. */
+  readonly streamUsage?: "default" | "requested";
   /** False: schemas are stated in the prompt instead of being enforced. */
   readonly constrain: boolean;
 }
@@ -39,6 +44,8 @@ const UNSUPPORTED = {
   modalities: (value: unknown) => !Array.isArray(value) || value.some((modality) => modality !== "text"),
   web_search_options: always,
   moderation: always,
+  ...STRUCTURE_UNSUPPORTED,
+  ...CHAT_PEER_UNSUPPORTED,
 };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
@@ -54,15 +61,27 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...decodeModel(chat.model),
       messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
-      ...decodeReasoning(chat, settings),
+      ...decodeReasoning(chat, settings, constraint !== undefined),
       sampling: decodeSampling(chat, ChatCompletionRequest),
       ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
-      ...decodeMaxTokens(chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens),
+      ...decodeTurn(chat),
+      ...decodeMaxTokens(
+        chat.max_tokens ?? chat.max_completion_tokens ?? chat.n_predict ?? settings.maxTokens,
+        limitOf(chat),
+      ),
       ...(topLogprobs !== undefined && { topLogprobs }),
+      ...(chat.cache_prompt === false && { fresh: true }),
+      ...(chat.t_max_predict_ms && { maxPredictMs: chat.t_max_predict_ms }),
       choices: chat.n ?? 1,
     },
     stream: chat.stream ?? false,
-    includeUsage: chat.stream_options?.include_usage ?? true,
+    includeUsage: chat.stream_options?.include_usage ?? settings.streamUsage !== "requested",
   };
+}
+
+/** The field that has the output limit. */
+function limitOf({ max_tokens, max_completion_tokens }: ChatCompletionRequest): string {
+  if (max_tokens != null) return "max_tokens";
+  return max_completion_tokens == null ? "n_predict" : "max_completion_tokens";
 }

@@ -2,7 +2,7 @@
 
 import type { ProfileDetail } from "../../contract/chat.ts";
 import { errorObject } from "../../contract/errors.ts";
-import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, OutputEvent, ProgressEvent } from "../../domain/generate.ts";
 import type { Profile } from "../../domain/profile.ts";
 import { usageOf } from "../../domain/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
@@ -47,7 +47,7 @@ export function chatWriter(
       }
     },
     event(event) {
-      if (event.type === "accepted") return;
+      if (event.type === "accepted" || event.type === "progress") return;
       if (event.type !== "finish") return put(`${open(event.choice)}${delta(event)}${unfinished}`);
       put(`${open(event.choice)}{},"finish_reason":"${event.reason}"}]}`);
       finishes[event.choice ?? 0] = event;
@@ -74,7 +74,7 @@ export function chatWriter(
 }
 
 /** The delta, and what stands beside it. A key without a value is absent: strict clients reject a null. */
-function delta(event: OutputEvent): string {
+function delta(event: Exclude<OutputEvent, ProgressEvent>): string {
   switch (event.type) {
     case "text": {
       const extra = event.logprobs ? `,"logprobs":${JSON.stringify(encodeLogprobs(event.logprobs))}` : "";

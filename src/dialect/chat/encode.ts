@@ -64,7 +64,7 @@ export const encodeLogprobs = (tokens: readonly TokenLogprob[]): ChatLogprobs =>
     token,
     logprob,
     bytes: [...bytes],
-    top_logprobs: top.map((other) => ({ ...other, bytes: [...other.bytes] })),
+    top_logprobs: top.map((other) => ({ token: other.token, logprob: other.logprob, bytes: [...other.bytes] })),
   })),
   refusal: null,
 });

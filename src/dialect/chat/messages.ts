@@ -11,7 +11,7 @@ import { argumentsOf, CallArguments } from "../fields/json-object.ts";
 export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] {
   const decoded: ChatMessage[] = [];
   const texts = new CallArguments("messages");
-  for (const [index, message] of messages.entries()) {
+  for (const [index, message] of withToolRoles(messages).entries()) {
     const next = decodeMessage(message, `messages.${index}`, texts);
     const last = decoded.at(-1);
     if (next.role === "system" && last?.role === "system") {
@@ -21,8 +21,20 @@ export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] 
   return withOrderedResults(decoded);
 }
 
+/** The older form of calls and results as tools: a result belongs to the call before it. */
+function withToolRoles(messages: readonly WireMessage[]): WireMessage[] {
+  let last = "";
+  return messages.map((message, index) => {
+    const { role, function_call: call } = message;
+    if (role === "function") return { ...message, role: "tool", tool_call_id: last };
+    if (role !== "assistant" || call == null || message.tool_calls?.length) return message;
+    last = `call_${index}`;
+    return { ...message, tool_calls: [{ id: last, type: "function", function: call }] };
+  });
+}
+
 function decodeMessage(message: WireMessage, path: string, texts: CallArguments): ChatMessage {
-  const role = message.role === "developer" ? "system" : message.role;
+  const role = roleOf(message);
   const content = decodeContent(message, `${path}.content`);
   const calls = role === "assistant" ? (message.tool_calls ?? []).map((call) => decodeCall(call, texts)) : [];
   return {
@@ -33,6 +45,12 @@ function decodeMessage(message: WireMessage, path: string, texts: CallArguments)
     ...(calls.length > 0 && { toolCalls: calls }),
     ...(role === "tool" && message.tool_call_id != null && { toolCallId: message.tool_call_id }),
   };
+}
+
+/** Roles of older clients are others' by now. */
+function roleOf({ role }: WireMessage): ChatMessage["role"] {
+  if (role === "function") return "tool";
+  return role === "developer" ? "system" : role;
 }
 
 type WireCall = NonNullable<WireMessage["tool_calls"]>[number];

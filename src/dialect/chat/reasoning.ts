@@ -4,13 +4,19 @@ import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import { resolveReasoning, type Reasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 
-/** Throws SvcError about an `enable_thinking` that is no boolean. */
-export function decodeReasoning(chat: ChatCompletionRequest, settings: ReasoningSettings): Reasoning {
+/** `constrained`: the answer has to have a form. Throws SvcError about an `enable_thinking` that is no boolean. */
+export function decodeReasoning(
+  chat: ChatCompletionRequest,
+  settings: ReasoningSettings,
+  constrained: boolean,
+): Reasoning {
+  const budget = chat.reasoning_budget_tokens ?? chat.thinking_token_budget;
   return resolveReasoning(
     {
+      usual: constrained ? false : undefined,
       ...decodeKwargs(chat.chat_template_kwargs),
       ...(chat.reasoning_effort != null && { effort: chat.reasoning_effort }),
-      ...(chat.reasoning_budget_tokens != null && { budget: chat.reasoning_budget_tokens }),
+      ...(budget != null && { budget }),
     },
     settings,
   );

@@ -5,9 +5,11 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { grammarConstraint } from "../fields/grammar.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { COMPLETION_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
+import { refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
 export interface CompletionSettings extends AdapterSettings {
@@ -33,10 +35,13 @@ export interface CompletionCall {
 }
 
 const check = checker(CompletionRequest);
+const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
-  const asked = check(body);
+  const checked = check(body);
+  refuseUnsupported(body, UNSUPPORTED);
+  const asked = withPlainNames(checked);
   const prompts = splitPrompts(asked.prompt);
   const given = asked.n ?? 1;
   const made = Math.max(asked.best_of ?? given, given);
@@ -45,7 +50,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   if (asked.logprobs != null) checkAlternatives(asked.logprobs, settings.maxLogprobs, "logprobs");
   // Of several candidates the likeliest are chosen, so each needs its log probabilities.
   const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
-  const constraint = asked.grammar == null ? undefined : grammarConstraint(asked.grammar);
+  const constraint = decodeStructure(asked)?.constraint;
   const requests = prompts.map((prompt): Request => ({
     ...decodeModel(asked.model),
     messages: [],
@@ -56,12 +61,14 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     parallelToolCalls: true,
     ...(constraint && { constraint }),
     templateKwargs: {},
-    thinking: false,
     sampling: decodeSampling(asked, CompletionRequest),
     ...decodeAdapters(asked, settings),
     stop: decodeStop(asked.stop ?? [], settings.stop),
     ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),
     ...(topLogprobs !== undefined && { topLogprobs }),
+    ...(asked.echo === true && asked.logprobs != null && { promptLogprobs: true as const }),
+    ...(asked.cache_prompt === false && { fresh: true as const }),
+    ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
     choices: made,
   }));
   return {
@@ -73,6 +80,16 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     echoes: prompts.map((prompt) => (asked.echo === true && typeof prompt === "string" ? prompt : "")),
     withLogprobs: asked.logprobs != null,
     echoAlone: asked.max_tokens === 0,
+  };
+}
+
+/** llama.cpp's names as the convention's. */
+function withPlainNames(asked: CompletionRequest): CompletionRequest {
+  const { n_predict, n_probs, ...others } = asked;
+  return {
+    ...others,
+    max_tokens: others.max_tokens ?? n_predict ?? null,
+    logprobs: others.logprobs ?? (n_probs || null),
   };
 }
 
@@ -103,10 +120,14 @@ function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: num
   if (asked.stream === true && (asked.best_of ?? given) > given) {
     throw unsupported("best_of", "a stream cannot choose among answers that are still made");
   }
-  if (asked.echo === true && asked.logprobs != null) {
-    throw unsupported("echo", "log probabilities of the prompt are not computed");
+  if (asked.echo === true && asked.logprobs != null && asked.stream === true) {
+    throw unsupported("echo", "log probabilities of the prompt are known at its end, not in a stream");
   }
-  if (asked.echo === true && !isText) throw unsupported("echo", "prompts of token ids have no text to give back");
+  if (asked.echo === true && asked.logprobs != null && asked.suffix != null) {
+    throw unsupported("echo", "log probabilities of a prompt with a suffix are not computed");
+  }
+  if (asked.echo === true && asked.logprobs == null && !isText)
+    throw unsupported("echo", "prompts of token ids have no text to give back");
   if (asked.max_tokens === 0 && asked.echo !== true)
     throw invalid("max_tokens", "must be at least 1 without echo; got 0");
   if (asked.suffix != null && !isText) throw invalid("suffix", "needs a prompt of text");

@@ -3,7 +3,7 @@
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf } from "../../domain/usage.ts";
-import { encodeUsage } from "../chat/usage.ts";
+import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import type { CompletionCall } from "./decode.ts";
@@ -45,7 +45,11 @@ export function completionWriter(
     },
     end() {
       if (!call.includeUsage || finishes.some(({ reason }) => reason === "cancelled")) return;
-      put(`${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usageOf(finishes, call.made)))}}`);
+      const usage = usageOf(finishes, call.made);
+      put(
+        `${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))},` +
+          `"timings":${JSON.stringify(encodeTimings(usage))}}`,
+      );
     },
     failure(error) {
       const marker = JSON.stringify(errorObject(error, requestId));

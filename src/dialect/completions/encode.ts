@@ -2,8 +2,8 @@
 
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
-import { encodeUsage } from "../chat/usage.ts";
+import { usageOf, type PromptLogprob } from "../../domain/usage.ts";
+import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type Answer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
@@ -15,20 +15,34 @@ export async function encodeCompletion(
   call: CompletionCall,
 ): Promise<Completion> {
   const answers = await collectAll(events, call.requests.length * call.made);
-  const finishes = answers.map(({ finish }) => finish);
+  const usage = usageOf(
+    answers.map(({ finish }) => finish),
+    call.made,
+  );
   const choices = call.echoes.flatMap((echo, prompt) =>
     likeliest(answers.slice(prompt * call.made, (prompt + 1) * call.made), call.given).map((answer) => ({
-      text: call.echoAlone ? echo : echo + answer.text,
-      logprobs: call.withLogprobs ? encodeLogprobs(answer.logprobs, 0) : null,
+      text: (echo || echoed(answer)) + (call.echoAlone ? "" : answer.text),
+      logprobs: call.withLogprobs ? encodeLogprobs(tokensOf(answer, call.echoAlone), 0) : null,
       finish_reason: call.echoAlone ? ("length" as const) : finishReason(answer.finish),
     })),
   );
   return {
     ...answerHead(origin, "text_completion"),
     choices: choices.map((choice, index) => ({ ...choice, index })),
-    usage: encodeUsage(usageOf(finishes, call.made)),
+    usage: encodeUsage(usage),
+    timings: encodeTimings(usage),
   };
 }
+
+/** The tokens of an answer, behind those of its prompt where they are wanted. */
+const tokensOf = ({ finish, logprobs }: Answer, promptAlone: boolean): readonly PromptLogprob[] => [
+  ...(finish.promptLogprobs ?? []),
+  ...(promptAlone ? [] : logprobs),
+];
+
+/** The text of a prompt of token ids. */
+const echoed = ({ finish }: Answer): string =>
+  new TextDecoder().decode(Uint8Array.from((finish.promptLogprobs ?? []).flatMap(({ bytes }) => bytes)));
 
 function likeliest(answers: readonly Answer[], count: number): readonly Answer[] {
   if (answers.length === count) return answers;
@@ -42,13 +56,15 @@ export const finishReason = ({ reason }: FinishEvent): "stop" | "length" | "canc
   reason === "length" || reason === "cancelled" ? reason : "stop";
 
 /** The older layout: parallel lists. `offset`: characters of the answer before the first of these tokens. */
-export function encodeLogprobs(tokens: readonly TokenLogprob[], offset: number): CompletionLogprobs {
+export function encodeLogprobs(tokens: readonly PromptLogprob[], offset: number): CompletionLogprobs {
   let at = offset;
   return {
     tokens: tokens.map(({ token }) => token),
     token_logprobs: tokens.map(({ logprob }) => logprob),
     top_logprobs: tokens.map(({ token, logprob, top }) =>
-      Object.fromEntries([[token, logprob], ...top.map((other) => [other.token, other.logprob])]),
+      logprob === null
+        ? null
+        : Object.fromEntries([[token, logprob], ...top.map((other) => [other.token, other.logprob])]),
     ),
     text_offset: tokens.map(({ token }) => {
       const start = at;

@@ -4,6 +4,8 @@ import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingInput } from "../../domain/embedding.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { VECTOR_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { refuseUnsupported } from "../fields/unsupported.ts";
 
 export interface DecodedEmbeddings {
   readonly model?: string;
@@ -18,14 +20,26 @@ export interface DecodedRerank {
   readonly documents: readonly string[];
   readonly topN: number;
   readonly returnDocuments: boolean;
+  /** They came as `texts`, whose answer has a form of its own. */
+  readonly plain: boolean;
+  /** Of that form: scores are as the model gives them, not from 0 to 1. */
+  readonly raw: boolean;
+  /** false: what is too long is refused. */
+  readonly truncate: boolean;
 }
 
 const checkEmbeddings = checker(EmbeddingsRequest);
 const checkRerank = checker(RerankRequest);
+/** Of text-embeddings-inference and vLLM. */
+const RERANK_UNSUPPORTED = {
+  ...VECTOR_PEER_UNSUPPORTED,
+  truncation_direction: (value: unknown) => value !== "right" && value !== "Right",
+};
 
 /** Throws SvcError naming the field at fault. */
 export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
   const { input, model, encoding_format, dimensions } = checkEmbeddings(body);
+  refuseUnsupported(body, VECTOR_PEER_UNSUPPORTED);
   const inputs = isSeveral(input) ? input : [input];
   inputs.forEach((one, at) => refuseBlank(one, inputs.length === 1 && inputs[0] === input ? "input" : `input.${at}`));
   return {
@@ -38,7 +52,18 @@ export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
 
 /** Throws SvcError naming the field at fault. */
 export function decodeRerank(body: unknown): DecodedRerank {
-  const { query, documents: named, texts, model, top_n, return_documents } = checkRerank(body);
+  const {
+    query,
+    documents: named,
+    texts,
+    model,
+    top_n,
+    return_documents,
+    return_text,
+    raw_scores,
+    truncate,
+  } = checkRerank(body);
+  refuseUnsupported(body, RERANK_UNSUPPORTED);
   const given = named ?? texts;
   if (!given) {
     const message = "'documents' is required: an array of 1 to 2048 texts ('texts' is another name for it).";
@@ -49,7 +74,10 @@ export function decodeRerank(body: unknown): DecodedRerank {
     query,
     documents: given.map((document) => (typeof document === "string" ? document : document.text)),
     topN: Math.min(top_n ?? given.length, given.length),
-    returnDocuments: return_documents === true,
+    returnDocuments: return_documents === true || return_text === true,
+    plain: !named,
+    raw: raw_scores === true,
+    truncate: truncate ?? true,
     ...(model && { model }),
   };
 }

@@ -1,7 +1,8 @@
 // Vectors and scores as answers of /v1/embeddings and /v1/rerank.
 
-import type { EmbeddingList, RerankList } from "../../contract/embeddings.ts";
+import type { EmbeddingList, RerankList, RerankTexts } from "../../contract/embeddings.ts";
 import type { EmbeddingResult } from "../../domain/embedding.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { DecodedRerank } from "./decode.ts";
 
 const usageOf = ({ tokens }: EmbeddingResult) => ({ prompt_tokens: tokens, total_tokens: tokens });
@@ -17,7 +18,8 @@ export function encodeEmbeddings(result: EmbeddingResult, model: string, base64:
 }
 
 /** The best documents, the best of all first; equal ones in the order they came in. */
-export function encodeRerank(result: EmbeddingResult, model: string, asked: DecodedRerank): RerankList {
+export function encodeRerank(result: EmbeddingResult, model: string, asked: DecodedRerank): RerankList | RerankTexts {
+  refuseTruncated(result, asked.truncate, "documents");
   const results = [...result.values]
     .map((relevance_score, index) => {
       const document = asked.returnDocuments && { document: { text: asked.documents[index] ?? "" } };
@@ -25,7 +27,19 @@ export function encodeRerank(result: EmbeddingResult, model: string, asked: Deco
     })
     .sort((a, b) => b.relevance_score - a.relevance_score)
     .slice(0, asked.topN);
-  return { object: "list", model, results, usage: usageOf(result) };
+  if (!asked.plain) return { object: "list", model, results, usage: usageOf(result) };
+  return results.map(({ index, relevance_score: score, document }) => ({
+    index,
+    score: asked.raw ? score : 1 / (1 + Math.exp(-score)),
+    ...(document && { text: document.text }),
+  }));
+}
+
+/** Throws SvcError `context_length_exceeded` about texts that were truncated and should not have been. */
+export function refuseTruncated({ truncated }: EmbeddingResult, truncate: boolean, param: string): void {
+  if (truncate || truncated === 0) return;
+  const message = `'${param}' has ${truncated} texts that are longer than the model takes; 'truncate' cuts them.`;
+  throw new SvcError("context_length_exceeded", message, { param });
 }
 
 function toBase64(vector: EmbeddingResult["values"]): string {

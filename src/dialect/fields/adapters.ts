@@ -29,9 +29,10 @@ export function decodeAdapters(
   return named ? { adapters: [{ id, scale: named.scale || 1 }] } : {};
 }
 
-function decodeLora(lora: readonly AdapterScale[], offered: number): AdapterSet {
+/** Each of those that are offered, once at most; `path`: where they are. Throws SvcError `invalid_value`. */
+export function decodeLora(lora: readonly AdapterScale[], offered: number, path = "lora."): AdapterSet {
   for (const [at, { id }] of lora.entries()) {
-    const param = `lora.${at}.id`;
+    const param = `${path}${at}.id`;
     if (id >= offered) {
       const limit = offered === 0 ? "the server has no adapters" : `must be at most ${offered - 1}, the last adapter`;
       throw new SvcError("invalid_value", `'${param}': ${limit}; got ${id}.`, { param });

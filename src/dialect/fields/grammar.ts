@@ -18,16 +18,16 @@ const LIMITS: readonly (readonly [Exclude<keyof GrammarSize, "hasHiddenRecursion
 ];
 
 /** The constraint that an answer follows the grammar. Throws SvcError `invalid_value` where it is too large for that. */
-export function grammarConstraint(grammar: string): Constraint {
+export function grammarConstraint(grammar: string, param = "grammar"): Constraint {
   const size = grammarSize(grammar);
   for (const [name, most, what] of LIMITS) {
     if (size[name] <= most) continue;
-    const message = `'grammar' may have at most ${most} ${what}; got ${Number.isFinite(size[name]) ? size[name] : "more"}.`;
-    throw new SvcError("invalid_value", message, { param: "grammar" });
+    const message = `'${param}' may have at most ${most} ${what}; got ${Number.isFinite(size[name]) ? size[name] : "more"}.`;
+    throw new SvcError("invalid_value", message, { param });
   }
   if (size.hasHiddenRecursion) {
-    const message = "'grammar' must not have a rule that begins with itself where what stands before it is empty.";
-    throw new SvcError("invalid_value", message, { param: "grammar" });
+    const message = `'${param}' must not have a rule that begins with itself where what stands before it is empty.`;
+    throw new SvcError("invalid_value", message, { param });
   }
   return { grammar, strict: false, inexpressible: false };
 }

@@ -7,9 +7,15 @@ const MOST_TOKENS = 2 ** 31 - 1;
 /** The model that a request names; an empty name is none. */
 export const decodeModel = (asked: string | null | undefined): { model?: string } => (asked ? { model: asked } : {});
 
-/** An output limit as the engine can count it; absent where the remaining context is the limit. */
-export const decodeMaxTokens = (asked: number | null | undefined): { maxTokens?: number } =>
-  asked == null ? {} : { maxTokens: Math.min(asked, MOST_TOKENS) };
+/**
+ * An output limit as the engine can count it; absent where the remaining context is the limit: for -1, and where there is
+ * none. Throws SvcError `invalid_value` about 0.
+ */
+export function decodeMaxTokens(asked: number | null | undefined, param = "max_tokens"): { maxTokens?: number } {
+  if (asked == null || asked === -1) return {};
+  if (asked > 0) return { maxTokens: Math.min(asked, MOST_TOKENS) };
+  throw new SvcError("invalid_value", `'${param}' must be at least 1, or -1 for no limit; got ${asked}.`, { param });
+}
 
 /** Stop sequences: launch values first, then the request's, each once. */
 export function decodeStop(requested: string | readonly string[], launch: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@
 import type { SamplingFields } from "../../contract/sampling.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Sampling } from "../../domain/generate.ts";
+import { decodeSamplers } from "./samplers.ts";
 
 /** Fields whose value is taken as it is. */
 const PLAIN = {
@@ -52,6 +53,7 @@ export function decodeSampling(asked: SamplingFields, schema: { readonly propert
     ...(Object.fromEntries(plain) as Sampling),
     ...(fields.top_p != null && { topP: Math.max(fields.top_p, LEAST_TOP_P) }),
     ...(fields.top_k != null && { topK: Math.min(Math.max(fields.top_k, 0), MOST) }),
+    ...decodeSamplers(fields.samplers),
     ...(fields.logit_bias != null && { logitBias: decodeBias(fields.logit_bias) }),
     ...(fields.seed != null && { seed: decodeSeed(fields.seed) }),
   };
@@ -63,8 +65,13 @@ function decodeSeed(seed: number): number {
   return Number(BigInt.asUintN(32, BigInt(seed)));
 }
 
-function decodeBias(bias: Readonly<Record<string, number>>): NonNullable<Sampling["logitBias"]> {
+type Bias = NonNullable<SamplingFields["logit_bias"]>;
+
+function decodeBias(bias: Bias): NonNullable<Sampling["logitBias"]> {
   const param = "logit_bias";
+  if (Array.isArray(bias)) {
+    return bias.map(([token, value]) => [token, value === false || value <= BAN ? BANNED : value]);
+  }
   return Object.entries(bias).map(([token, value]) => {
     if (/^\d{1,9}$/.test(token)) return [Number(token), value <= BAN ? BANNED : value];
     throw new SvcError("invalid_value", `'${param}' must have token ids as keys.`, { param });

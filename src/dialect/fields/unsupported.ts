@@ -12,10 +12,12 @@ export const always = (): boolean => true;
 export const notEmpty = (value: unknown): boolean => value !== "" && !(Array.isArray(value) && value.length === 0);
 
 /** Throws SvcError `unsupported_parameter` about the first field of an object that requests something not served. */
-export function refuseUnsupported(body: unknown, unsupported: Unsupported): void {
+export function refuseUnsupported(body: unknown, unsupported: Unsupported, path = ""): void {
   const fields = body as Readonly<Record<string, unknown>>;
   const field = Object.keys(unsupported).find((name) => fields[name] != null && unsupported[name]?.(fields[name]));
-  if (field) throw new SvcError("unsupported_parameter", `'${field}' is not supported.`, { param: field });
+  if (!field) return;
+  const param = path + field;
+  throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
 }
 
 /**

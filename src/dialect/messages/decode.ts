@@ -6,13 +6,14 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
+import { chooseTools, withTools } from "../fields/tools.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeConversation } from "./conversation.ts";
 import { callableTools } from "./deferred-tools.ts";
+import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
 export interface MessagesSettings extends ReasoningSettings, AdapterSettings {
@@ -74,6 +75,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<R
     ...withTools(decodeTools(asked), asked.tool_choice?.disable_parallel_tool_use !== true, constraint),
     ...resolveReasoning(
       {
+        usual: false,
         ...(thinking != null && { enabled: thinking !== "disabled" }),
         ...(effort !== undefined && { effort }),
         ...(thinking === "enabled" && budget != null && { budget }),

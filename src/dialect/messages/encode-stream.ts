@@ -48,7 +48,7 @@ class BlockWriter {
 
   write(event: GenerateEvent): void {
     if (event.type === "text" && event.text !== "") {
-      this.begin("text", { text: "", citations: null });
+      this.begin("text", { text: "" });
       this.delta({ type: "text_delta", text: event.text });
     } else if (event.type === "reasoning" && this.showThinking) {
       this.begin("thinking", { thinking: "", signature: "" });

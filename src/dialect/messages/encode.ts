@@ -38,7 +38,7 @@ function encodeBlock(part: Answer["parts"][number]): MessagesResponse["content"]
     return { type: "tool_use", id: toolUseId(part.id), name: part.name, input, caller: DIRECT };
   }
   const { type, text } = part;
-  return type === "text" ? { type, text, citations: null } : { type: "thinking", thinking: text, signature: "" };
+  return type === "text" ? { type, text } : { type: "thinking", thinking: text, signature: "" };
 }
 
 /** The message as it begins, with what is known of its usage. */

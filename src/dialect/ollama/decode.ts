@@ -6,12 +6,14 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
-import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
+import { chooseTools, withTools } from "../fields/tools.ts";
+import { OLLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { refuseUnsupported } from "../fields/unsupported.ts";
+import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
 export interface OllamaSettings extends ReasoningSettings, AdapterSettings {
@@ -27,6 +29,10 @@ export interface OllamaCall {
   /** Absent: there is nothing to answer, the client only wants the model to be there. */
   readonly request?: Omit<GenerateRequest, "id">;
   readonly stream: boolean;
+  /** The model is not wanted any more. */
+  readonly unloads: boolean;
+  /** Tokens of the conversation before; absent: there is none. */
+  readonly context?: readonly number[];
 }
 
 type Common = Pick<
@@ -36,12 +42,12 @@ type Common = Pick<
 
 const checkChat = checker(OllamaChatRequest);
 const checkGenerate = checker(OllamaGenerateRequest);
-const UNSUPPORTED = { template: notEmpty, context: notEmpty };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeOllamaChat(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkChat(body);
-  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true };
+  refuseUnsupported(body, OLLAMA_UNSUPPORTED);
+  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true, unloads: unloads(asked.keep_alive) };
   if (!asked.messages?.length) return call;
   const definitions = (asked.tools ?? []).map((tool, index) => {
     const path = `tools.${index}.function`;
@@ -55,27 +61,33 @@ export function decodeOllamaChat(body: unknown, settings: OllamaSettings): Ollam
 /** Throws like `decodeOllamaChat`. */
 export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkGenerate(body);
-  refuseUnsupported(body, UNSUPPORTED);
-  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true };
+  refuseUnsupported(body, OLLAMA_UNSUPPORTED);
+  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true, unloads: unloads(asked.keep_alive) };
   const prompt = asked.prompt ?? "";
   if (prompt === "" && !asked.images?.length) return call;
   const tools = chooseTools([], { mode: "auto", param: { choice: "tools", name: "tools" } });
   // Some clients always send a suffix, empty where there is none.
   const suffix = asked.suffix || undefined;
   if (asked.raw === true || suffix !== undefined) {
-    if (asked.images?.length) throw refuseImages();
+    if (asked.images?.length) throw withoutTemplate("images", "'raw' and 'suffix' go without");
+    if (asked.context?.length) throw withoutTemplate("context", "'raw' and 'suffix' go without");
     const request = { ...common(asked, [], settings, tools), prompt, choices: 1 };
     return { ...call, request: { ...request, ...(suffix !== undefined && { suffix }) } };
   }
   const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
   const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };
-  return { ...call, request: { ...common(asked, [...system, user], settings, tools), choices: 1 } };
+  // What comes back as `context` is the conversation in tokens.
+  const request = { ...common(asked, [...system, user], settings, tools), choices: 1, returnTokens: true as const };
+  if (!asked.context?.length) return { ...call, request };
+  if (asked.images?.length) throw withoutTemplate("images", "does not hold images with 'context'");
+  return { ...call, request, context: asked.context };
 }
 
-const refuseImages = (): SvcError =>
-  new SvcError("unsupported_parameter", "'images' needs the chat template, which 'raw' and 'suffix' go without.", {
-    param: "images",
-  });
+const withoutTemplate = (param: string, why: string): SvcError =>
+  new SvcError("unsupported_parameter", `'${param}' needs the chat template, which ${why}.`, { param });
+
+/** Zero, also as text with a unit. */
+const unloads = (keepAlive: unknown): boolean => keepAlive === 0 || /^0+[a-z]*$/.test(String(keepAlive));
 
 function common(
   asked: Common,
@@ -94,6 +106,7 @@ function common(
     ...withTools(tools, true, constraint),
     ...resolveReasoning(
       {
+        usual: constraint ? false : undefined,
         ...(typeof think === "boolean" && { enabled: think }),
         ...(typeof think === "string" && { effort: think }),
       },

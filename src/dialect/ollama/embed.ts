@@ -8,7 +8,7 @@ import {
 } from "../../contract/ollama-embed.ts";
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingResult } from "../../domain/embedding.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { refuseTruncated } from "../embeddings/encode.ts";
 import { decodeModel } from "../fields/limits.ts";
 
 export interface DecodedEmbed {
@@ -44,11 +44,8 @@ export function encodeEmbed(
   result: EmbeddingResult,
   { model, ms, truncate }: { readonly model: string; readonly ms: number } & Pick<DecodedEmbed, "truncate">,
 ): OllamaEmbedAnswer {
-  const { tokens, truncated } = result;
-  if (!truncate && truncated > 0) {
-    const message = `'input' has ${truncated} texts that are longer than the model takes; 'truncate' cuts them.`;
-    throw new SvcError("context_length_exceeded", message, { param: "input" });
-  }
+  const { tokens } = result;
+  refuseTruncated(result, truncate, "input");
   const embeddings = vectorsOf(result);
   return { model, embeddings, total_duration: Math.round(ms * 1e6), load_duration: 0, prompt_eval_count: tokens };
 }

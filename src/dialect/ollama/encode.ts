@@ -17,6 +17,8 @@ export interface OllamaContext extends Pick<AcceptedEvent, "readInputs"> {
   readonly model: string;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
+  /** Milliseconds for which the request waited for the model. */
+  readonly loadMs?: number;
 }
 
 type Call = { function: { name: string; arguments: Record<string, unknown> } };
@@ -29,10 +31,10 @@ interface Piece {
 }
 
 /** The answer to a request that only wants the model to be there. */
-export const loadedAnswer = (context: OllamaContext): OllamaAnswer => ({
+export const loadedAnswer = (context: OllamaContext, unloads: boolean): OllamaAnswer => ({
   ...piece(context, {}),
   done: true,
-  done_reason: "load",
+  done_reason: unloads ? "unload" : "load",
 });
 
 /** Collects the whole answer. Throws what the generation throws. */
@@ -47,7 +49,7 @@ export async function encodeOllama(
     calls: calls.map(encodeCall),
     ...(logprobs.length > 0 && { logprobs }),
   };
-  return { ...piece(context, whole), ...ending(finish), ...encodeReadInputs(context) };
+  return { ...piece(context, whole), ...ending(finish, context), ...encodeReadInputs(context) };
 }
 
 /** Puts one line for each piece; calls whole, as that API knows no parts of them. A failure becomes a line with `error`; the last
@@ -77,7 +79,7 @@ export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWr
           return;
         case "finish":
           endCall();
-          line({ ...piece(context, {}), ...ending(event), ...encodeReadInputs(context) });
+          line({ ...piece(context, {}), ...ending(event, context), ...encodeReadInputs(context) });
       }
     },
     failure: ({ message }) => line({ error: message }),
@@ -101,13 +103,14 @@ function piece(context: OllamaContext, { content = "", thinking, calls = [], log
 
 const nanoseconds = (ms: number): number => Math.round(ms * 1e6);
 
-function ending({ reason, usage }: FinishEvent) {
+function ending({ reason, usage, tokens }: FinishEvent, { form, loadMs = 0 }: OllamaContext) {
   return {
     done: true,
     // A call is an ordinary end to that API.
     done_reason: reason === "tool_calls" || reason === "cancelled" ? "stop" : reason,
-    total_duration: nanoseconds(usage.queueMs + usage.promptMs + usage.completionMs),
-    load_duration: 0,
+    ...(form === "generate" && tokens && { context: [...tokens.prompt, ...tokens.answer] }),
+    total_duration: nanoseconds(loadMs + usage.queueMs + usage.promptMs + usage.completionMs),
+    load_duration: nanoseconds(loadMs),
     prompt_eval_count: usage.promptTokens,
     prompt_eval_duration: nanoseconds(usage.promptMs),
     eval_count: usage.completionTokens,

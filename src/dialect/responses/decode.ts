@@ -6,15 +6,16 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
+import { chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { decodeFunctions, flatName } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
+import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
 export interface ResponsesSettings extends ReasoningSettings, AdapterSettings {
@@ -62,7 +63,7 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
       ...prompt,
       sampling: decodeSampling(asked, ResponsesRequest),
       ...decodeAdapters(asked, settings),
-      ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens),
+      ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens, "max_output_tokens"),
       stop: decodeStop([], settings.stop),
       ...(topLogprobs !== undefined && { topLogprobs }),
     },
@@ -112,6 +113,7 @@ function decodePrompt(
     ...withTools(decodeTools(asked), asked.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
+        usual: constraint ? false : undefined,
         ...decodeKwargs(asked.chat_template_kwargs),
         ...(effort !== undefined && { effort }),
         ...(budget != null && { budget }),

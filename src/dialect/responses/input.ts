@@ -6,6 +6,7 @@ import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { CallArguments } from "../fields/json-object.ts";
+import { summaryOf } from "./compact.ts";
 import { flatName } from "./functions.ts";
 
 type Item = Exclude<NonNullable<ResponsesPrompt["input"]>, string>[number];
@@ -55,6 +56,11 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       });
     case "reasoning":
       return turns.think((item.summary ?? []).map(({ text }) => text ?? "").join("\n"));
+    case "compaction":
+      return turns.add({
+        role: "user",
+        content: summaryOf(item.encrypted_content, `${path}.encrypted_content`),
+      });
     case "item_reference": {
       const param = `${path}.id`;
       const referred = refer(need(item.id, param), param);

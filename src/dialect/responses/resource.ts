@@ -111,7 +111,7 @@ export const cancelledResource = (resource: ResponseResource, output: readonly O
   output: [...output],
 });
 
-const encodeUsage = (usage: Usage): ResponsesUsage => ({
+export const encodeUsage = (usage: Usage): ResponsesUsage => ({
   input_tokens: usage.promptTokens,
   input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
   output_tokens: usage.completionTokens,

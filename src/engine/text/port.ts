@@ -13,11 +13,20 @@ export interface TextStatus extends ProcessStatus {
   readonly modelId: string;
   /** Unix seconds of the model file's last change, known from the start. */
   readonly modelCreated: number;
-  /** LoRA adapters that requests may choose, known from the start. */
+  /** LoRA adapters that requests may choose, known from the start but for their scales. */
   readonly adapters: readonly OfferedAdapter[];
   /** The model, once loaded; kept through a restart. */
   readonly model?: ModelInfo;
 }
+
+export interface TokenizeOptions {
+  /** Tokens that begin and end a text are put around it, where the model wants that. Default false. */
+  readonly addSpecial?: boolean;
+  /** Special tokens that are written out in the text count as such. Default false. */
+  readonly parseSpecial?: boolean;
+}
+
+export type TokenPiece = string | readonly number[];
 
 export interface TextPort {
   status(): TextStatus;
@@ -32,14 +41,18 @@ export interface TextPort {
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
   /** Ends a generation early: its stream finishes, for the reason that the cause comes to. Unknown ids are ignored. */
   cancel(id: string, cause: CancelCause): void;
-  /** Token ids of `text` by the model's own tokenizer, special tokens in the text not parsed. */
-  tokenize(text: string, signal: AbortSignal): Promise<Int32Array>;
+  /** Token ids of `text` by the model's own tokenizer. */
+  tokenize(text: string, signal: AbortSignal, options?: TokenizeOptions): Promise<Int32Array>;
   /** Length of the prompt of a request, in tokens: rendered by the model's own template, media included. */
   countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number>;
   /** The text of token ids, control tokens written out. Throws SvcError `invalid_value` about an id that is no token. */
   detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string>;
+  /** The text of each token by itself, its bytes where these are no UTF-8. Throws as `detokenize` does. */
+  pieces(tokens: readonly number[], signal: AbortSignal): Promise<readonly TokenPiece[]>;
   /** The prompt of a request as text, by the model's own template. */
   render(request: GenerateRequest, signal: AbortSignal): Promise<string>;
+  /** How much of each of its adapters requests get that choose none, in their order. */
+  scaleAdapters?(scales: readonly number[]): void;
   /** Stops accepting, ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }
@@ -49,11 +62,15 @@ export const noTokenizer = (message: string, param?: string): SvcError =>
   new SvcError("tokenize_unsupported", message, param === undefined ? {} : { param });
 
 /** A text engine whose model has no tokenizer within reach: each of these calls throws SvcError `tokenize_unsupported`. */
-export abstract class WithoutTokenizer implements Pick<TextPort, "tokenize" | "countTokens" | "detokenize" | "render"> {
+export abstract class WithoutTokenizer implements Pick<
+  TextPort,
+  "tokenize" | "countTokens" | "detokenize" | "pieces" | "render"
+> {
   protected abstract readonly noTokenizer: SvcError;
 
   tokenize = (): Promise<never> => Promise.reject(this.noTokenizer);
   countTokens = (): Promise<never> => Promise.reject(this.noTokenizer);
   detokenize = (): Promise<never> => Promise.reject(this.noTokenizer);
+  pieces = (): Promise<never> => Promise.reject(this.noTokenizer);
   render = (): Promise<never> => Promise.reject(this.noTokenizer);
 }

@@ -10,6 +10,7 @@ import type { Waiting } from "../../domain/waiting.ts";
 import type { ComputeOptions } from "../process/kind.ts";
 import type { FromEngine, JobEnd, JobOutput } from "../process/protocol.ts";
 import type { KvStats } from "./kv-stats.ts";
+import type { TokenizeOptions } from "./port.ts";
 
 /** How the engine process is to load and serve its model; every field is decided by the front process. */
 export interface EngineOptions extends ComputeOptions {
@@ -89,8 +90,9 @@ export type TextJob =
   /** The token ids of the request's prompt, or its text. */
   | { readonly type: "count"; readonly request: GenerateRequest }
   | { readonly type: "render"; readonly request: GenerateRequest }
-  | { readonly type: "detokenize"; readonly tokens: readonly number[] }
-  | { readonly type: "tokenize"; readonly text: string };
+  /** The text of tokens; `apart`: a JSON list of their pieces, text or bytes each. */
+  | { readonly type: "detokenize"; readonly tokens: readonly number[]; readonly apart?: true }
+  | ({ readonly type: "tokenize"; readonly text: string } & TokenizeOptions);
 
 /** The only event of a job that is no generation. */
 export interface AnswerEvent {

@@ -11,7 +11,7 @@ import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
 import { Supervisor } from "../process/supervisor.ts";
 import type { Launch } from "../process/supervisor-options.ts";
-import type { TextPort, TextStatus } from "./port.ts";
+import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
 import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
 import { TextStats } from "./stats.ts";
 
@@ -39,11 +39,13 @@ export class TextEngine implements TextPort, ObservedEngine {
   private readonly stats: TextStats;
   private info: ModelInfo | undefined;
   private limits: PromptLimits | undefined;
+  private adapters: readonly OfferedAdapter[];
 
   constructor(private readonly options: TextEngineOptions) {
     const { model, load, launch, start, idleMs, stores } = options;
     const { id, created } = model;
     this.model = id;
+    this.adapters = options.adapters;
     this.stats = new TextStats(launch.clock);
     this.supervisor = new Supervisor({
       kind: this.kind,
@@ -78,7 +80,8 @@ export class TextEngine implements TextPort, ObservedEngine {
   }
 
   status(): TextStatus {
-    const { model, adapters } = this.options;
+    const { model } = this.options;
+    const { adapters } = this;
     const status = this.supervisor.status();
     // The scheduler knows which of those that it has run; others wait for the model.
     const { running, waiting } = this.stats.levels;
@@ -91,6 +94,10 @@ export class TextEngine implements TextPort, ObservedEngine {
       adapters,
       ...(this.info && { model: this.info }),
     };
+  }
+
+  scaleAdapters(scales: readonly number[]): void {
+    this.adapters = this.adapters.map((adapter, id) => ({ ...adapter, scale: scales[id] ?? 0 }));
   }
 
   placeFreeMs(): number | undefined {
@@ -115,8 +122,8 @@ export class TextEngine implements TextPort, ObservedEngine {
     this.supervisor.cancel(id, cause);
   }
 
-  tokenize(text: string, signal: AbortSignal): Promise<Int32Array> {
-    return this.answer({ type: "tokenize", text }, signal, isTokens);
+  tokenize(text: string, signal: AbortSignal, options: TokenizeOptions = {}): Promise<Int32Array> {
+    return this.answer({ type: "tokenize", text, ...options }, signal, isTokens);
   }
 
   async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
@@ -125,6 +132,10 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string> {
     return this.answer({ type: "detokenize", tokens }, signal, isText);
+  }
+
+  async pieces(tokens: readonly number[], signal: AbortSignal): Promise<readonly TokenPiece[]> {
+    return JSON.parse(await this.answer({ type: "detokenize", tokens, apart: true }, signal, isText)) as TokenPiece[];
   }
 
   render(request: GenerateRequest, signal: AbortSignal): Promise<string> {

@@ -23,7 +23,7 @@ export function encodeOllama(request: GenerateRequest, model: string, thinks: bo
     stream: true,
     options,
     ...(schema && { format: schema }),
-    ...(thinks && { think: thinkingOf(request) }),
+    ...(thinks && request.thinking !== undefined && { think: thinkingOf(request) }),
     ...(request.topLogprobs !== undefined && { logprobs: true, top_logprobs: request.topLogprobs }),
   };
   if (request.prompt !== undefined) {
@@ -43,7 +43,7 @@ export function encodeOllama(request: GenerateRequest, model: string, thinks: bo
   return { path: "/api/chat", body: { ...common, messages, ...(tools.length > 0 && { tools }) } };
 }
 
-function thinkingOf({ thinking, templateKwargs }: GenerateRequest): boolean | string {
+function thinkingOf({ thinking = false, templateKwargs }: GenerateRequest): boolean | string {
   const effort = templateKwargs["reasoning_effort"];
   if (!thinking || typeof effort !== "string") return thinking;
   return effort === "max" ? "high" : effort;

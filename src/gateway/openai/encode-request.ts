@@ -34,6 +34,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
       ...common,
       messages: request.messages.map(encodeMessage),
       ...(request.continueLast && traits.continueFields),
+      ...(request.generationPrompt === false && { add_generation_prompt: false }),
       ...encodeTools(request),
       ...encodeFormat(request),
       ...encodeThinking(request, traits),
@@ -111,7 +112,7 @@ function encodeThinking({ thinking, templateKwargs, reasoningBudget }: GenerateR
   if (!traits.templateKwargs) return { ...named };
   const { reasoningBudget: field } = traits;
   return {
-    chat_template_kwargs: { ...templateKwargs, enable_thinking: thinking },
+    chat_template_kwargs: { ...templateKwargs, ...(thinking !== undefined && { enable_thinking: thinking }) },
     ...(reasoningBudget !== undefined && field && { [field]: reasoningBudget }),
   };
 }

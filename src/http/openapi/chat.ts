@@ -10,7 +10,8 @@ export const chatOperations: Operations = {
     description: `\`model\` selects the model; unknown names fall back to the loaded one, and the answer names the model that computed it.
 
 Fields that this server cannot honour (audio, modalities beyond text, web_search_options, moderation, custom tools) are
-refused with 400 \`unsupported_parameter\`. Unknown fields are ignored. frequency_penalty is parsed and ignored.
+refused with 400 \`unsupported_parameter\`. Unknown fields are ignored. frequency_penalty is parsed and ignored. Fields that llama.cpp's server or vLLM document and that are not served are refused
+with 400 \`unsupported_parameter\` where they would have an effect; samplers may leave out some of llama.cpp's, in their order.
 A prompt that does not fit the context is refused with 400 \`context_length_exceeded\`; a max_tokens beyond the remaining
 context is not an error, the answer then ends with \`length\`.
 
@@ -21,8 +22,14 @@ JSON; at the token limit they stay truncated and finish_reason is \`length\`. Te
 format, for example with an unknown tool's name, is returned as content. Results may come in any order; functions and
 function_call, the older form, mean the same as tools.
 
-**Structured output.** response_format json_object and json_schema, and grammar (GBNF), are enforced while sampling, after
-the reasoning. With tools beside a schema the answer is a call or follows the schema. Parts that a grammar cannot express are
+**The answer's beginning.** continue_final_message true, or add_generation_prompt false, goes on from a last assistant message
+without repeating it; both true is a 400. Behind another last message, add_generation_prompt false leaves out what tells the
+model that its turn has come. function messages and function_call of assistants are the older form of tool results and calls.
+
+**Structured output.** response_format json_object (with a \`schema\`, if it has one) and json_schema, json_schema (the schema
+alone), guided_json, guided_regex, guided_choice and structured_outputs, and grammar (GBNF; also guided_grammar, and
+response_format grammar), are enforced while sampling, after
+the reasoning; a request has one of them. With tools beside a schema the answer is a call or follows the schema. Parts that a grammar cannot express are
 not enforced: with strict true (of the schema or a tool) the header X-Grammar-Constraints is then \`downgraded\`. It is also
 \`downgraded\` where the server runs with --no-grammar-constraints, which puts the schema into the prompt instead. An invalid
 schema, or one with references beyond itself, is a 400 that names the place. At one place of an answer a schema may leave
@@ -32,8 +39,9 @@ repetitions expanded and 10,000,000 on all paths by which its rules begin with o
 place, and 256 consecutive parts be optional. Rules must not be left-recursive. An answer ends where the grammar allows no
 continuation, or is so ambiguous that a token takes more than a second.
 
-**Reasoning** is off by default: reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max;
-none off) or chat_template_kwargs.enable_thinking, whose false wins, turn it on. chat_template_kwargs.reasoning_effort alone
+**Reasoning** is as the model's chat template has it by default, and off where the answer has to follow a schema or grammar:
+reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max; none off) or
+chat_template_kwargs.enable_thinking, whose false wins, turn it on or off. chat_template_kwargs.reasoning_effort alone
 does not, but templates that always think see it, unless the effort is none or the server runs with --no-think. Thoughts are
 returned as reasoning_content and sent back the same way. reasoning_budget_tokens limits them. stop sequences are matched in
 the content alone; logprobs cover the content.

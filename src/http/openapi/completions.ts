@@ -12,8 +12,10 @@ lists of token ids) are answered together, n answers each, in their order; ${MOS
 (best_of included) are the limit.
 
 suffix fills a gap with models that have tokens for it, else 400 \`unsupported_parameter\`. best_of generates more answers
-than it returns; not for a stream. echo puts the prompt's text before the answer; log probabilities of the prompt are not
-computed, so not together with logprobs. ignore_eos, grammar and llama.cpp's samplers work as in chat completions.`,
+than it returns; not for a stream. echo puts the prompt's text before the answer, and with logprobs the tokens of the
+prompt before those of the answer (not in a stream): that is how evaluation harnesses score texts; max_tokens 0 gives the prompt
+alone. cache_prompt false computes the whole prompt. ignore_eos, grammar, the fields for structured output and
+llama.cpp's samplers work as in chat completions; n_predict and n_probs are max_tokens and logprobs by llama.cpp's names.`,
     answers: { 200: "The answers, whole or as a stream." },
     errors: generationErrors,
     example: { prompt: "Once upon a time", max_tokens: 32 },

@@ -51,7 +51,7 @@ normalized to length 1 again; more dimensions than the model has are an error.`,
     tag: "Embeddings",
     summary: "Documents by their relevance to a query",
     description:
-      "Needs a reranker (--rerank-model). Each document is read together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order documents and are not probabilities.",
+      "Needs a reranker (--rerank-model). Each document is read together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order documents and are not probabilities. Documents that are sent as `texts` are answered as text-embeddings-inference does: with a list of index and score, from 0 to 1 unless raw_scores is true.",
     answers: { 200: "The documents by relevance." },
     errors: embeddingErrors("reranker"),
     headers,

@@ -1,10 +1,44 @@
 // API description: llama.cpp's own routes.
 
-import { question, tokenizerErrors, tooLarge, unavailable, type Operations } from "./operation.ts";
+import {
+  badRequest,
+  generationErrors,
+  question,
+  tokenizerErrors,
+  tooLarge,
+  unavailable,
+  type Operations,
+} from "./operation.ts";
 
 const NO_MODEL = "`not_found`: the server has no model of its own.";
 
+const completionAnswers = { 200: "The answer, of several a list; or a stream." };
+const completionStream =
+  "Each event is an object with a piece of the answer; the last one of each has `stop` true and all that a whole answer has but the text. Nothing ends the stream beyond that. A failure is an event with `error`.";
+
 export const llamaOperations: Operations = {
+  "POST /completion": {
+    tag: "Compatibility",
+    summary: "Continue a text, in llama.cpp's form",
+    description: `As POST /v1/completions, but special tokens that are written out in a text count as such: what /apply-template gives can be
+sent here. samplers may leave some out, and cannot change their order. n_keep, n_discard, n_indent, n_cache_reuse, min_keep,
+post_sampling_probs, adaptive_target, sse_ping_interval and media are refused with 400 \`unsupported_parameter\` where they would have an
+effect. Requests have no slot of their own: id_slot is repeated in the answer. timings of pieces are measured where the stream is written.`,
+    answers: completionAnswers,
+    errors: generationErrors,
+    example: { prompt: "Once upon a time", n_predict: 32 },
+    stream: completionStream,
+  },
+  "POST /infill": {
+    tag: "Compatibility",
+    summary: "Fill a gap in a text, in llama.cpp's form",
+    description:
+      "Needs a model with tokens for filling gaps, else 400 `unsupported_parameter`. input_extra are other files that the model reads before; they are not cut to fit. All other fields are those of /completion.",
+    answers: completionAnswers,
+    errors: generationErrors,
+    example: { input_prefix: "def add(a, b):\n    ", input_suffix: "\n", n_predict: 16 },
+    stream: completionStream,
+  },
   "POST /tokenize": {
     tag: "Compatibility",
     summary: "Token ids of a text, in llama.cpp's form",
@@ -39,6 +73,19 @@ export const llamaOperations: Operations = {
       "One entry for each request that may run at once. Requests have no fixed slot here: the first entries are the running ones.",
     answers: { 200: "The slots." },
     errors: { 404: NO_MODEL, 503: unavailable },
+  },
+  "POST /lora-adapters": {
+    tag: "Compatibility",
+    summary: "Set the LoRA adapters of requests that choose none, in llama.cpp's form",
+    description:
+      "Those that are left out are off. Only for callers on this machine, until the server stops. Requests that are computed go on as they were.",
+    answers: { 200: "They are set." },
+    errors: {
+      400: badRequest,
+      403: "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.",
+      413: tooLarge("1 MB"),
+    },
+    example: [],
   },
   "GET /lora-adapters": {
     tag: "Compatibility",

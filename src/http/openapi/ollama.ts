@@ -18,8 +18,8 @@ export const ollamaOperations: Operations = {
     tag: "Compatibility",
     summary: "Answer a conversation, in Ollama's API",
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is
-json or a schema, enforced while sampling. think is a boolean or a level; default: off. keep_alive and options without a
-meaning here have no effect. Errors are \`{"error": "…"}\`. With --ocr-input the text in images to a model that cannot see is read as for
+json or a schema, enforced while sampling. think is a boolean or a level; default: the model's own, off with a format. keep_alive and options without a
+meaning here have no effect; truncate and shift true are 400. Errors are \`{"error": "…"}\`. With --ocr-input the text in images to a model that cannot see is read as for
 POST /v1/chat/completions, and the last line has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
@@ -31,7 +31,7 @@ POST /v1/chat/completions, and the last line has svc_recognitions.`,
     tag: "Compatibility",
     summary: "Answer a prompt, in Ollama's API",
     description:
-      "With raw or suffix the prompt is continued as it is; else it is a user's message. Without a prompt the answer reports that the model is available.",
+      "With raw or suffix the prompt is continued as it is; else it is a user's message. Without a prompt the answer reports that the model is available. context, of an answer before, goes on with its conversation; answers to raw prompts have none.",
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { prompt: "What is the capital of France?", stream: false },
@@ -105,6 +105,6 @@ Disconnecting ends the download; the next one resumes it.`,
   "GET /api/version": {
     tag: "Compatibility",
     summary: "Version, in Ollama's API",
-    answers: { 200: "The version of svc." },
+    answers: { 200: "The level of that API, and the version of svc." },
   },
 };

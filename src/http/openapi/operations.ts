@@ -41,8 +41,9 @@ what they link to or embed, but for these routes, and \`forbidden_host\` for hos
 loopback's nor allowed. A 5xx that would only fail again carries
 \`x-should-retry: false\`.
 
-**Bodies** are JSON in UTF-8 with Content-Type application/json or none; another type is 400
-\`unsupported_media_type\`. A field that is null counts as absent. A body of which nothing comes for ${BODY_PATIENCE_MS / 1000} seconds
+**Bodies** are JSON in UTF-8 with Content-Type application/json or none. What \`curl -d\` states by itself
+(application/x-www-form-urlencoded) and text/plain are taken where no browser sends them, that is without Origin and Sec-Fetch
+headers; another type is 400 \`unsupported_media_type\`. A field that is null counts as absent. A body of which nothing comes for ${BODY_PATIENCE_MS / 1000} seconds
 is 408 \`request_timeout\`.`;
 
 /** By method and path, as `POST /v1/batches`. */

@@ -47,6 +47,16 @@ refused here; a prompt that is too long is counted.`,
     errors: { ...countingErrors, 404: `\`not_found\`: ${NOT_STORED} ${countingErrors[404]}` },
     example: { input: "What is the capital of France?" },
   },
+  "POST /v1/responses/compact": {
+    tag: "Generation",
+    summary: "Make a conversation short",
+    description: `The model sums up the conversation that the same fields of POST /v1/responses would have it answer. The item of the
+output stands for all of it in a later input; its content is the summary, in base64, and is not encrypted. Nothing is stored.`,
+    answers: { 200: "The item." },
+    errors: { ...conversationErrors, 404: `\`not_found\`: ${NOT_STORED} ${conversationErrors[404]}` },
+    queued: true,
+    example: { input: "What is the capital of France?" },
+  },
   "GET /v1/responses/{id}": {
     tag: "Generation",
     summary: "Fetch a stored response",

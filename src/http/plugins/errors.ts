@@ -6,6 +6,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
+import { nearestRoute } from "../nearest-route.ts";
 import type { RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
 
@@ -58,12 +59,12 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
 function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {
   const { pathname } = new URL(request.url);
   const match = routes.find(pathname);
-  if (!match)
-    return errorResponse(
-      new SvcError("not_found", "There is no such route; GET /docs describes all."),
-      requestId,
-      pathname,
-    );
+  if (!match) {
+    const near = nearestRoute(pathname, routes.paths);
+    const hint = near === undefined ? "" : ` The nearest is ${near}.`;
+    const message = `There is no such route; GET /docs describes all.${hint}`;
+    return errorResponse(new SvcError("not_found", message), requestId, pathname);
+  }
   const allow = [...match.methods, "OPTIONS"].join(", ");
   const refusal = new SvcError("method_not_allowed", `This route answers ${allow}.`);
   const response = errorResponse(refusal, requestId, pathname);

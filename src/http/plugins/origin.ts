@@ -57,12 +57,16 @@ function mayCall(origin: string, headers: Headers, policy: OriginPolicy): boolea
 }
 
 /**
- * Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback, or
+ * `what`: what is done there. Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback, or
  * was addressed by a name that --allowed-host admits, behind which a proxy may stand.
  */
-export function checkLocal(headers: Headers, policy: Pick<OriginPolicy, "host">): void {
+export function checkLocal(
+  headers: Headers,
+  policy: Pick<OriginPolicy, "host">,
+  what = "Models are downloaded and removed",
+): void {
   if (isLocal(headers, policy)) return;
-  throw new SvcError("forbidden_host", "Models are downloaded and removed through a loopback address alone.");
+  throw new SvcError("forbidden_host", `${what} through a loopback address alone.`);
 }
 
 /** Whether the request comes from this machine for sure. */

@@ -1,7 +1,8 @@
 // POST /v1/embeddings and POST /v1/rerank
 
 import { Elysia } from "elysia";
-import { EmbeddingList, EmbeddingsRequest, RerankList, RerankRequest } from "../../contract/embeddings.ts";
+import { EmbeddingList, EmbeddingsRequest, RerankList, RerankRequest, RerankTexts } from "../../contract/embeddings.ts";
+import { t } from "../../contract/schema.ts";
 import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.ts";
 import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
 import type { EmbeddingAnswer } from "../../service/embeddings.ts";
@@ -39,6 +40,6 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const computed = await embeddings.rank(asked.query, asked.documents, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeRerank(computed.result, computed.model, asked));
       },
-      jsonRoute(RerankRequest, RerankList),
+      jsonRoute(RerankRequest, t.Union([RerankList, RerankTexts])),
     );
 };

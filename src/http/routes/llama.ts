@@ -3,7 +3,7 @@
 
 import { Elysia } from "elysia";
 import { ChatCompletionRequest } from "../../contract/chat.ts";
-import { LoraAdapters } from "../../contract/lora.ts";
+import { LoraAdapters, LoraScaled, LoraScales } from "../../contract/lora.ts";
 import { checker } from "../../contract/schema.ts";
 import {
   PlainTokenizeRequest,
@@ -13,28 +13,50 @@ import {
   ServerSlots,
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
+import { encodeSettings } from "../../dialect/llama/settings.ts";
 import { encodeLoraAdapters } from "../../dialect/status.ts";
+import type { ModelInfo } from "../../domain/model.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
+import { decodeLora } from "../../dialect/fields/adapters.ts";
 import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
+import { checkLocal } from "../plugins/origin.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { bodies, config, engine, version } = deps;
+  const checkScales = checker(LoraScales);
   const checkTokenize = checker(PlainTokenizeRequest);
   const detokenize = detokenizing(engine, tokenizer, bodies);
+
+  /** The model, as soon as it is loaded; throws what a request to generate would. */
+  const readyModel = async (signal: AbortSignal): Promise<ModelInfo> => {
+    const { model, state } = engine.status();
+    if (!model && state !== "none") await tokenizer.run(() => engine.tokenize(" ", signal));
+    return loadedModel(engine);
+  };
+
+  const defaultParams = ({ defaults, sampling }: ModelInfo) =>
+    encodeSettings(
+      { sampling: {}, stop: config.stop, ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }) },
+      defaults ?? sampling,
+      true,
+    );
 
   return new Elysia({ name: "route.llama" })
     .post(
       "/tokenize",
       async ({ request }) => {
-        const { content } = checkTokenize(await bodies.read(request, bodyCeilings.tokenizer));
-        const tokens = await tokenizer.run(() => engine.tokenize(content, request.signal));
-        return Response.json({ tokens: [...tokens] });
+        const asked = checkTokenize(await bodies.read(request, bodyCeilings.tokenizer));
+        const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true };
+        const tokens = await tokenizer.run(() => engine.tokenize(asked.content, request.signal, options));
+        if (asked.with_pieces !== true) return Response.json({ tokens: [...tokens] });
+        const pieces = await tokenizer.run(() => engine.pieces([...tokens], request.signal));
+        return Response.json({ tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) });
       },
       jsonRoute(PlainTokenizeRequest, PlainTokenizeResponse),
     )
@@ -52,13 +74,17 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
     )
     .get(
       "/props",
-      () => {
-        const { id, path, parallel, maxModelLen, vision, audio } = loadedModel(engine);
+      async ({ request }) => {
+        const model = await readyModel(request.signal);
+        const { id, path, parallel, maxModelLen, vision, audio, chatTemplate } = model;
         return Response.json({
-          default_generation_settings: { n_ctx: maxModelLen },
+          default_generation_settings: { n_ctx: maxModelLen, params: defaultParams(model) },
           total_slots: parallel,
           model_alias: id,
           model_path: path.split("/").at(-1) ?? "",
+          chat_template: chatTemplate?.source ?? "",
+          bos_token: chatTemplate?.bos ?? "",
+          eos_token: chatTemplate?.eos ?? "",
           modalities: { vision: vision || config.ocrInput, audio: audio || config.transcribeInput },
           build_info: `svc ${version}`,
         });
@@ -67,13 +93,27 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
     )
     .get(
       "/slots",
-      () => {
-        const { parallel, maxModelLen } = loadedModel(engine);
+      async ({ request }) => {
+        const model = await readyModel(request.signal);
+        const { parallel, maxModelLen } = model;
         const { running } = engine.status();
-        const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running });
+        const params = defaultParams(model);
+        const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running, params });
         return Response.json(Array.from({ length: parallel }, slot));
       },
       jsonAnswer(ServerSlots),
+    )
+    .post(
+      "/lora-adapters",
+      async ({ request }) => {
+        checkLocal(request.headers, config, "Adapters are set for all requests");
+        const asked = checkScales(await bodies.read(request, bodyCeilings.batch));
+        const { adapters } = engine.status();
+        const chosen = new Map(decodeLora(asked, adapters.length, "").map(({ id, scale }) => [id, scale]));
+        engine.scaleAdapters?.(adapters.map((_, id) => chosen.get(id) ?? 0));
+        return Response.json({ success: true });
+      },
+      jsonRoute(LoraScales, LoraScaled),
     )
     .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), jsonAnswer(LoraAdapters));
 };

@@ -15,7 +15,9 @@ import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../d
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { GenerateRequest } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
+import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { respond } from "../generation-response.ts";
@@ -24,21 +26,38 @@ import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
+/** The version of Ollama whose API is served here. */
+const OLLAMA_LEVEL = "0.13.5";
+
+type Generation = Omit<GenerateRequest, "id">;
+
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
 /** For tools that know no other API. */
-export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { bodies, config, engine, router, clock, version } = deps;
   const checkShow = checker(OllamaShowRequest);
 
-  const answer = (request: Request, { model, request: asked, stream }: OllamaCall, form: OllamaForm) => {
+  /** A request whose conversation goes on from these tokens: its own are put behind them. */
+  const goingOn = async (asked: Generation, before: readonly number[], request: Request): Promise<Generation> => {
+    const { signal } = request;
+    const text = await tokenizer.run(() => engine.render({ ...asked, id: contexts.of(request).id }, signal));
+    const tokens = await tokenizer.run(() => engine.tokenize(text, signal, { parseSpecial: true }));
+    return { ...asked, messages: [], prompt: [...before, ...tokens] };
+  };
+
+  const answer = async (request: Request, call: OllamaCall, form: OllamaForm) => {
+    const { model, request: asked, stream, context: before } = call;
     const context = { form, model: router.find(model, "chat").model, wall: clock.wall };
-    if (!asked) return Response.json(loadedAnswer(context));
+    if (!asked) return Response.json(loadedAnswer(context, call.unloads));
+    const since = engine.status().state === "ready" ? undefined : clock.now();
+    // Called when the request was accepted: by then the model is loaded.
+    const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
     return respond(deps, contexts, request, {
-      requests: [asked],
+      requests: [before ? await goingOn(asked, before, request) : asked],
       stream,
-      json: (events, { readInputs }) => encodeOllama(events, { ...context, readInputs }),
-      writer: (put, { readInputs }) => ollamaWriter(put, { ...context, readInputs }),
+      json: (events, { readInputs }) => encodeOllama(events, { ...context, ...loaded(), readInputs }),
+      writer: (put, { readInputs }) => ollamaWriter(put, { ...context, ...loaded(), readInputs }),
       framing: { format: "ndjson" },
     });
   };
@@ -81,5 +100,5 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     )
     .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), jsonAnswer(OllamaModels))
     .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), jsonAnswer(OllamaModels))
-    .get("/api/version", () => Response.json({ version }), jsonAnswer(OllamaVersion));
+    .get("/api/version", () => Response.json({ version: OLLAMA_LEVEL, svc: version }), jsonAnswer(OllamaVersion));
 };

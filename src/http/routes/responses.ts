@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import {
+  CompactedResponse,
   CountResponseTokensRequest,
   CountResponseTokensResponse,
   DeletedResponse,
@@ -15,6 +16,7 @@ import {
   type History,
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
+import { compacting, encodeCompacted } from "../../dialect/responses/compact.ts";
 import {
   encodeResponse,
   responseWriter,
@@ -139,6 +141,17 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       jsonRoute(CountResponseTokensRequest, CountResponseTokensResponse),
+    )
+    .post(
+      "/v1/responses/compact",
+      async ({ request }) => {
+        const prompt = decodeResponsesPrompt(await readGenerationBody(deps, request), config, history);
+        const compacted = { id: newResponseId(), created: seconds() };
+        const json = (events: AsyncIterable<GenerateEvent>) => encodeCompacted(events, compacted);
+        const requests = [compacting(prompt, config.maxTokens)] as const;
+        return respond(deps, contexts, request, { requests, stream: false, json, writer: () => ({ event() {} }) });
+      },
+      jsonRoute(CountResponseTokensRequest, CompactedResponse),
     )
     .get(
       "/v1/responses/:id",

@@ -28,7 +28,7 @@ export class DiskPrefetch {
 
   private begin(sequence: Sequence, now: number): HostId | undefined {
     const { host, disk } = this.kv;
-    if (!this.limits.hasDisk || !this.limits.reuse) return undefined;
+    if (!this.limits.hasDisk || !this.limits.reuse || sequence.fresh) return undefined;
     const found = disk.find(sequence, sequence.length - 1);
     if (!found || found.entry.ids.length > this.capacity) return undefined;
     const gain = boundaryBefore(sequence.media, found.length) - this.kv.reusable(sequence, now).tokens;

@@ -223,7 +223,7 @@ export class KvCache {
 
   private find(sequence: Sequence, now: number): Reuse | undefined {
     const { reuse, canTrim, layout, cells } = this.limits;
-    if (!reuse) return undefined;
+    if (!reuse || sequence.fresh) return undefined;
     const resident = this.findResident(sequence, now);
     const found = this.host.find(sequence, sequence.length - 1, !canTrim);
     if (!found) return resident;

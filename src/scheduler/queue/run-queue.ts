@@ -95,7 +95,7 @@ export class RunQueue {
 
   /** Another request is computing a prefix of this one: once that is done, less is left to compute. */
   private waitsForLeader(sequence: Sequence, now: number): boolean {
-    if (!this.limits.reuse || !this.limits.canTrim) return false;
+    if (!this.limits.reuse || !this.limits.canTrim || sequence.fresh) return false;
     if (awaitsPrefix(sequence)) return true;
     sequence.awaits = undefined;
     let length = this.kv.reusable(sequence, now).tokens + WORTH_WAITING;

@@ -68,7 +68,7 @@ export class StepPlanner {
   planSlice(streams: readonly Sequence[], now: number): SlicePlan | undefined {
     const waiting = textOf(this.running);
     this.budget.waiting(waiting);
-    const prompts = this.budget.isForBurst ? [] : waiting.filter((prompt) => !this.isShort(prompt));
+    const prompts = this.budget.isForBurst ? [] : waiting.filter((prompt) => !prompt.scored && !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }
 
@@ -80,7 +80,11 @@ export class StepPlanner {
   /** Prompts whose next tokens are computed in a step. */
   private get inSteps(): Sequence[] {
     const { sliced } = this;
-    return textOf(this.running).filter((prompt) => !this.slices.hold(prompt) && (!sliced || this.isShort(prompt)));
+    const here = (prompt: Sequence) => !sliced || prompt.scored || this.isShort(prompt);
+    const prompts = textOf(this.running).filter((prompt) => !this.slices.hold(prompt) && here(prompt));
+    // Logits of one prompt's tokens at a time: a vocabulary of them each.
+    const scored = prompts.find((prompt) => prompt.scored);
+    return prompts.filter((prompt) => !prompt.scored || prompt === scored);
   }
 
   private isShort({ remaining }: Sequence): boolean {
@@ -96,7 +100,7 @@ export class StepPlanner {
     const { streams, sliced } = this;
     const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
-    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
+    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf);
     rows.push(...added.rows);
     started.push(...added.started);
     return added.rows.length;
@@ -124,6 +128,12 @@ export class StepPlanner {
     return Math.max(1, Math.floor(Math.min(steps, left, rows, cells)));
   }
 }
+
+/** Rows of a prompt whose log probabilities one step may give; the native library has room for so many. */
+const SCORED_ROWS = 64;
+
+const endOf = ({ scored, computed, textEnd }: Sequence): number =>
+  scored ? Math.min(textEnd, computed + SCORED_ROWS) : textEnd;
 
 /** Prompts that are computed now and whose next tokens are text. */
 const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);

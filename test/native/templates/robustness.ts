@@ -112,7 +112,7 @@ export function add(told: Told, events: readonly OutputEvent[]): void {
     if (event.type === "reasoning") told.reasoning += event.text;
     else if (event.type === "text") told.content += event.text;
     else if (event.type === "tool_call") told.calls[event.index] = { name: event.name, arguments: "" };
-    else {
+    else if (event.type === "tool_arguments") {
       const call = told.calls[event.index];
       if (!call) throw new Error("arguments of a call that was not announced");
       call.arguments += event.text;

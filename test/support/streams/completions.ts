@@ -7,7 +7,7 @@ import { assertSameOrigin, serverSentEvents, withoutTerminator, type Assembled }
 
 type Chunk = ReturnType<typeof checkChunk>;
 type Choice = Chunk["choices"][number];
-export type CompletionBody = Pick<Chunk, "choices" | "usage">;
+export type CompletionBody = Pick<Chunk, "choices" | "usage" | "timings">;
 
 const checkChunk = checker(Completion);
 
@@ -38,7 +38,12 @@ export function assembleCompletion(text: string): Assembled<CompletionBody> {
       pieces.filter((piece) => piece.index === index),
     ),
   );
-  return { body: { choices, ...(usage[0]?.usage && { usage: usage[0].usage }) } };
+  return {
+    body: {
+      choices,
+      ...(usage[0]?.usage && { usage: usage[0].usage, ...(usage[0].timings && { timings: usage[0].timings }) }),
+    },
+  };
 }
 
 function assembleChoice(index: number, pieces: readonly Choice[]): Choice {

@@ -3,7 +3,7 @@
 import type { Llama, SamplerId } from "../../../../ffi/llama/api.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent, OutputEvent } from "../../../domain/generate.ts";
-import type { FinishReason, TokenLogprob, Usage } from "../../../domain/usage.ts";
+import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "../../../domain/usage.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
@@ -15,7 +15,10 @@ export class ActiveRequest {
   // Not the whole request: its images and sound are large.
   private readonly stop: readonly string[];
   private readonly maxTokens: number | undefined;
+  private readonly maxPredictMs: number;
+  private hasLineBreak = false;
   private readonly withLogprobs: boolean;
+  private readonly returnsProgress: boolean;
   private readonly promptTokens: number;
   private readonly acceptedAt: number;
   private readonly answer: Answer;
@@ -26,8 +29,15 @@ export class ActiveRequest {
   private firstTokenAt: number | undefined;
   private lastTokenAt: number | undefined;
   private peakBytes = 0;
+  /** Where they are wanted: ids of the prompt, of the answer, and of the answer since the last event of text. */
+  private readonly ids: { readonly prompt: readonly number[]; readonly answer: number[]; fresh: number[] } | undefined;
+  private progressed = 0;
+  /** Of the tokens of the prompt, where they are wanted. */
+  private readonly promptLogprobs: PromptLogprob[] | undefined;
   /** The model ended its turn, or the answer is complete. */
   stopped = false;
+  /** The time of its answer is over. */
+  outOfTime = false;
   /** It ends for a cause outside of the answer. */
   isCancelled = false;
 
@@ -40,9 +50,15 @@ export class ActiveRequest {
     this.sampler = sampler;
     this.stop = request.stop;
     this.maxTokens = request.maxTokens;
+    this.maxPredictMs = request.maxPredictMs ?? Number.POSITIVE_INFINITY;
     this.withLogprobs = request.topLogprobs !== undefined;
     this.promptTokens = tokens.length;
     this.acceptedAt = clock.now();
+    this.returnsProgress = request.returnProgress === true;
+    if (request.promptLogprobs) {
+      this.promptLogprobs = [...tokens].map((token) => ({ ...this.textOf(token, true), logprob: null, top: [] }));
+    }
+    if (request.returnTokens) this.ids = { prompt: [...tokens].filter((id) => id >= 0), answer: [], fresh: [] };
     this.preserved = new Set(format.preserved);
     this.constrained = format.constrained;
     const stops = [...format.stops, ...request.stop];
@@ -82,15 +98,39 @@ export class ActiveRequest {
       this.stopped = true;
       return [];
     }
+    this.ids?.answer.push(token);
+    this.ids?.fresh.push(token);
     const logprob = this.withLogprobs ? this.logprob() : undefined;
-    const events = this.answer.push(llama.piece(token, this.preserved.has(token)), more, logprob);
+    const bytes = llama.piece(token, this.preserved.has(token));
+    const events = this.answer.push(bytes, more, logprob);
+    this.hasLineBreak ||= bytes.includes(LINE_FEED);
+    this.outOfTime = this.hasLineBreak && now - this.firstTokenAt > this.maxPredictMs;
     this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
-    return events;
+    return this.withIds(events);
+  }
+
+  /** The last step computed the rows of its prompt at these places, each of which tells of the token behind it. */
+  scored(indices: readonly number[]): void {
+    const { promptLogprobs } = this;
+    if (!promptLogprobs) return;
+    for (const [at, entries] of this.llama.scores(this.sampler, indices.length).entries()) {
+      const [own, ...top] = entries.map(({ token, logprob }) => ({ ...this.textOf(token, true), logprob }));
+      const index = (indices[at] ?? 0) + 1;
+      if (own) promptLogprobs[index] = { ...own, top };
+    }
+  }
+
+  /** How much of the prompt is in the cache, where that is wanted and has changed; `cached` of it was there before. */
+  progress(processed: number, cached: number, now: number): OutputEvent[] {
+    if (!this.returnsProgress || this.firstTokenAt !== undefined || processed === this.progressed) return [];
+    this.progressed = processed;
+    const total = this.promptTokens;
+    return [{ type: "progress", total, cached, processed, ms: now - (this.startedAt ?? now) }];
   }
 
   /** Ends the answer; returns the events that were held back. `reason`: why it ends, as far as is known by now. */
   end(reason: FinishReason): OutputEvent[] {
-    return this.answer.end(reason === "stop");
+    return this.withIds(this.answer.end(reason === "stop"));
   }
 
   finish(reason: FinishReason, cachedTokens: number, now: number): StepFinish {
@@ -113,21 +153,42 @@ export class ActiveRequest {
       type: "finish",
       reason: ended === "stop" && called ? "tool_calls" : ended,
       ...(stopSequence !== undefined && this.stop.includes(stopSequence) && { stopSequence }),
-      ...(ended === "length" && !this.isCancelled && this.completionTokens !== this.maxTokens && { contextFull: true }),
+      ...(ended === "length" &&
+        !this.isCancelled &&
+        !this.outOfTime &&
+        this.completionTokens !== this.maxTokens && { contextFull: true }),
       usage,
+      ...(this.promptLogprobs && { promptLogprobs: this.promptLogprobs }),
+      ...(this.ids && { tokens: { prompt: this.ids.prompt, answer: this.ids.answer } }),
     };
     return { key: this.key, event };
   }
 
+  /** The same events; the last text has the tokens since the one before. */
+  private withIds(events: OutputEvent[]): OutputEvent[] {
+    const { ids } = this;
+    const last = ids ? events.findLastIndex(({ type }) => type === "text") : -1;
+    const event = events[last];
+    if (!ids || event?.type !== "text") return events;
+    const tokens = ids.fresh;
+    ids.fresh = [];
+    return events.with(last, { ...event, tokens });
+  }
+
   private logprob(): TokenLogprob {
-    const entries = this.llama.logprobs(this.sampler).map(({ token, logprob }) => {
-      const bytes = this.llama.piece(token, this.preserved.has(token));
-      return { token: decoder.decode(bytes), logprob, bytes: [...bytes] };
-    });
+    const entries = this.llama
+      .logprobs(this.sampler)
+      .map(({ token, logprob }) => ({ ...this.textOf(token, this.preserved.has(token)), logprob }));
     const [chosen, ...top] = entries;
     if (!chosen) throw new Error("the sampler kept no log probabilities");
     return { ...chosen, top };
   }
+
+  private textOf(token: number, special: boolean): { token: string; id: number; bytes: number[] } {
+    const bytes = this.llama.piece(token, special);
+    return { token: decoder.decode(bytes), id: token, bytes: [...bytes] };
+  }
 }
 
 const decoder = new TextDecoder();
+const LINE_FEED = 10;

@@ -14,7 +14,10 @@ export function appendEvents(events: OutputEvent[], more: readonly OutputEvent[]
 
 /** Log probabilities belong to the text of their own event. */
 function join(a: OutputEvent, b: OutputEvent): OutputEvent | undefined {
-  if (a.type === "text" && b.type === "text" && !a.logprobs && !b.logprobs) return { ...a, text: a.text + b.text };
+  if (a.type === "text" && b.type === "text" && !a.logprobs && !b.logprobs) {
+    const tokens = a.tokens || b.tokens ? { tokens: [...(a.tokens ?? []), ...(b.tokens ?? [])] } : {};
+    return { ...a, text: a.text + b.text, ...tokens };
+  }
   if (a.type === "reasoning" && b.type === "reasoning") return { ...a, text: a.text + b.text };
   if (a.type === "tool_arguments" && b.type === "tool_arguments" && a.index === b.index)
     return { ...a, text: a.text + b.text };

@@ -81,6 +81,7 @@ export class Engine {
       started: (keys, now) => this.announce(keys, now),
       stepped: (sampled, now) => {
         this.sampleMemory(now);
+        this.tellProgress(now);
         this.collect(sampled, now);
       },
     };
@@ -102,8 +103,8 @@ export class Engine {
     if (job.type === "generate") this.intake.submit(key, job.request);
     else if (job.type === "count") this.intake.count(key, job.request);
     else if (job.type === "render") this.intake.show(key, job.request);
-    else if (job.type === "tokenize") this.intake.submitText(key, job.text);
-    else void this.intake.detokenize(key, job.tokens);
+    else if (job.type === "tokenize") this.intake.submitText(key, job);
+    else void this.intake.detokenize(key, job);
     this.wake?.();
   }
 
@@ -215,6 +216,8 @@ export class Engine {
       ...(request.client !== undefined && { client: request.client }),
       ...(request.background && { background: true }),
       // Of several tokens in one step, only the last one's log probabilities are kept.
+      ...(request.fresh && { fresh: true }),
+      ...(request.promptLogprobs && !media && { scored: true }),
       speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
@@ -237,12 +240,19 @@ export class Engine {
       const request = this.active.get(key);
       if (!request) continue;
       this.output.hold(key, request.accept(token, now, more));
-      const ended = request.stopped ? "stop" : last ? "length" : undefined;
+      const ended = request.stopped ? "stop" : last || request.outOfTime ? "length" : undefined;
       if (!ended) continue;
       this.output.hold(key, request.end(ended));
       finished.push(this.close(request, ended));
     }
     if (finished.length > 0) this.sendStep(finished);
+  }
+
+  private tellProgress(now: number): void {
+    for (const [key, request] of this.active) {
+      const { processed, cached } = this.scheduler.progress(key);
+      this.output.hold(key, request.progress(processed, cached, now));
+    }
   }
 
   private announce(keys: readonly JobKey[], now: number): void {

@@ -17,10 +17,11 @@ import type { ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
-import type { EngineOptions } from "../protocol.ts";
+import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
 import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
+import { JoinedText, TextList } from "./token-texts.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
 /** A prompt of acceptable length, with the sampler for its answer. */
@@ -52,6 +53,8 @@ type PromptJob =
   | { readonly kind: "generate"; readonly key: JobKey; readonly request: GenerateRequest; readonly counts: boolean }
   | { readonly kind: "show"; readonly key: JobKey }
   | { readonly kind: "tokenize"; readonly key: JobKey };
+
+type JobOf<Type extends TextJob["type"]> = Extract<TextJob, { type: Type }>;
 
 type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accepted?: true };
 type Prepared = ReadyPrompt & { readonly counts?: true };
@@ -144,20 +147,18 @@ export class Intake {
   }
 
   /** In pieces: others' tokens are computed between them. */
-  async detokenize(key: JobKey, tokens: readonly number[]): Promise<void> {
+  async detokenize(key: JobKey, { tokens, apart }: JobOf<"detokenize">): Promise<void> {
     const { vocabulary } = this;
     const wrong = tokens.findIndex((token) => token < 0 || token >= vocabulary);
     if (wrong >= 0) {
       return this.refuse(key, `'tokens.${wrong}' is no token of this model.`, "invalid_value", `tokens.${wrong}`);
     }
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    let text = "";
+    const texts = apart ? new TextList() : new JoinedText();
     for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
       if (from > 0) await new Promise((resolve) => setImmediate(resolve));
-      const bytes = tokens.slice(from, from + DETOKENIZED_AT_ONCE).map((token) => this.llama.piece(token, true));
-      text += decoder.decode(Buffer.concat(bytes), { stream: true });
+      texts.push(tokens.slice(from, from + DETOKENIZED_AT_ONCE).map((token) => this.llama.piece(token, true)));
     }
-    this.handlers.answered(key, text + decoder.decode());
+    this.handlers.answered(key, texts.end());
   }
 
   private render(key: JobKey, request: GenerateRequest, counts: boolean): void {
@@ -171,8 +172,8 @@ export class Intake {
     this.start(prompt, { kind: "generate", key, request, counts }, request.client);
   }
 
-  submitText(key: JobKey, text: string): void {
-    this.start({ text, parseSpecial: false, addSpecial: false }, { kind: "tokenize", key });
+  submitText(key: JobKey, { text, parseSpecial = false, addSpecial = false }: JobOf<"tokenize">): void {
+    this.start({ text, parseSpecial, addSpecial }, { kind: "tokenize", key });
   }
 
   /** What the library cannot even take is the one request's fault. */

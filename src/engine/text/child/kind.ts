@@ -56,12 +56,14 @@ function describe(llama: Llama, media: Media | undefined, options: EngineOptions
   const { architecture, description, parameters, bytes, vocabulary, trainedContext } = model;
   const { context, hasChatTemplate, template, device } = model;
   const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
-  const { temperature, topP, presencePenalty } = { ...SAMPLER_DEFAULTS, ...model.sampling, ...options.sampling };
+  const defaults = { ...SAMPLER_DEFAULTS, ...model.sampling, ...options.sampling };
+  const { temperature, topP, presencePenalty } = defaults;
   return {
     path: options.modelPath,
     maxModelLen: options.maxModelLen,
     parallel: options.parallel,
     sampling: { temperature, topP, presencePenalty },
+    defaults,
     architecture,
     description,
     parameters,
@@ -74,6 +76,7 @@ function describe(llama: Llama, media: Media | undefined, options: EngineOptions
     device,
     vision,
     audio,
+    chatTemplate: { source: model.chatTemplate, bos: model.bosToken, eos: model.eosToken },
   };
 }
 

@@ -14,9 +14,16 @@ export function promptOf(
   const { prompt, suffix } = request;
   if (prompt === undefined) return chatPrompt(request, sampler, constrain, marker);
   const { schema, grammar } = (constrain && request.constraint) || {};
-  const answer = { ...(schema && { schema }), ...(grammar !== undefined && { grammar }), sampler };
+  const answer = {
+    ...(schema && { schema }),
+    ...(grammar !== undefined && { grammar }),
+    ...(request.promptLogprobs && { score: true as const }),
+    sampler,
+  };
   if (typeof prompt !== "string") return { tokens: prompt, ...answer };
-  return { text: prompt, ...(suffix !== undefined && { suffix }), parseSpecial: false, addSpecial: true, ...answer };
+  const { gap, parseSpecial = false } = request;
+  const around = suffix !== undefined && { suffix, ...(gap && { begun: gap.begun, files: gap.files }) };
+  return { text: prompt, ...around, parseSpecial, addSpecial: true, ...answer };
 }
 
 function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain: boolean, marker: string): ChatPrompt {
@@ -32,8 +39,9 @@ function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain:
     ...(grammar !== undefined && { grammar }),
     constrain,
     kwargs: request.templateKwargs,
-    enableThinking: request.thinking,
+    ...(request.thinking !== undefined && { enableThinking: request.thinking }),
     continueLast: request.continueLast ?? false,
+    generationPrompt: request.generationPrompt ?? true,
     media: (request.media?.length ?? 0) > 0,
     sampler,
   };

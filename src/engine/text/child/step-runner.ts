@@ -4,7 +4,14 @@ import { ANY_OWNER, type Batch, type Llama } from "../../../../ffi/llama/api.ts"
 import type { Media } from "../../../../ffi/media/api.ts";
 import { adapterKey, type AdapterSet } from "../../../domain/adapters.ts";
 import type { Clock } from "../../../domain/clock.ts";
-import { stepsMade, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "../../../scheduler/plan.ts";
+import {
+  stepsMade,
+  type MediaStep,
+  type PlanRow,
+  type Sampled,
+  type SlicePlan,
+  type StepPlan,
+} from "../../../scheduler/plan.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { ActiveRequest } from "./active-request.ts";
@@ -15,6 +22,8 @@ import type { EngineObserver } from "./observer.ts";
 /** An abort arrives before its cancel message. The next step waits for that, else it would compute the same again. */
 const CANCEL_WAIT_MS = 100;
 const FLOAT_BYTES = 4;
+/** A row of a prompt that is scored has this less its sampler; see svc_decode in shim.h. */
+const SCORED = -2;
 
 export interface StepHooks {
   /** A computation begins, of about so many milliseconds; Infinity if that is unknown or there is nothing to compute. */
@@ -127,6 +136,7 @@ export class StepRunner {
       return;
     }
     const now = this.clock.now();
+    if (plan.prefillRows > 0) this.takeScores(plan);
     this.stepCount += made;
     if (plan.prefillRows === 0) this.stepMs = (now - before) / made;
     this.hooks.stepped(this.scheduler.apply(plan, this.sampled, now - before), now);
@@ -205,8 +215,23 @@ export class StepRunner {
       tokens[index] = row.token;
       positions[index] = row.position;
       sequences[index] = row.sequence;
-      samplers[index] = row.sample ? (this.requests.active.get(row.key)?.sampler ?? -1) : -1;
+      samplers[index] = this.samplerOf(row);
     });
+  }
+
+  private samplerOf({ key, sample, score }: PlanRow): number {
+    if (!sample && !score) return -1;
+    const sampler = this.requests.active.get(key)?.sampler;
+    if (sampler === undefined) return -1;
+    return sample ? sampler : SCORED - sampler;
+  }
+
+  private takeScores({ rows }: StepPlan): void {
+    const scored = rows.filter(({ score }) => score);
+    if (scored.length === 0) return;
+    for (const [key, own] of Map.groupBy(scored, (row) => row.key)) {
+      this.requests.active.get(key)?.scored(own.map(({ index }) => index));
+    }
   }
 
   private setAdapters(adapters: AdapterSet): void {

@@ -1,6 +1,6 @@
 // The instruction to answer with JSON where nothing enforces it.
 
-import type { ChatMessage, JsonSchema } from "../../domain/generate.ts";
+import type { ChatMessage, JsonSchema } from "./generate.ts";
 
 export const schemaInstruction = (schema: JsonSchema): string =>
   `Answer with one JSON value and nothing else. It must follow this JSON schema:\n${JSON.stringify(schema)}`;

@@ -1,0 +1,95 @@
+// POST /completion and POST /infill: llama.cpp's own form of raw completions.
+
+import { Timings } from "./chat.ts";
+import { MOST_ANSWERS } from "./completions.ts";
+import { lora } from "./lora.ts";
+import { modelName } from "./model.ts";
+import { cachePrompt, grammar, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
+import { JsonObject, opt, t, type Static } from "./schema.ts";
+import { structuredFields } from "./structured.ts";
+import { TokenId } from "./token-ids.ts";
+
+const TextOrTokens = t.Array(t.Union([t.String(), TokenId]), { minItems: 1 });
+const PromptObject = t.Object({ prompt_string: t.String(), multimodal_data: opt(t.Array(t.String())) });
+
+/** What both routes take. */
+const common = {
+  model: modelName,
+  ...samplingFields,
+  n_predict: opt(outputLimit("Tokens of an answer; -1 is without limit, 0 computes the prompt alone.")),
+  max_tokens: opt(outputLimit("Used when n_predict is absent.")),
+  n_cmpl: opt(t.Integer({ minimum: 1, maximum: 128, description: `Answers to each prompt; ${MOST_ANSWERS} in all.` })),
+  n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
+  stream: opt(t.Boolean()),
+  stop: opt(t.Union([t.String(), stopSequences])),
+  n_probs: opt(t.Integer({ minimum: 0, maximum: 20, description: "Alternatives a token; 0 is no log probabilities." })),
+  grammar,
+  json_schema: structuredFields.json_schema,
+  lora,
+  id_slot: opt(t.Integer({ minimum: -1, description: "Repeated in the answer: every request finds every prefix." })),
+  t_max_predict_ms: predictMs,
+  cache_prompt: cachePrompt,
+  return_tokens: opt(t.Boolean()),
+  timings_per_token: opt(t.Boolean()),
+  return_progress: opt(t.Boolean({ description: "A stream tells how much of the prompt is computed." })),
+  response_fields: opt(
+    t.Array(t.String({ maxLength: 200 }), { maxItems: 64, description: "Fields of the answer; a/b is b of a." }),
+  ),
+};
+
+export const LlamaCompletionRequest = t.Object({
+  prompt: t.Union(
+    [t.String(), t.Array(t.Union([t.String(), TokenId, TextOrTokens, PromptObject]), { minItems: 1 }), PromptObject],
+    {
+      description: "A text, its tokens, both mixed, or several of these. Special tokens in a text count as such.",
+    },
+  ),
+  ...common,
+});
+
+export const LlamaInfillRequest = t.Object({
+  input_prefix: t.String(),
+  input_suffix: t.String(),
+  input_extra: opt(
+    t.Array(t.Object({ filename: opt(t.String()), text: t.String() }), {
+      maxItems: 256,
+      description: "Other files, which the model reads before.",
+    }),
+  ),
+  prompt: opt(t.String({ description: "What the answer in the gap begins with." })),
+  ...common,
+});
+
+export type LlamaCompletionRequest = Static<typeof LlamaCompletionRequest>;
+export type LlamaInfillRequest = Static<typeof LlamaInfillRequest>;
+
+const token = { id: t.Integer(), token: t.String(), bytes: t.Array(t.Integer()), logprob: t.Number() };
+
+/** An answer, or a piece of one in a stream. */
+export const LlamaCompletion = t.Object({
+  index: t.Integer(),
+  content: t.String(),
+  tokens: t.Array(t.Integer()),
+  id_slot: t.Integer(),
+  stop: t.Boolean(),
+  model: t.Optional(t.String()),
+  tokens_predicted: t.Integer(),
+  tokens_evaluated: t.Integer({ description: "Tokens of the prompt." }),
+  generation_settings: t.Optional(JsonObject),
+  prompt: t.Optional(t.String()),
+  has_new_line: t.Optional(t.Boolean()),
+  truncated: t.Optional(t.Boolean({ description: "The context is full." })),
+  stop_type: t.Optional(t.Union([t.Literal("none"), t.Literal("eos"), t.Literal("limit"), t.Literal("word")])),
+  stopping_word: t.Optional(t.String()),
+  tokens_cached: t.Optional(t.Integer({ description: "Tokens that the cache holds of it." })),
+  timings: t.Optional(Timings),
+  completion_probabilities: t.Optional(t.Array(t.Object({ ...token, top_logprobs: t.Array(t.Object(token)) }))),
+  prompt_progress: t.Optional(
+    t.Object({ total: t.Integer(), cache: t.Integer(), processed: t.Integer(), time_ms: t.Number() }),
+  ),
+});
+
+/** Of several prompts or answers a list. */
+export const LlamaCompletions = t.Union([LlamaCompletion, t.Array(LlamaCompletion)]);
+
+export type LlamaCompletion = Static<typeof LlamaCompletion>;

@@ -1,0 +1,60 @@
+// Fields that say what an answer must look like, under the names of several APIs: the convention's `response_format`,
+// llama.cpp's `grammar` and `json_schema`, vLLM's `structured_outputs` and its older `guided_…`.
+
+import { grammar } from "./sampling.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+
+/** Some clients send a yes as text. */
+const Strict = t.Union([t.Boolean(), oneOf("true", "false")]);
+
+const ResponseFormat = t.Object({
+  type: oneOf("text", "json_object", "json_schema", "grammar"),
+  json_schema: opt(
+    t.Object({
+      name: opt(t.String()),
+      description: opt(t.String()),
+      schema: opt(JsonObject),
+      strict: opt(Strict),
+    }),
+  ),
+  schema: opt(t.Object({}, { additionalProperties: true, description: "Of json_object: the schema that it follows." })),
+  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "Of grammar: GBNF." })),
+});
+
+const Json = t.Union([JsonObject, t.String({ minLength: 1, maxLength: 1_000_000 })], {
+  description: "JSON schema, or its text.",
+});
+const Regex = t.String({
+  minLength: 1,
+  maxLength: 4000,
+  description: "Regular expression that all of the answer matches.",
+});
+const Choice = t.Array(t.String({ minLength: 1, maxLength: 10_000 }), {
+  minItems: 1,
+  maxItems: 1000,
+  description: "The answer is one of these.",
+});
+
+const StructuredOutputs = t.Object({
+  json: opt(Json),
+  regex: opt(Regex),
+  choice: opt(Choice),
+  grammar,
+  json_object: opt(t.Boolean()),
+});
+
+export const structuredFields = {
+  response_format: opt(ResponseFormat),
+  grammar,
+  json_schema: opt(
+    t.Object({}, { additionalProperties: true, description: "JSON schema of the answer; {} is any JSON." }),
+  ),
+  structured_outputs: opt(StructuredOutputs),
+  guided_json: opt(Json),
+  guided_regex: opt(Regex),
+  guided_choice: opt(Choice),
+  guided_grammar: grammar,
+};
+
+const StructuredFields = t.Object(structuredFields);
+export type StructuredFields = Static<typeof StructuredFields>;

@@ -1,0 +1,120 @@
+// Fields that llama.cpp's server, vLLM and others document for routes that are also here, and that are not served: refused by
+// name where they would have an effect, so that no answer silently lacks what was requested. test/parity/PEERS.md lists them.
+
+import { always, notEmpty, type Unsupported } from "./unsupported.ts";
+
+/** Would have an effect unless it is this value. */
+const unless =
+  (harmless: unknown) =>
+  (value: unknown): boolean =>
+    value !== harmless;
+const above =
+  (least: number) =>
+  (value: unknown): boolean =>
+    typeof value !== "number" || value > least;
+
+const REASONING_FORMATS: readonly unknown[] = ["auto", "deepseek"];
+
+/** llama.cpp's, of all its routes that generate. */
+export const LLAMA_UNSUPPORTED: Unsupported = {
+  n_indent: above(0),
+  n_cache_reuse: above(0),
+  min_keep: above(0),
+  n_keep: above(0),
+  n_discard: above(0),
+  adaptive_target: above(-1),
+  post_sampling_probs: unless(false),
+  sse_ping_interval: always,
+};
+
+/** llama.cpp's where the answer has the form of another API. */
+const LLAMA_FORM: Unsupported = {
+  ...LLAMA_UNSUPPORTED,
+  return_tokens: unless(false),
+  timings_per_token: unless(false),
+  return_progress: unless(false),
+  response_fields: notEmpty,
+};
+
+/** vLLM's, of chat completions and completions. */
+const VLLM: Unsupported = {
+  use_beam_search: unless(false),
+  watermarking: unless(false),
+  length_penalty: unless(1),
+  stop_token_ids: notEmpty,
+  include_stop_str_in_output: unless(false),
+  skip_special_tokens: unless(true),
+  spaces_between_special_tokens: unless(true),
+  truncate_prompt_tokens: always,
+  truncation_side: always,
+  prompt_logprobs: always,
+  logprob_token_ids: notEmpty,
+  allowed_token_ids: notEmpty,
+  bad_words: notEmpty,
+  priority: unless(0),
+  request_id: always,
+  return_tokens_as_token_ids: unless(false),
+  return_token_ids: unless(false),
+  cache_salt: always,
+  kv_transfer_params: always,
+  ec_transfer_params: always,
+  vllm_xargs: always,
+  repetition_detection: always,
+  stream_interval: unless(1),
+};
+
+export const CHAT_PEER_UNSUPPORTED: Unsupported = {
+  ...LLAMA_FORM,
+  ...VLLM,
+  n_cmpl: unless(1),
+  n_probs: above(0),
+  reasoning_format: (value) => !REASONING_FORMATS.includes(value),
+  reasoning_control: unless(false),
+  generation_prompt: notEmpty,
+  parse_tool_calls: unless(true),
+  include_reasoning: unless(true),
+  echo: unless(false),
+  add_special_tokens: unless(false),
+  documents: notEmpty,
+  chat_template: always,
+  media_io_kwargs: always,
+  mm_processor_kwargs: always,
+  return_prompt_text: unless(false),
+};
+
+export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
+  ...LLAMA_FORM,
+  ...VLLM,
+  n_cmpl: unless(1),
+  prompt_embeds: always,
+  add_special_tokens: unless(true),
+};
+
+/** vLLM's, of embeddings and rankings. */
+export const VECTOR_PEER_UNSUPPORTED: Unsupported = {
+  truncate_prompt_tokens: always,
+  truncation_side: always,
+  request_id: always,
+  priority: unless(0),
+  cache_salt: always,
+  mm_processor_kwargs: always,
+  chat_template: always,
+  chat_template_kwargs: always,
+  messages: always,
+  embed_dtype: unless("float32"),
+  endianness: unless("native"),
+  use_activation: unless(true),
+  normalize: unless(true),
+  embd_normalize: unless(2),
+  max_tokens_per_doc: above(0),
+  instruction: notEmpty,
+};
+
+export const OLLAMA_UNSUPPORTED: Unsupported = {
+  template: notEmpty,
+  truncate: unless(false),
+  shift: unless(false),
+  width: always,
+  height: always,
+  steps: always,
+};

@@ -1,0 +1,31 @@
+// llama.cpp's list of samplers: those that it leaves out are off.
+
+import { SvcError } from "../../domain/errors.ts";
+import type { Sampling } from "../../domain/generate.ts";
+
+/** In the order in which they are applied, with what switches each off. */
+const CHAIN: readonly (readonly [names: readonly string[], off: Sampling])[] = [
+  [["penalties"], { repetitionPenalty: 1, presencePenalty: 0 }],
+  [["dry"], { dryMultiplier: 0 }],
+  [["top_n_sigma"], { topNSigma: -1 }],
+  [["top_k"], { topK: 0 }],
+  [["typ_p", "typical_p"], { typicalP: 1 }],
+  [["top_p"], { topP: 1 }],
+  [["min_p"], { minP: 0 }],
+  [["xtc"], { xtcProbability: 0 }],
+  [["temperature"], { temperature: 1, dynatempRange: 0 }],
+];
+
+/** Settings that switch off what `samplers` leaves out. Throws SvcError about a sampler or an order that there is not. */
+export function decodeSamplers(samplers: readonly string[] | null | undefined): Sampling {
+  if (samplers == null) return {};
+  const places = samplers.map((name) => CHAIN.findIndex(([names]) => names.includes(name)));
+  const wrong = places.findIndex((place, at) => place < 0 || (at > 0 && place <= (places[at - 1] ?? -1)));
+  if (wrong < 0) return Object.assign({}, ...CHAIN.filter((_, at) => !places.includes(at)).map(([, off]) => off));
+  const param = `samplers.${wrong}`;
+  const names = CHAIN.map(([[name]]) => name).join(", ");
+  throw new SvcError("unsupported_parameter", `'${param}': samplers are applied in this order: ${names}.`, { param });
+}
+
+/** The names of the samplers in their order. */
+export const samplerNames: readonly string[] = CHAIN.map(([[name = ""]]) => name);

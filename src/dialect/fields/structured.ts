@@ -1,0 +1,132 @@
+// What an answer must look like, from any of the fields that say it.
+
+import type { StructuredFields } from "../../contract/structured.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { Constraint, JsonSchema } from "../../domain/generate.ts";
+import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
+import { grammarConstraint } from "./grammar.ts";
+import { always, refuseUnsupported } from "./unsupported.ts";
+import { schemaConstraint } from "../../json-schema/constraint.ts";
+
+/** A constraint, and the client's own schema for a prompt that has to state it in words. */
+export interface Structure {
+  readonly constraint: Constraint;
+  readonly asked?: JsonSchema;
+  /** The field that it came in. */
+  readonly param: string;
+}
+
+const ANY_OBJECT: JsonSchema = { type: "object" };
+const isTrue = (value: unknown): boolean => value !== false;
+
+/** Settings of vLLM's structured outputs beyond what the answer looks like. */
+const OUTPUTS_UNSUPPORTED = {
+  structural_tag: always,
+  disable_fallback: isTrue,
+  disable_any_whitespace: isTrue,
+  disable_additional_properties: isTrue,
+  whitespace_pattern: always,
+};
+
+/** Fields beside these that would change how a structure is enforced. */
+export const STRUCTURE_UNSUPPORTED = {
+  guided_decoding_backend: always,
+  guided_whitespace_pattern: always,
+  structural_tag: always,
+};
+
+/**
+ * What the fields of a request ask for; undefined: nothing. Throws SvcError about a schema, grammar or expression that is none,
+ * and about several of them.
+ */
+export function decodeStructure(asked: StructuredFields): Structure | undefined {
+  const [first, second] = structures(asked);
+  if (!first) return undefined;
+  if (second) {
+    const message = `'${first.param}' cannot be used together with '${second.param}'.`;
+    throw new SvcError("invalid_value", message, { param: first.param });
+  }
+  return { ...first.make(), param: first.param };
+}
+
+type Made = Omit<Structure, "param">;
+
+interface Asked {
+  readonly param: string;
+  readonly make: () => Made;
+}
+
+function structures(asked: StructuredFields): Asked[] {
+  const { structured_outputs: outputs } = asked;
+  if (outputs != null) refuseUnsupported(outputs, OUTPUTS_UNSUPPORTED, "structured_outputs.");
+  return [
+    ...of("grammar", asked.grammar, grammar),
+    ...formatOf(asked.response_format),
+    ...of("json_schema", asked.json_schema, json),
+    ...of("guided_json", asked.guided_json, json),
+    ...of("guided_regex", asked.guided_regex, regex),
+    ...of("guided_choice", asked.guided_choice, choice),
+    ...of("guided_grammar", asked.guided_grammar, grammar),
+    ...of("structured_outputs.json", outputs?.json, json),
+    ...of("structured_outputs.regex", outputs?.regex, regex),
+    ...of("structured_outputs.choice", outputs?.choice, choice),
+    ...of("structured_outputs.grammar", outputs?.grammar, grammar),
+    ...of("structured_outputs.json_object", outputs?.json_object || undefined, () => schema(ANY_OBJECT, "")),
+  ];
+}
+
+const of = <T>(param: string, value: T | null | undefined, make: (value: T, param: string) => Made): Asked[] =>
+  value == null || value === "" ? [] : [{ param, make: () => make(value, param) }];
+
+function formatOf(format: StructuredFields["response_format"]): Asked[] {
+  if (format == null || format.type === "text") return [];
+  const make = (): Made => {
+    if (format.type === "grammar") {
+      const param = "response_format.grammar";
+      if (format.grammar != null) return grammar(format.grammar, param);
+      throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
+    }
+    if (format.schema != null) return schema(format.schema as JsonSchema, "response_format.schema");
+    if (format.type === "json_object") return schema(ANY_OBJECT, "response_format");
+    const param = "response_format.json_schema";
+    if (format.json_schema == null) {
+      throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
+    }
+    const { schema: own, strict } = format.json_schema;
+    return schema(own ?? ANY_OBJECT, `${param}.schema`, strict === true || strict === "true");
+  };
+  return [{ param: "response_format", make }];
+}
+
+const schema = (asked: JsonSchema, param: string, strict = false): Made => ({
+  asked,
+  constraint: schemaConstraint(asked, strict, param),
+});
+
+function json(asked: JsonSchema | string | object, param: string): Made {
+  if (typeof asked !== "string") return schema(asked as JsonSchema, param);
+  const parsed = parsedObject(asked);
+  if (parsed) return schema(parsed, param);
+  const message = `'${param}' must be a JSON schema; got a string of length ${asked.length} that is no JSON object.`;
+  throw new SvcError("invalid_value", message, { param });
+}
+
+function parsedObject(text: string): JsonSchema | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonSchema) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const grammar = (asked: string, param: string): Made => ({ constraint: grammarConstraint(asked, param) });
+
+const choice = (asked: readonly string[], param: string): Made => grammar(choiceGrammar(asked), param);
+
+function regex(asked: string, param: string): Made {
+  const found = regexGrammar(asked);
+  if (found !== undefined) return grammar(found, param);
+  const message = `'${param}' must be a regular expression without lookaround, backreferences, \\b and \\p.`;
+  throw new SvcError("invalid_value", message, { param });
+}

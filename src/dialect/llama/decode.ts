@@ -1,0 +1,141 @@
+// Requests of llama.cpp's /completion and /infill → requests to the generation service.
+
+import { MOST_ANSWERS } from "../../contract/completions.ts";
+import {
+  LlamaCompletionRequest,
+  LlamaInfillRequest,
+  type LlamaCompletionRequest as Completion,
+  type LlamaInfillRequest as Infill,
+} from "../../contract/llama-completion.ts";
+import { checker } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { GenerateRequest } from "../../domain/generate.ts";
+import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import { decodeSampling } from "../fields/sampling.ts";
+import { decodeStructure } from "../fields/structured.ts";
+import { LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { refuseUnsupported } from "../fields/unsupported.ts";
+
+/** Launch options that shape a request. */
+export interface LlamaSettings extends AdapterSettings {
+  readonly stop: readonly string[];
+  readonly maxLogprobs: number;
+  readonly maxTokens?: number;
+}
+
+type Request = Omit<GenerateRequest, "id">;
+
+/** A text, or texts and tokens mixed, which are to be made tokens. */
+export type RawPrompt = string | readonly (string | number)[];
+
+export interface LlamaCall {
+  readonly prompts: readonly [RawPrompt, ...RawPrompt[]];
+  /** The request for each prompt, without it. */
+  readonly request: Request;
+  readonly stream: boolean;
+  /** Answers to each prompt. */
+  readonly made: number;
+  /** The prompts are to be computed, and nothing is to be answered. */
+  readonly promptAlone: boolean;
+  readonly slot: number;
+  readonly returnTokens: boolean;
+  readonly timingsPerToken: boolean;
+  readonly returnProgress: boolean;
+  readonly fields: readonly string[];
+}
+
+const checkCompletion = checker(LlamaCompletionRequest);
+const checkInfill = checker(LlamaInfillRequest);
+
+/** Throws SvcError with a code of the 400 family, naming the field. */
+export function decodeLlamaCompletion(body: unknown, settings: LlamaSettings): LlamaCall {
+  const asked = checkCompletion(body);
+  const prompts = splitPrompts(asked.prompt);
+  return { ...common(body, asked, prompts.length, settings), prompts };
+}
+
+/** Throws like `decodeLlamaCompletion`. */
+export function decodeLlamaInfill(body: unknown, settings: LlamaSettings): LlamaCall {
+  const asked = checkInfill(body);
+  const call = common(body, asked, 1, settings);
+  const files = (asked.input_extra ?? []).map(({ filename, text }) => ({ filename: filename ?? "tmp", text }));
+  const gap = { begun: asked.prompt ?? "", files };
+  return { ...call, prompts: [asked.input_prefix], request: { ...call.request, suffix: asked.input_suffix, gap } };
+}
+
+function common(
+  body: unknown,
+  asked: Omit<Completion, "prompt"> | Omit<Infill, "prompt">,
+  prompts: number,
+  settings: LlamaSettings,
+): Omit<LlamaCall, "prompts"> {
+  refuseUnsupported(body, LLAMA_UNSUPPORTED);
+  const made = asked.n_cmpl ?? asked.n ?? 1;
+  checkAnswers(prompts, made);
+  checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");
+  const limit = asked.n_predict ?? asked.max_tokens ?? settings.maxTokens;
+  const structure = decodeStructure(asked);
+  const { t_max_predict_ms: predictMs } = asked;
+  const timingsPerToken = asked.timings_per_token ?? false;
+  const returnProgress = asked.return_progress ?? false;
+  return {
+    request: {
+      ...decodeModel(asked.model),
+      messages: [],
+      parseSpecial: true,
+      tools: [],
+      toolChoice: "auto",
+      parallelToolCalls: true,
+      ...(structure && { constraint: structure.constraint }),
+      templateKwargs: {},
+      sampling: decodeSampling(asked, LlamaCompletionRequest),
+      ...decodeAdapters(asked, settings),
+      stop: decodeStop(asked.stop ?? [], settings.stop),
+      ...decodeMaxTokens(limit === 0 ? 1 : limit, "n_predict"),
+      ...(asked.n_probs && { topLogprobs: asked.n_probs }),
+      ...(asked.cache_prompt === false && { fresh: true as const }),
+      ...(predictMs && { maxPredictMs: predictMs }),
+      // Counted in streams, too.
+      returnTokens: true,
+      ...((returnProgress || timingsPerToken) && asked.stream && { returnProgress: true }),
+      choices: made,
+    },
+    stream: asked.stream ?? false,
+    made,
+    promptAlone: limit === 0,
+    slot: Math.max(asked.id_slot ?? 0, 0),
+    returnTokens: asked.return_tokens ?? false,
+    timingsPerToken,
+    returnProgress,
+    fields: asked.response_fields ?? [],
+  };
+}
+
+function splitPrompts(prompt: Completion["prompt"]): readonly [RawPrompt, ...RawPrompt[]] {
+  if (!Array.isArray(prompt)) return [onePrompt(prompt, "prompt")];
+  // Numbers among them: texts and tokens of one prompt.
+  if (prompt.some((part) => typeof part === "number")) {
+    const wrong = prompt.findIndex((part) => typeof part === "object");
+    if (wrong < 0) return [prompt as (string | number)[]];
+    const param = `prompt.${wrong}`;
+    throw new SvcError("invalid_type", `'${param}' must be a string or a token id, as the others.`, { param });
+  }
+  return prompt.map((part, at) => onePrompt(part as string, `prompt.${at}`)) as [RawPrompt, ...RawPrompt[]];
+}
+
+type PromptPart = RawPrompt | { readonly prompt_string: string; readonly multimodal_data?: readonly string[] | null };
+
+function onePrompt(part: PromptPart, path: string): RawPrompt {
+  if (typeof part === "string" || !("prompt_string" in part)) return part;
+  if (!part.multimodal_data?.length) return part.prompt_string;
+  const param = `${path}.multimodal_data`;
+  throw new SvcError("unsupported_parameter", `'${param}' is not supported: send media in messages.`, { param });
+}
+
+function checkAnswers(prompts: number, each: number): void {
+  const answers = prompts * each;
+  if (answers <= MOST_ANSWERS) return;
+  const message = `'n_cmpl': a request may have at most ${MOST_ANSWERS} answers made; got ${each} to each of ${prompts} prompts, which is ${answers}.`;
+  throw new SvcError("invalid_value", message, { param: "n_cmpl" });
+}

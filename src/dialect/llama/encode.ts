@@ -1,0 +1,97 @@
+// The events of a completion → llama.cpp's own form of answers.
+
+import type { LlamaCompletion } from "../../contract/llama-completion.ts";
+import type { FinishEvent, GenerateEvent, ProgressEvent, Sampling } from "../../domain/generate.ts";
+import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
+import { encodeTimings } from "../chat/usage.ts";
+import { collectAll } from "../stream/collect.ts";
+import type { LlamaCall } from "./decode.ts";
+import { encodeSettings } from "./settings.ts";
+
+/** What an answer says of its request. */
+export interface LlamaContext extends Omit<LlamaCall, "prompts"> {
+  readonly model: string;
+  /** The text of each prompt. */
+  readonly prompts: readonly string[];
+  /** What is sampled with where the request does not say. */
+  readonly defaults: Sampling;
+}
+
+/** One object, or a list of several answers. Throws what the generation throws. */
+export async function encodeLlama(events: AsyncIterable<GenerateEvent>, context: LlamaContext): Promise<unknown> {
+  const answers = await collectAll(events, context.prompts.length * context.made);
+  const encoded = answers.map(({ text, logprobs, finish }, index) => {
+    const content = context.promptAlone ? "" : text;
+    const tokens = context.returnTokens && !context.promptAlone ? [...(finish.tokens?.answer ?? [])] : [];
+    const probabilities = logprobs.length > 0 && { completion_probabilities: encodeProbabilities(logprobs) };
+    return chosen({ ...ending(finish, { index, text: content }, context), content, tokens, ...probabilities }, context);
+  });
+  return encoded.length === 1 ? encoded[0] : encoded;
+}
+
+/** The last object of an answer, without its text. */
+export function ending(
+  finish: FinishEvent,
+  { index, text }: { readonly index: number; readonly text: string },
+  context: LlamaContext,
+): LlamaCompletion {
+  const { made, prompts, request, model, slot, stream, promptAlone, defaults } = context;
+  const usage = usageOf([finish], 1);
+  const predicted = promptAlone ? 0 : usage.completionTokens;
+  return {
+    index,
+    content: "",
+    tokens: [],
+    id_slot: slot,
+    stop: true,
+    model,
+    tokens_predicted: predicted,
+    tokens_evaluated: usage.promptTokens,
+    generation_settings: encodeSettings(promptAlone ? { ...request, maxTokens: 0 } : request, defaults, stream),
+    prompt: prompts[Math.floor(index / made)] ?? "",
+    has_new_line: text.includes("\n"),
+    truncated: finish.contextFull === true,
+    stop_type: stopType(finish),
+    stopping_word: finish.stopSequence ?? "",
+    tokens_cached: usage.promptTokens + predicted,
+    timings: encodeTimings({ ...usage, completionTokens: predicted }),
+  };
+}
+
+function stopType({ reason, stopSequence }: FinishEvent): "none" | "eos" | "limit" | "word" {
+  if (stopSequence !== undefined) return "word";
+  if (reason === "length") return "limit";
+  return reason === "cancelled" ? "none" : "eos";
+}
+
+export const encodeProbabilities = (tokens: readonly TokenLogprob[]) =>
+  tokens.map(({ top, ...token }) => ({ ...probability(token), top_logprobs: top.map(probability) }));
+
+const probability = ({ id = -1, token, bytes, logprob }: Omit<TokenLogprob, "top">) => ({
+  id,
+  token,
+  bytes: [...bytes],
+  logprob,
+});
+
+export const encodeProgress = ({ total, cached, processed, ms }: ProgressEvent) => ({
+  total,
+  cache: cached,
+  processed,
+  time_ms: Math.round(ms),
+});
+
+/** Of an answer the fields that the request names, those inside others on their own. */
+export function chosen(answer: LlamaCompletion, { fields }: Pick<LlamaContext, "fields">): object {
+  if (fields.length === 0) return answer;
+  const found = fields.flatMap((path): [string, unknown][] => {
+    const value = path.split("/").reduce<unknown>((inner, name) => memberOf(inner, name), answer);
+    return value === undefined ? [] : [[path.split("/").at(-1) ?? "", value]];
+  });
+  return Object.fromEntries(found);
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;

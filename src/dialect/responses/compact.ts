@@ -1,0 +1,52 @@
+// A conversation made short: the model sums it up, and the summary is an item that stands for all before it.
+
+import type { CompactedResponse } from "../../contract/responses.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import { newItemId } from "../../domain/ids.ts";
+import { joinTurns } from "../fields/turns.ts";
+import { collect } from "../stream/collect.ts";
+import { encodeUsage } from "./resource.ts";
+
+type Request = Omit<GenerateRequest, "id">;
+
+const SUM_UP =
+  "Sum up this conversation for yourself, so that you can go on without it: what the user wants, what was done and found, " +
+  "decisions, names, numbers and paths that matter, and what is open. Answer with the summary alone.";
+const BEFORE = "Summary of the conversation so far:\n";
+/** Tokens of a summary, unless the server has a limit of its own. */
+const MOST_TOKENS = 2048;
+
+/** The request for a summary of what `prompt` would have the model answer. */
+export function compacting(prompt: Request, maxTokens = MOST_TOKENS): Request {
+  const { constraint: _, reasoningBudget: __, ...rest } = prompt;
+  const messages = joinTurns([...prompt.messages, { role: "user", content: SUM_UP }]);
+  return { ...rest, messages, tools: [], toolChoice: "auto", thinking: false, maxTokens };
+}
+
+/** Collects the summary. Throws what the generation throws. */
+export async function encodeCompacted(
+  events: AsyncIterable<GenerateEvent>,
+  { id, created }: { readonly id: string; readonly created: number },
+): Promise<CompactedResponse> {
+  const { text, finish } = await collect(events);
+  const summary = Buffer.from(JSON.stringify({ summary: text })).toString("base64");
+  return {
+    id,
+    object: "response.compaction",
+    created_at: created,
+    output: [{ type: "compaction", id: newItemId("cmp"), encrypted_content: summary }],
+    usage: encodeUsage(finish.usage),
+  };
+}
+
+/** What the model reads in place of the conversation. Throws SvcError `invalid_value` about an item that is not of svc's making. */
+export function summaryOf(content: string | null | undefined, param: string): string {
+  try {
+    const { summary } = JSON.parse(Buffer.from(content ?? "", "base64").toString()) as { summary?: unknown };
+    if (typeof summary === "string") return BEFORE + summary;
+  } catch {
+    // Told below.
+  }
+  throw new SvcError("invalid_value", `'${param}' must be what POST /v1/responses/compact gave.`, { param });
+}

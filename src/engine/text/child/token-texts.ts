@@ -1,0 +1,42 @@
+// Bytes of tokens as one text, or as a JSON list of each token's own.
+
+/** Takes the bytes of consecutive tokens. */
+export interface TokenTexts {
+  push(tokens: readonly Uint8Array[]): void;
+  end(): string;
+}
+
+export class JoinedText implements TokenTexts {
+  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  private text = "";
+
+  push(tokens: readonly Uint8Array[]): void {
+    this.text += this.decoder.decode(Buffer.concat(tokens), { stream: true });
+  }
+
+  end(): string {
+    return this.text + this.decoder.decode();
+  }
+}
+
+/** A token that is no UTF-8 by itself is a list of its bytes. */
+export class TextList implements TokenTexts {
+  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+  private readonly pieces: (string | number[])[] = [];
+
+  push(tokens: readonly Uint8Array[]): void {
+    for (const bytes of tokens) this.pieces.push(this.textOf(bytes) ?? [...bytes]);
+  }
+
+  end(): string {
+    return JSON.stringify(this.pieces);
+  }
+
+  private textOf(bytes: Uint8Array): string | undefined {
+    try {
+      return this.decoder.decode(bytes);
+    } catch {
+      return undefined;
+    }
+  }
+}

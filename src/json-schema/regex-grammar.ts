@@ -1,0 +1,58 @@
+// Texts that an answer has to be, as GBNF: one of several, or all that match a regular expression.
+
+import { complement, intersect, type CharSet } from "./char-set.ts";
+import type { Regex } from "./regex.ts";
+import { wholeAlternatives } from "./regex-normal.ts";
+import { parseRegex } from "./regex-parser.ts";
+
+/** What has a UTF-8 form. */
+const SPELLABLE: CharSet = complement([[0xd800, 0xdfff]]);
+
+/** GBNF of the texts that `source` matches as a whole; undefined when it uses what a grammar cannot express, or is too large. */
+export function regexGrammar(source: string): string | undefined {
+  const regex = parseRegex(source);
+  if (!regex) return undefined;
+  const alternatives = wholeAlternatives({ kind: "sequence", items: [{ kind: "start" }, regex, { kind: "end" }] });
+  if (!alternatives || alternatives.length === 0) return undefined;
+  return `root ::= ${alternatives.map(sequence).join(" | ")}`;
+}
+
+/** GBNF of these texts. */
+export const choiceGrammar = (texts: readonly string[]): string => `root ::= ${texts.map(literal).join(" | ")}`;
+
+const sequence = (items: readonly Regex[]): string => items.map(element).join(" ") || '""';
+
+function element(regex: Regex): string {
+  switch (regex.kind) {
+    case "set":
+      return characters(regex.set);
+    case "sequence":
+      return `(${sequence(regex.items)})`;
+    case "choice":
+      return `(${regex.items.map((item) => element(item)).join(" | ")})`;
+    case "repeat":
+      return `${element(regex.item)}${repetition(regex.min, regex.max)}`;
+    default:
+      // Anchors are resolved before.
+      return '""';
+  }
+}
+
+const repetition = (min: number, max: number): string => `{${min},${max === Infinity ? "" : max}}`;
+
+const characters = (set: CharSet): string =>
+  `[${intersect(set, SPELLABLE)
+    .map(([from, to]) => (from === to ? character(from) : `${character(from)}-${character(to)}`))
+    .join("")}]`;
+
+const literal = (text: string): string =>
+  `"${Array.from(text, (char) => character(char.codePointAt(0) ?? 0)).join("")}"`;
+
+/** A letter or digit as itself; all others by their number, so that none means anything in a grammar. */
+function character(point: number): string {
+  const char = String.fromCodePoint(point);
+  if (/^[A-Za-z0-9 ]$/.test(char)) return char;
+  const hex = point.toString(16);
+  if (point <= 0xff) return `\\x${hex.padStart(2, "0")}`;
+  return point <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+}

@@ -1,0 +1,61 @@
+// The metrics of text engines by the names of llama.cpp's server, for dashboards that are made for it.
+
+import { counter, exposition, gauge, type Metric, type MetricTable } from "./exposition.ts";
+
+/** The families that those of llama.cpp are made of. */
+export function llamaMetrics(tables: readonly MetricTable[]): string {
+  const own = tables.filter(({ labels }) => labels["engine"] === undefined || labels["engine"] === "text");
+  const families = Map.groupBy(
+    own.flatMap(({ metrics }) => metrics),
+    ({ name }) => name,
+  );
+  const sum = (name: string) => (families.get(name) ?? []).reduce((total, metric) => total + sumOf(metric), 0);
+  const count = (name: string) => (families.get(name) ?? []).reduce((total, metric) => total + countOf(metric), 0);
+  const promptTokens = sum("svc_prompt_tokens_total") - sum("svc_prompt_tokens_cached_total");
+  const promptSeconds = sum("svc_request_prefill_time_seconds");
+  const predicted = sum("svc_generation_tokens_total");
+  const predictedSeconds = sum("svc_request_decode_time_seconds");
+  const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : 0);
+  const steps = count("svc_engine_step_duration_seconds");
+  const name = (suffix: string) => `llamacpp:${suffix}`;
+  const metrics: Metric[] = [
+    counter(name("prompt_tokens_total"), "Prompt tokens computed.", promptTokens),
+    counter(name("prompt_seconds_total"), "Time of prompts in seconds.", promptSeconds),
+    counter(name("tokens_predicted_total"), "Generated tokens.", predicted),
+    counter(name("tokens_predicted_seconds_total"), "Time of generation in seconds.", predictedSeconds),
+    counter(name("n_decode_total"), "Decode calls.", steps),
+    gauge(
+      name("n_busy_slots_per_decode"),
+      "Rows of streams per decode call.",
+      rate(rowsOf(families.get("svc_engine_step_rows_total")), steps),
+    ),
+    gauge(name("prompt_tokens_seconds"), "Prompt tokens a second.", rate(promptTokens, promptSeconds)),
+    gauge(name("predicted_tokens_seconds"), "Generated tokens a second.", rate(predicted, predictedSeconds)),
+    gauge(name("requests_processing"), "Requests that are computed.", sum("svc_num_requests_running")),
+    gauge(name("requests_deferred"), "Requests that wait.", sum("svc_num_requests_waiting")),
+    counter(name("spec_decode_num_drafts_total"), "Drafts.", sum("svc_spec_decode_num_drafts_total")),
+    counter(name("spec_decode_num_draft_tokens_total"), "Draft tokens.", sum("svc_spec_decode_num_draft_tokens_total")),
+    counter(
+      name("spec_decode_num_accepted_tokens_total"),
+      "Draft tokens that were accepted.",
+      sum("svc_spec_decode_num_accepted_tokens_total"),
+    ),
+  ];
+  return exposition([{ labels: {}, metrics }]);
+}
+
+const sumOf = (metric: Metric): number =>
+  metric.type === "histogram"
+    ? metric.samples.reduce((total, [, buckets]) => total + buckets.sum, 0)
+    : metric.samples.reduce((total, [, value]) => total + value, 0);
+
+const countOf = (metric: Metric): number =>
+  metric.type === "histogram"
+    ? metric.samples.reduce((total, [, { counts }]) => total + counts.reduce((all, one) => all + one, 0), 0)
+    : 0;
+
+/** Rows of running streams: each is one that was busy. */
+const rowsOf = (metrics: readonly Metric[] = []): number =>
+  metrics
+    .flatMap((metric) => (metric.type === "histogram" ? [] : metric.samples))
+    .reduce((total, [labels, value]) => total + (labels["kind"] === "decode" ? value : 0), 0);

@@ -1,0 +1,158 @@
+// llama.cpp's /completion and /infill: the shape of answers and streams, and what is refused.
+
+import { describe, expect, test } from "bun:test";
+import { LlamaCompletion } from "../../src/contract/llama-completion.ts";
+import { checker } from "../../src/contract/schema.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
+import { expectGolden } from "../http/golden.ts";
+import { serve } from "../http/harness.ts";
+import { id } from "./asking.ts";
+
+interface Body {
+  readonly content: string;
+  readonly index: number;
+  readonly prompt: string;
+  readonly error: { readonly param: string };
+}
+
+const json = async <T = Body>(response: Response | Promise<Response>): Promise<T> =>
+  (await (await response).json()) as T;
+
+const check = checker(LlamaCompletion);
+const probability = (token: string, at: number) => ({ token, id: at, logprob: -0.5, bytes: [...Buffer.from(token)] });
+
+const script: FakeScript = {
+  steps: [
+    { type: "progress", total: 12, cached: 4, processed: 12, ms: 5 },
+    {
+      type: "text",
+      text: "one",
+      tokens: [7],
+      logprobs: [{ ...probability("one", 7), top: [probability("one", 7), probability("two", 8)] }],
+    },
+    { type: "text", text: " two\n", tokens: [8, 9] },
+  ],
+  finish: { stopSequence: "three", tokens: { prompt: [1], answer: [7, 8, 9] } },
+};
+
+describe("POST /completion", () => {
+  const ask = (body: object, config = {}) => serve(script, config).post("/completion", body, id);
+
+  test("whole", async () => {
+    const text = await (
+      await ask({ prompt: "Once", n_predict: 5, n_probs: 2, return_tokens: true, stop: ["three"] })
+    ).text();
+    expect(check(JSON.parse(text))).toMatchObject({ content: "one two\n", tokens: [7, 8, 9], stop_type: "word" });
+    await expectGolden("llama-completion.json", text);
+  });
+
+  test("streamed: progress, pieces with their timings, an end, and nothing behind it", async () => {
+    const body = {
+      prompt: "Once",
+      n_predict: 5,
+      n_probs: 2,
+      stream: true,
+      return_progress: true,
+      timings_per_token: true,
+    };
+    const text = await (await ask(body)).text();
+    const chunks = text
+      .trim()
+      .split("\n\n")
+      .map((line) => check(JSON.parse(line.slice("data: ".length))));
+    expect(chunks.map(({ content, stop, prompt_progress }) => [content, stop, prompt_progress?.processed])).toEqual([
+      ["", false, 12],
+      ["one", false, undefined],
+      [" two\n", false, undefined],
+      ["", true, undefined],
+    ]);
+    expect(chunks[2]).toMatchObject({ tokens: [8, 9], tokens_predicted: 3, timings: { cache_n: 4, predicted_n: 3 } });
+    expect(chunks[3]).toMatchObject({ has_new_line: true, stopping_word: "three", truncated: false });
+    await expectGolden("llama-completion.sse", text.replaceAll(/"timings":\{[^}]*\}/g, '"timings":{}'));
+  });
+
+  test("a stream says nothing of progress and timings that were not asked for", async () => {
+    const text = await (await ask({ prompt: "Once", stream: true })).text();
+    expect(text.split('"stop":true')[0]).not.toMatch(/prompt_progress|timings/);
+  });
+
+  test("several prompts of every form, several answers each, in their order", async () => {
+    const server = serve((request) => ({ steps: [{ text: ` after ${JSON.stringify(request.prompt)}` }] }));
+    const prompt = ["A", [66], { prompt_string: "C" }, ["D", 69]];
+    const answers = await json<Body[]>(server.post("/completion", { prompt, n_cmpl: 2 }));
+    const expected = ['"A"', "[66]", '"C"', "[68,69]"].flatMap((text) => [` after ${text}`, ` after ${text}`]);
+    expect(answers.map(({ content }) => content)).toEqual(expected);
+    expect(answers.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(answers.map((answer) => answer.prompt)).toEqual(["A", "A", "B", "B", "C", "C", "DE", "DE"]);
+    const mixed = await json(server.post("/completion", { prompt: [65, "B", 67] }));
+    expect(mixed.content).toBe(" after [65,66,67]");
+    expect(server.engine.requests.every(({ parseSpecial }) => parseSpecial)).toBe(true);
+  });
+
+  test("response_fields chooses among the fields, also those inside others", async () => {
+    const fields = ["content", "generation_settings/top_k", "nothing", "timings/cache_n"];
+    const answer = await json(ask({ prompt: "a", top_k: 7, response_fields: fields }));
+    expect(answer).toEqual<unknown>({ content: "one two\n", top_k: 7, cache_n: 4 });
+  });
+
+  test("n_predict 0 computes the prompt and answers nothing", async () => {
+    const answer = await json(ask({ prompt: "a", n_predict: 0 }));
+    expect(answer).toMatchObject({ content: "", tokens: [], tokens_predicted: 0, timings: { prompt_n: 8 } });
+  });
+
+  test("samplers that are left out are off", async () => {
+    const server = serve(script);
+    await server.post("/completion", { prompt: "a", samplers: ["top_k", "temperature"], temperature: 0.5 });
+    expect(server.engine.requests[0]?.sampling).toMatchObject({ temperature: 0.5, topP: 1, minP: 0, dryMultiplier: 0 });
+    expect(server.engine.requests[0]?.sampling).not.toHaveProperty("topK");
+  });
+
+  test("a failure is an event with an error", async () => {
+    const failing: FakeScript = { steps: [{ text: "x" }, { fail: new Error("secret") }] };
+    const text = await (await serve(failing).post("/completion", { prompt: "a", stream: true })).text();
+    expect(text).toContain('"code":"internal_error"');
+    expect(text).not.toContain("secret");
+  });
+
+  test.each([
+    [{}, "prompt"],
+    [{ prompt: [] }, "prompt"],
+    [{ prompt: [1, ["a"]] }, "prompt.1"],
+    [{ prompt: { prompt_string: "a", multimodal_data: ["eA=="] } }, "prompt.multimodal_data"],
+    [{ prompt: "a", n_predict: -2 }, "n_predict"],
+    [{ prompt: "a", samplers: ["temperature", "top_k"] }, "samplers.1"],
+    [{ prompt: "a", samplers: ["infill"] }, "samplers.0"],
+    [{ prompt: ["a", "b", "c"], n_cmpl: 86 }, "n_cmpl"],
+    [{ prompt: "a", n_probs: 21 }, "n_probs"],
+    [{ prompt: "a", json_schema: {}, grammar: 'root ::= "x"' }, "grammar"],
+  ])("%j is refused by name", async (wrong, param) => {
+    const response = await ask(wrong);
+    expect(response.status).toBe(400);
+    expect((await json(response)).error.param).toBe(param);
+  });
+});
+
+describe("POST /infill", () => {
+  test("the gap, what is before and behind it, other files and what the answer begins with", async () => {
+    const server = serve(script);
+    const body = { input_prefix: "a(", input_suffix: ")", input_extra: [{ text: "x" }], prompt: "b", n_predict: 3 };
+    const answer = await json(server.post("/infill", body));
+    expect(answer).toMatchObject({ content: "one two\n", prompt: "a(" });
+    expect(server.engine.requests[0]).toMatchObject({
+      prompt: "a(",
+      suffix: ")",
+      gap: { begun: "b", files: [{ filename: "tmp", text: "x" }] },
+      maxTokens: 3,
+    });
+  });
+
+  test.each([
+    [{ input_prefix: "a" }, "input_suffix"],
+    [{ input_suffix: "a" }, "input_prefix"],
+    [{ input_prefix: "a", input_suffix: "b", input_extra: [{}] }, "input_extra.0.text"],
+    [{ input_prefix: "a", input_suffix: "b", prompt: ["c"] }, "prompt"],
+  ])("%j is refused by name", async (wrong, param) => {
+    const response = await serve().post("/infill", wrong);
+    expect([response.status, (await json(response)).error.param]).toEqual([400, param]);
+  });
+});

@@ -1,0 +1,115 @@
+// What an answer must look like comes to the same under every name that a client may use for it.
+
+import { describe, expect, test } from "bun:test";
+import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
+import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
+import { choiceGrammar, regexGrammar } from "../../src/json-schema/regex-grammar.ts";
+import { thrown } from "../support/thrown.ts";
+
+const settings: ChatSettings = {
+  stop: [],
+  lora: [],
+  maxLogprobs: 20,
+  templateKwargs: {},
+  think: true,
+  constrain: true,
+};
+const chat = (fields: object, overrides: Partial<ChatSettings> = {}) =>
+  decodeChat({ messages: [{ role: "user", content: "hi" }], ...fields }, { ...settings, ...overrides }).request;
+const completion = (fields: object) => decodeCompletion({ prompt: "a", ...fields }, settings).requests[0];
+
+const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+const usual = chat({ response_format: { type: "json_schema", json_schema: { schema } } }).constraint;
+
+describe("a schema", () => {
+  test.each([
+    { response_format: { type: "json_object", schema } },
+    { response_format: { type: "json_schema", schema } },
+    { json_schema: schema },
+    { guided_json: schema },
+    { guided_json: JSON.stringify(schema) },
+    { structured_outputs: { json: schema } },
+    { structured_outputs: { json: JSON.stringify(schema) } },
+  ])("%j", (fields) => {
+    expect(chat(fields).constraint).toEqual(usual);
+    expect(completion(fields).constraint).toEqual(usual);
+  });
+
+  test("strict may be text, as LM Studio's example has it", () => {
+    const format = (strict: unknown) => ({ type: "json_schema", json_schema: { name: "x", schema, strict } });
+    expect(chat({ response_format: format("true") }).constraint?.strict).toBe(true);
+    expect(chat({ response_format: format("false") }).constraint?.strict).toBe(false);
+  });
+
+  test("json_object of structured_outputs is any object, false is none", () => {
+    expect(chat({ structured_outputs: { json_object: true } }).constraint?.schema).toMatchObject({ type: "object" });
+    expect(chat({ structured_outputs: { json_object: false } }).constraint).toBeUndefined();
+  });
+
+  test("the request's own, whatever its name, wins over the launch option's", () => {
+    const guidedJson = { type: "object", properties: { other: { type: "number" } } };
+    expect(chat({ guided_json: schema }, { guidedJson }).constraint).toEqual(usual);
+    expect(chat({}, { guidedJson }).constraint).not.toEqual(usual);
+  });
+});
+
+describe("a grammar", () => {
+  const grammar = 'root ::= "x"';
+  test.each([
+    [{ grammar }, grammar],
+    [{ guided_grammar: grammar }, grammar],
+    [{ structured_outputs: { grammar } }, grammar],
+    [{ response_format: { type: "grammar", grammar } }, grammar],
+    [{ guided_choice: ["yes", "no"] }, choiceGrammar(["yes", "no"])],
+    [{ structured_outputs: { choice: ["yes", "no"] } }, choiceGrammar(["yes", "no"])],
+    [{ guided_regex: "[a-c]+" }, regexGrammar("[a-c]+")],
+    [{ structured_outputs: { regex: "[a-c]+" } }, regexGrammar("[a-c]+")],
+    [{ grammar: "", guided_json: null }, undefined],
+  ])("%j", (fields, expected) => {
+    expect(chat(fields).constraint?.grammar).toBe(expected);
+    expect(completion(fields).constraint?.grammar).toBe(expected);
+  });
+});
+
+describe("refused by name", () => {
+  test.each([
+    [{ guided_json: "{" }, "invalid_value", "guided_json"],
+    [{ guided_json: "[]" }, "invalid_value", "guided_json"],
+    [{ guided_regex: "(?=a)" }, "invalid_value", "guided_regex"],
+    [{ structured_outputs: { regex: "\\bx" } }, "invalid_value", "structured_outputs.regex"],
+    [{ guided_choice: ["a"], guided_regex: "a" }, "invalid_value", "guided_regex"],
+    [{ grammar: 'root ::= "x"', response_format: { type: "json_object" } }, "invalid_value", "grammar"],
+    [{ structured_outputs: { structural_tag: "{}" } }, "unsupported_parameter", "structured_outputs.structural_tag"],
+    [
+      { structured_outputs: { whitespace_pattern: " " } },
+      "unsupported_parameter",
+      "structured_outputs.whitespace_pattern",
+    ],
+    [{ guided_decoding_backend: "outlines" }, "unsupported_parameter", "guided_decoding_backend"],
+    [{ guided_whitespace_pattern: " " }, "unsupported_parameter", "guided_whitespace_pattern"],
+    [{ response_format: { type: "grammar" } }, "missing_required_parameter", "response_format.grammar"],
+    [{ response_format: { type: "json_schema" } }, "missing_required_parameter", "response_format.json_schema"],
+  ])("%j", (fields, code, param) => {
+    for (const decode of [chat, completion]) expect(thrown(() => decode(fields))).toEqual([code, param]);
+  });
+
+  test("a choice beside tools", () => {
+    const tools = [{ type: "function", function: { name: "f" } }];
+    expect(thrown(() => chat({ tools, guided_choice: ["a"] }))).toEqual(["invalid_value", "guided_choice"]);
+  });
+});
+
+describe("a regular expression as a grammar", () => {
+  test.each([
+    ["abc", "root ::= [a] [b] [c]"],
+    ["^a$|b", "root ::= [a] | [b]"],
+    ["(a|bc)*", "root ::= ([a] | ([b] [c])){0,}"],
+    ["[a-z]{2,3}\\.", "root ::= [a-z]{2,3} [\\x2e]"],
+    ["\\u00e9", "root ::= [\\xe9]"],
+    ["(?<year>\\d{4})", "root ::= [0-9]{4,4}"],
+  ])("%s", (source, expected) => expect(regexGrammar(source)).toBe(expected));
+
+  test("texts of a choice cannot end their quotes", () => {
+    expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= "a\\x22\\x5c\\x0a" | "\\xe9\\U0001f600"');
+  });
+});

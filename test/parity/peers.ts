@@ -1,0 +1,53 @@
+// Every request field that the documents of other local servers describe, on the routes that svc has too, and what svc does
+// with it. PEERS.md is made of this table, and each row is tried: a refused field is a 400, an honoured one is none.
+
+import { llamaRoutes } from "./llama-fields.ts";
+import { lmStudioRoutes } from "./lm-studio-fields.ts";
+import { ollamaRoutes } from "./ollama-fields.ts";
+import type { PeerField, PeerRoute, Verdict } from "./peer-field.ts";
+import { vllmRoutes } from "./vllm-fields.ts";
+
+export const peerRoutes: readonly PeerRoute[] = [...llamaRoutes, ...vllmRoutes, ...ollamaRoutes, ...lmStudioRoutes];
+
+/** The body with the field, which may be one of an object inside. */
+export function withField(body: Readonly<Record<string, unknown>>, { field, value }: PeerField): object {
+  const [outer = "", inner] = field.split(".");
+  return { ...body, [outer]: inner === undefined ? value : { [inner]: value } };
+}
+
+const WORDS: Readonly<Record<Verdict, string>> = { honoured: "honoured", refused: "refused", none: "not applicable" };
+
+/** The whole of PEERS.md. */
+export function peersReport(): string {
+  const all = peerRoutes.flatMap(({ fields }) => fields);
+  const counted = (Object.keys(WORDS) as Verdict[])
+    .map((verdict) => `${all.filter((one) => one.verdict === verdict).length} ${WORDS[verdict]}`)
+    .join(", ");
+  return `# Request fields of other local servers
+
+Every request field that the documents of llama-server 0.5.0, vLLM, Ollama and LM Studio describe, on the routes that svc has
+too: ${counted}. No field is dropped in silence: what is refused is a 400 \`unsupported_parameter\` that
+names it, where its value would have an effect. Not applicable: there is nothing here that it could change, and the last column
+says why. Made by \`UPDATE=1 bun test test/contract/peers.test.ts\` from \`test/parity/peers.ts\`; the same test sends each
+field to svc.
+
+${peerRoutes.map(section).join("\n\n")}
+`;
+}
+
+function section({ peer, route, path, fields }: PeerRoute): string {
+  const here = route.endsWith(` ${path}`) ? "" : `, here ${path}`;
+  const lines = fields.map(({ field, verdict, value, note = "" }) => {
+    const shown = JSON.stringify(value).replaceAll("|", "\\|");
+    return [`\`${field}\``, `\`${shown}\``, WORDS[verdict], note];
+  });
+  return `## ${peer}: ${route}${here}\n\n${table(["field", "as in", "svc", ""], lines)}`;
+}
+
+/** As the formatter has it. */
+function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  const widths = head.map((_, at) => Math.max(3, ...[head, ...lines].map((line) => (line[at] ?? "").length)));
+  const row = (line: readonly string[]) =>
+    `| ${widths.map((width, at) => (line[at] ?? "").padEnd(width)).join(" | ")} |`;
+  return [row(head), row(widths.map((width) => "-".repeat(width))), ...lines.map(row)].join("\n");
+}
