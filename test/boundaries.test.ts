@@ -33,7 +33,7 @@ const packages: readonly Reserved[] = [
   {
     what: /^eventsource-parser$/,
     within: product,
-    only: ["src/gateway/stream-lines.ts"],
+    only: ["src/gateway/stream-lines.ts", "src/page"],
     why: "the reader of other servers' streams can be exchanged in one file",
   },
   { what: /^bun:ffi$/, within: product, only: ["ffi"], why: "pointers stay below the typed binding" },
@@ -44,7 +44,7 @@ const packages: readonly Reserved[] = [
     why: "processes are started in src/engine/process, with Bun.spawn",
   },
   {
-    what: /^(preact|@preact\/|marked|dompurify|highlight\.js|idb|eventsource-parser|swagger-ui-dist)/,
+    what: /^(preact|@preact\/|marked|dompurify|highlight\.js|idb|swagger-ui-dist)/,
     within: product,
     only: ["src/page"],
     why: "what runs in browsers is bundled apart",

@@ -2,6 +2,7 @@
 // which waits between two nodes of its graph while the first context makes a step. CPU only.
 
 #include "compute-threads.hpp"
+#include "paged-memory.hpp"
 #include "state.hpp"
 
 #include "llama-context.h"
@@ -172,6 +173,7 @@ class Chunk {
         batch.seq_id = sequences.data();
         batch.logits = outputs.data();
         forget_complaint();
+        append_behind(state.context);
         result = llama_decode(context, batch);
         if (result < 0) failure = with_complaint("llama_decode returned " + std::to_string(result));
     }

@@ -118,6 +118,7 @@ int32_t compute(const llama_batch & batch, int32_t owner) {
     use_compute_threads(state.context);
     const AbortScope scope(owner, "decoding a step");
     const MeasuredComputation measured;
+    append_behind(state.context);
     const int32_t result = scope.aborted_already() ? SVC_DECODED_ABORTED : llama_decode(state.context, batch);
     state.may_plan = false;
     return result >= 0 ? result : fail(with_complaint("llama_decode returned " + std::to_string(result)));
@@ -316,6 +317,8 @@ int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, i
         if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max || (!first && !can_save_parts())) return 0;
         finish_copies();
         if (first) give_back(state.context, sequence, 0);
+        if (first) llama_memory_seq_rm(llama_get_memory(state.context), sequence, -1, -1);
+        append_behind(state.context);
         const auto size = static_cast<size_t>(length);
         const int32_t target = first ? sequence : state.n_seq_max;
         llama_memory_t memory = llama_get_memory(state.context);

@@ -171,6 +171,7 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
         for (; draft.batch.n_tokens > 0; rounds++) {
             use_compute_threads(draft.context);
             const MeasuredComputation measured;
+            append_behind(draft.context);
             const int32_t result = llama_decode(draft.context, draft.batch);
             if (result == SVC_DECODED_NO_ROOM) {
                 for (const Job & job : jobs) llama_memory_seq_rm(memory, job.sequence, -1, -1);

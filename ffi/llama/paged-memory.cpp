@@ -3,6 +3,7 @@
 #ifdef __linux__
 
 #include "ggml-backend-impl.h"
+#include "llama-kv-cache.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <typeinfo>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
@@ -322,6 +324,25 @@ bool make_regions(Buffer & buffer, const llama_context * context) {
     return true;
 }
 
+// llama.cpp keeps to itself where it puts the next cells. These reach the members in the headers that the libraries were built
+// from.
+template <typename Member, Member member> struct ReachCache {
+    friend Member reach(Member) { return member; }
+};
+using HeadsMember = std::vector<uint32_t> llama_kv_cache::*;
+using CellsMember = std::shared_ptr<llama_kv_cells_vec> llama_kv_cache::*;
+HeadsMember reach(HeadsMember);
+CellsMember reach(CellsMember);
+template struct ReachCache<HeadsMember, &llama_kv_cache::v_heads>;
+template struct ReachCache<CellsMember, &llama_kv_cache::v_cells_impl>;
+
+// The plain cache, or null: there are others, for other kinds of attention. No symbol for a cast is exported.
+llama_kv_cache * plain_cache(const llama_context * context) {
+    llama_memory_t memory = llama_get_memory(context);
+    const bool is_plain = memory && std::strcmp(typeid(*memory).name(), typeid(llama_kv_cache).name()) == 0;
+    return is_plain ? static_cast<llama_kv_cache *>(memory) : nullptr;
+}
+
 Regions * regions_of(const llama_context * context) {
     for (const Buffer * one : buffers) {
         if (one->regions && one->regions->owner == context) return one->regions.get();
@@ -340,12 +361,20 @@ llama_context * create_paged_context(llama_model * model, const llama_context_pa
     if (!context) return nullptr;
     bool is_paged = false;
     for (Buffer * one : buffers) {
-        if (one->is_new && !one->caches.empty()) is_paged = make_regions(*one, context);
+        if (one->is_new && !one->caches.empty()) is_paged = plain_cache(context) && make_regions(*one, context);
         one->is_new = false;
     }
     if (is_paged) return context;
     llama_free(context);
     return nullptr;
+}
+
+void append_behind(const llama_context * context) {
+    if (!regions_of(context)) return;
+    llama_kv_cache & cache = *plain_cache(context);
+    std::vector<uint32_t> & heads = cache.*reach(HeadsMember{});
+    const llama_kv_cells_vec & cells = *(cache.*reach(CellsMember{}));
+    for (size_t i = 0; i < heads.size(); i++) heads[i] = cells[i].get_used();
 }
 
 void give_back(const llama_context * context, int32_t sequence, int32_t cells) {
@@ -366,6 +395,7 @@ WithoutCopies::~WithoutCopies() { copies = true; }
 namespace svc {
 
 llama_context * create_paged_context(llama_model *, const llama_context_params &) { return nullptr; }
+void append_behind(const llama_context *) {}
 void give_back(const llama_context *, int32_t, int32_t) {}
 void share_cells(const llama_context *, int32_t, int32_t, int32_t) {}
 WithoutCopies::WithoutCopies() {}

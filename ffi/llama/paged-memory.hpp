@@ -13,6 +13,10 @@ namespace svc {
 // of a sequence must be those of its tokens, in their order.
 llama_context * create_paged_context(llama_model * model, const llama_context_params & params);
 
+// What comes next into a sequence goes behind what it holds: a cache may begin elsewhere where it was emptied. Called before
+// anything is put into the cache.
+void append_behind(const llama_context * context);
+
 // A sequence keeps its first cells: the memory of all others is given back. Nothing happens where the context is not paged.
 void give_back(const llama_context * context, int32_t sequence, int32_t cells);
 

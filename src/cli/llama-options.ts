@@ -65,7 +65,7 @@ export function translateArguments(args: readonly string[]): Translated {
     }
     const long = Object.hasOwn(SHORT, name) ? `--${SHORT[name]}` : name;
     translated.push(inline === undefined ? long : `${long}=${inline}`);
-    const value = IS_VALUE[name];
+    const value = Object.hasOwn(IS_VALUE, name) ? IS_VALUE[name] : undefined;
     if (!value || inline !== undefined) continue;
     const next = value.test(queue[0] ?? "") ? (queue.shift() ?? "on") : "on";
     translated.push(ON_OFF[next] ?? next);

@@ -24,7 +24,7 @@ describe("bash completes", () => {
     [["--no-mm"], ["--no-mmap"]],
     [
       ["--kv-mode", ""],
-      ["auto", "streams", "unified"],
+      ["auto", "paged", "streams", "unified"],
     ],
     [["--model", "mo"], ["model.gguf"]],
     [["se"], ["self-test", "serve"]],
