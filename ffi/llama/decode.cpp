@@ -268,14 +268,13 @@ int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells) {
         if (std::min(from, to) < 0 || std::max(from, to) >= state.n_seq_max) return fail("a sequence id is out of range");
         if (from == to || length < 1) return fail("there is nothing to copy");
         llama_memory_t memory = llama_get_memory(state.context);
-        llama_memory_seq_rm(memory, to, -1, -1);
+        svc_kv_remove(to, 0, -1);
         if (state.layout == Layout::unified) {
             llama_memory_seq_cp(memory, from, to, 0, length);
             return 0;
         }
         if (state.layout == Layout::paged) {
             const WithoutCopies notes_only;
-            give_back(state.context, to, 0);
             llama_memory_seq_cp(memory, from, to, -1, -1);
             finish_copies();
             share_cells(state.context, from, to, cells);
@@ -316,8 +315,7 @@ int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, i
     return guarded<int32_t>(0, [&] {
         if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max || (!first && !can_save_parts())) return 0;
         finish_copies();
-        if (first) give_back(state.context, sequence, 0);
-        if (first) llama_memory_seq_rm(llama_get_memory(state.context), sequence, -1, -1);
+        if (first) svc_kv_remove(sequence, 0, -1);
         append_behind(state.context);
         const auto size = static_cast<size_t>(length);
         const int32_t target = first ? sequence : state.n_seq_max;

@@ -160,7 +160,7 @@ void load(const common_json & config) {
     const bool warms_up = config.at("warmup").get<bool>();
     if (warms_up) warm_up(state.context);
     if (!config.contains("draft")) return;
-    llama_context * draft = load_draft(config.at("draft"), model_params(config), params);
+    llama_context * draft = load_draft(config.at("draft"), model_params(config), context_params(config, state.layout));
     if (warms_up) warm_up(draft);
 }
 
