@@ -101,21 +101,20 @@ llama_context_params context_params(const common_json & config, Layout layout) {
     return params;
 }
 
-// Where a paged cache is asked for and cannot be had, it is a unified one.
+// A unified cache stands in for a paged one that is not to be had.
 llama_context_params create_context(const common_json & config) {
-    state.layout = layout_named(config.at("layout").get<std::string>());
-    llama_context_params params;
+    const auto params_for = [&](Layout layout) {
+        state.layout = layout;
+        llama_context_params params = context_params(config, layout);
+        params.abort_callback = abort_requested;
+        return params;
+    };
+    llama_context_params params = params_for(layout_named(config.at("layout").get<std::string>()));
     if (state.layout == Layout::paged) {
-        params = context_params(config, state.layout);
-        params.abort_callback = abort_requested;
         if (can_be_paged(config)) state.context = create_paged_context(state.model, params);
-        if (!state.context) state.layout = Layout::unified;
+        if (!state.context) params = params_for(Layout::unified);
     }
-    if (!state.context) {
-        params = context_params(config, state.layout);
-        params.abort_callback = abort_requested;
-        state.context = llama_init_from_model(state.model, params);
-    }
+    if (!state.context) state.context = llama_init_from_model(state.model, params);
     if (!state.context) {
         throw std::runtime_error(with_complaint("llama.cpp cannot create a context of " + std::to_string(params.n_ctx) +
                                                 " tokens (is there enough memory?)"));
