@@ -55,8 +55,8 @@ void load_model(const common_json & config) {
 // Regions of paged sequences are multiples of this, so that they are whole pages whatever the bytes of a cell.
 constexpr uint32_t REGION_CELLS = 1024;
 
-// Rows for guessed tokens in a batch.
-constexpr uint32_t GUESSES = 64;
+// Rows for draft tokens in a batch.
+constexpr uint32_t DRAFT_ROWS = 64;
 
 Layout layout_named(const std::string & name) {
     if (name == "unified") return Layout::unified;
@@ -89,8 +89,8 @@ llama_context_params context_params(const common_json & config, Layout layout) {
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
     params.n_seq_max = ids;
-    // One sampled row a sequence, and guesses: without this, buffers are reserved for the logits of whole batches.
-    const auto outputs = config.at("parallel").get<uint32_t>() + GUESSES;
+    // One sampled row a sequence, and draft tokens: without this, buffers are reserved for the logits of whole batches.
+    const auto outputs = config.at("parallel").get<uint32_t>() + DRAFT_ROWS;
     params.n_outputs_max = std::max(params.n_seq_max, std::min(outputs, params.n_batch));
     params.n_threads = params.n_threads_batch = state.threads;
     params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());

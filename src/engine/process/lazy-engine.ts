@@ -14,7 +14,7 @@ export interface LazyEngineOptions<Options, Model> {
   readonly idleMs: number;
   /** Milliseconds for which a computation may keep the process from any sign of life; default 0. */
   readonly quietMs?: number;
-  /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
+  /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
   readonly mostUnread?: number;
   /** Processes that may work beside each other; default 1. */
   readonly processes?: number;
@@ -29,7 +29,7 @@ export abstract class LazyEngine<
 > implements ObservedEngine {
   readonly model: string;
   protected readonly supervisor: SupervisorPool<Options, Ready, Job, Event>;
-  /** What loading told; kept through a restart. */
+  /** What loading reported; kept through a restart. */
   protected loaded: Ready | undefined;
 
   constructor(

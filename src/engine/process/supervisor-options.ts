@@ -30,13 +30,13 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly idleMs: number;
   /** Milliseconds for which a computation may keep it from any sign of life; default 0: native code tells of itself. */
   readonly quietMs?: number;
-  /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
+  /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
   readonly mostUnread?: number;
   /** Milliseconds that the process has to end in order; default 2 s. */
   readonly stopGraceMs?: number;
   /**
    * Milliseconds in which the process must end a job that was aborted while it was computed, with its last event or a refusal,
-   * or else it is replaced. Absent: its computations end when they are told to.
+   * or else it is replaced. Absent: its computations end when they are aborted.
    */
   readonly abortGraceMs?: number;
   /**
