@@ -6,6 +6,7 @@ import type { CancelCause } from "../../domain/cancel.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
 import { HungError, type PendingJob, type Started } from "./jobs.ts";
+import type { MemoryTenant } from "./memory-budget.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
@@ -18,7 +19,13 @@ import { Watchdog } from "./watchdog.ts";
 const LEAST_TIMEOUT_MS = 5000;
 const STOP_GRACE_MS = 2000;
 
-export class Supervisor<Options extends { readonly libraries: string }, Ready, Job, Event extends {}, Report = never> {
+export class Supervisor<
+  Options extends { readonly libraries: string },
+  Ready,
+  Job,
+  Event extends {},
+  Report = never,
+> implements MemoryTenant {
   private state: ProcessState;
   private process: EngineProcess<ToEngine<Options, Job>, FromEngine<Ready, Event, Report>> | undefined;
   private watchdog: Watchdog | undefined;
@@ -33,10 +40,12 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private isProven = false;
   private isReplaced = false;
   private restarts = 0;
-  private residentBytes = 0;
+  private resident = 0;
   /** A process that was unloaded, on its way out. */
   private leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
+  /** When its last job was over. */
+  private usedAt = 0;
   private readonly log: Logger;
   /** For log lines, which come from several engines. */
   private readonly name: LogFields;
@@ -57,6 +66,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       onIdle: () => this.waitIdly(),
     });
     this.loaded.promise.catch(() => {});
+    if (options.start === "lazy") options.launch.memory.add(this);
   }
 
   /** Starts an eager engine's first process. */
@@ -80,7 +90,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       restarts: this.restarts,
       running,
       waiting: size - running,
-      residentBytes: this.residentBytes,
+      residentBytes: this.resident,
     };
   }
 
@@ -133,6 +143,24 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.state = "stopped";
   }
 
+  get residentBytes(): number {
+    return this.resident;
+  }
+
+  get idleSince(): number | undefined {
+    return this.state === "ready" && this.jobs.size === 0 ? this.usedAt : undefined;
+  }
+
+  /** Ends the process of a model that the next job loads again; resolves when it is gone. */
+  async unload(): Promise<void> {
+    if (this.state !== "ready" && this.state !== "loading") return;
+    this.log.debug("engine unloaded", this.name);
+    this.leaving = this.endProcess();
+    this.processEnded();
+    this.state = "unloaded";
+    await this.leaving;
+  }
+
   /** A process that is loading a model has no jobs to stand still with: all wait for its progress. */
   private get stalledSince(): number | undefined {
     return this.state === "ready" ? this.watchdog?.stalledSince : undefined;
@@ -145,7 +173,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     }
     if (this.state === "failed") throw this.unavailable();
     if (this.watchdog && this.stalledSince !== undefined) throw stalled(this.watchdog.retryMs);
-    if (this.state === "unloaded") this.spawn();
+    if (this.state === "unloaded") this.load();
     clearTimeout(this.idle);
   }
 
@@ -165,23 +193,35 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private waitIdly(): void {
     const { start, idleMs } = this.options;
+    this.usedAt = this.options.launch.clock.now();
     if (start === "eager" || idleMs === 0) return;
     clearTimeout(this.idle);
-    this.idle = setTimeout(() => this.unload(), idleMs);
+    this.idle = setTimeout(() => void this.unload(), idleMs);
     // Nobody waits for it.
     this.idle.unref();
   }
 
-  private unload(): void {
-    if (this.state !== "ready" && this.state !== "loading") return;
-    this.log.debug("engine unloaded", this.name);
-    this.leaving = this.endProcess();
-    this.processEnded();
-    this.state = "unloaded";
-  }
-
   private async endProcess(): Promise<void> {
     await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+  }
+
+  /** Starts the process, once there is memory for its model. Jobs wait for it. */
+  private load(): void {
+    const { launch, model, needBytes = 0 } = this.options;
+    const room = launch.memory.claim(this, needBytes, model);
+    if (!room) return this.spawn();
+    this.state = "starting";
+    room.then(
+      () => {
+        if (this.state === "starting") this.replace();
+        if (!this.process) launch.memory.settle(this);
+      },
+      (error: SvcError) => {
+        if (this.state !== "starting") return;
+        this.state = "unloaded";
+        this.jobs.failAll(error);
+      },
+    );
   }
 
   private spawn(): void {
@@ -189,6 +229,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);
     } catch (error) {
+      this.options.launch.memory.settle(this);
       this.lastError = error instanceof Error ? error.message : String(error);
       this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
       throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
@@ -279,7 +320,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       case "rejected":
         return this.jobs.rejected(message);
       case "memory":
-        this.residentBytes = message.bytes;
+        this.resident = message.bytes;
         return;
       case "log":
         return this.log[message.level === "info" ? "debug" : message.level](message.text, this.name);
@@ -291,6 +332,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.state = "ready";
     this.isProven = true;
     this.restart.ready();
+    this.options.launch.memory.settle(this);
     this.loaded.resolve();
     this.jobs.submitAll();
   }
@@ -348,9 +390,10 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private processEnded(): void {
     this.watchdog?.stop();
+    this.options.launch.memory.settle(this);
     this.process = this.watchdog = undefined;
     this.jobs.forgetOverdue();
-    this.residentBytes = 0;
+    this.resident = 0;
     this.options.onExit?.();
   }
 
