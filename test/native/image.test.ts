@@ -66,21 +66,19 @@ describe.skipIf(!isBuilt)("the image library", () => {
       // Its sampler draws noise in each step.
       const long = { owner: 7, steps: 5, sampler: "euler_a", seed: 3 };
       const other = { owner: 8, sampler: "euler_a", seed: 9, prompt: "a blue circle on a white background" };
-      const plain = [
-        await draw(rig, long),
-        await draw(rig, { ...long, adapters }),
-        await draw(rig, { ...other, adapters }),
-      ];
-      expect(plain[0]).not.toEqual(plain[1]);
+      const alone = await draw(rig, long);
+      const adapted = await draw(rig, { ...long, adapters });
+      const others = await draw(rig, { ...other, adapters });
+      expect(alone).not.toEqual(adapted);
       for (const [expected, own] of [
-        [plain[0], {}],
-        [plain[1], { adapters }],
+        [alone, {}],
+        [adapted, { adapters }],
       ] as const) {
         rig.library.start(options({ ...long, ...own }));
         for (let pauses = 0; pauses < 2; pauses++) {
           await paused(7);
           const { step } = rig.library.progress(7);
-          expect(await draw(rig, { ...other, adapters })).toEqual(plain[2]);
+          expect(await draw(rig, { ...other, adapters })).toEqual(others);
           expect(rig.library.progress(7).step).toBe(step);
           rig.library.resume(7, 1);
         }
