@@ -22,3 +22,20 @@ test("a line is no longer than a request may be, however large the file", async 
   });
   expect(existsSync(path)).toBe(false);
 });
+
+test("a long line leaves turns of the event loop to others while it is checked", async () => {
+  const path = join(temporaryFolder(), "content");
+  const line = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(20 * MB, "a"), Buffer.from('"}\n')]);
+  async function* chunks() {
+    yield line;
+  }
+  let [turns, isOver] = [0, false];
+  const others = (async () => {
+    for (; !isOver; turns++) await new Promise(setImmediate);
+  })();
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new BodyBudget());
+  expect(await received).toBe(line.length);
+  isOver = true;
+  await others;
+  expect(turns).toBeGreaterThan(60);
+});
