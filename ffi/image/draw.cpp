@@ -70,6 +70,8 @@ struct Board {
     std::condition_variable changed;
     // What was begun, by owners, until it is taken or stopped.
     std::map<int32_t, DrawingPtr> drawings;
+    // What is to be computed, or is.
+    DrawingPtr turn;
     // What is computed, also when it was stopped.
     DrawingPtr busy;
     // Threads of images that have not ended.
@@ -78,7 +80,11 @@ struct Board {
 Board & board = *new Board;
 std::atomic<Drawing *> current{nullptr};
 
-// With the mutex held.
+// With the mutex held, all of these.
+void end_turn(const DrawingPtr & drawing) {
+    if (board.turn == drawing) board.turn.reset();
+}
+
 void become_busy(const DrawingPtr & drawing) {
     board.busy = drawing;
     current = drawing.get();
@@ -223,6 +229,7 @@ void run(const DrawingPtr & drawing) {
     drawing->failure = failure;
     drawing->ended = true;
     board.threads--;
+    end_turn(drawing);
     become_idle();
 }
 
@@ -235,6 +242,7 @@ void pause(const DrawingPtr & drawing) {
         std::unique_lock<std::mutex> lock(board.mutex);
         drawing->is_to_pause = false;
         drawing->is_paused = true;
+        end_turn(drawing);
         become_idle();
         board.changed.wait(lock, [&] { return !board.busy && (!drawing->is_paused || drawing->stopped); });
         become_busy(drawing);
@@ -254,15 +262,16 @@ bool is_shown_after(int32_t step, const Drawing & drawing) {
 }
 
 // With the mutex held. Throws when nothing is drawn for the owner.
-Drawing & drawing_of(int32_t owner) {
+const DrawingPtr & drawing_of(int32_t owner) {
     const auto found = board.drawings.find(owner);
     if (found == board.drawings.end()) throw std::runtime_error("no image is drawn");
-    return *found->second;
+    return found->second;
 }
 
 // With the mutex held. What is computed ends within a node of its graphs, what has paused when nothing is.
 void stop(const DrawingPtr & drawing) {
     drawing->stopped = true;
+    end_turn(drawing);
     board.changed.notify_all();
 }
 
@@ -332,10 +341,11 @@ int32_t svc_image_start(const uint8_t * options, int32_t options_length, const u
         const Json json = Json::parse(text_of(options, options_length));
         const DrawingPtr drawing = drawing_from(json, pixels, static_cast<size_t>(pixels_length));
         std::lock_guard<std::mutex> lock(board.mutex);
-        if (board.busy && !board.busy->stopped) return fail("another image is drawn");
         if (board.drawings.count(drawing->owner) > 0) return fail("an image of this owner is drawn");
+        if (board.turn) return fail("another image is drawn");
         start_thread([drawing] { run(drawing); });
         board.threads++;
+        board.turn = drawing;
         board.drawings[drawing->owner] = drawing;
         return 0;
     });
@@ -344,7 +354,7 @@ int32_t svc_image_start(const uint8_t * options, int32_t options_length, const u
 int32_t svc_image_pause(int32_t owner) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        drawing_of(owner).is_to_pause = true;
+        drawing_of(owner)->is_to_pause = true;
         return 0;
     });
 }
@@ -352,12 +362,13 @@ int32_t svc_image_pause(int32_t owner) {
 int32_t svc_image_resume(int32_t owner, int32_t threads) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        Drawing & drawing = drawing_of(owner);
-        drawing.is_to_pause = false;
-        if (!drawing.is_paused) return 0;
-        if (board.busy && !board.busy->stopped) return fail("another image is drawn");
-        drawing.threads = std::max(1, threads);
-        drawing.is_paused = false;
+        const DrawingPtr & drawing = drawing_of(owner);
+        drawing->is_to_pause = false;
+        if (!drawing->is_paused) return 0;
+        if (board.turn) return fail("another image is drawn");
+        board.turn = drawing;
+        drawing->threads = std::max(1, threads);
+        drawing->is_paused = false;
         board.changed.notify_all();
         return 0;
     });
@@ -382,7 +393,7 @@ int32_t svc_image_state(int32_t owner) {
 int32_t svc_image_progress(int32_t owner, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        const Drawing & drawing = drawing_of(owner);
+        const Drawing & drawing = *drawing_of(owner);
         const Json progress = {
             {"step", drawing.step},
             {"steps", drawing.steps},
@@ -397,14 +408,14 @@ int32_t svc_image_progress(int32_t owner, uint8_t * out, int32_t capacity) {
 int32_t svc_image_preview(int32_t owner, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        return copy_pixels(drawing_of(owner).preview.pixels, out, capacity);
+        return copy_pixels(drawing_of(owner)->preview.pixels, out, capacity);
     });
 }
 
 int32_t svc_image_take(int32_t owner, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        const Drawing & drawing = drawing_of(owner);
+        const Drawing & drawing = *drawing_of(owner);
         if (!drawing.ended || drawing.failure) return fail("the image is not done");
         const int32_t length = copy_pixels(drawing.pixels, out, capacity);
         if (length >= 0) board.drawings.erase(owner);
