@@ -81,6 +81,12 @@ export const commands = {
     ],
   },
   models: { usage: "[--json]", help: "list the models of the server at --host and --port", most: 0, flags: [json] },
+  upstreams: {
+    usage: "[--json]",
+    help: "list the upstreams of the server at --host and --port, and how they are",
+    most: 0,
+    flags: [json],
+  },
   wait: {
     usage: "[--timeout N]",
     help: "wait until the server at --host and --port is ready",

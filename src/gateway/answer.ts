@@ -81,10 +81,15 @@ export class RemoteAnswer {
     if (text !== "") yield { type: "text", text };
   }
 
-  /** The last event. Without counts of the server, tokens are its pieces: these servers send one for each. */
-  finish(cancelled: CancelCause | undefined, times: AnswerTimes): FinishEvent {
+  /** What it came to so far. Without counts of the server, tokens are its pieces: these servers send one for each. */
+  get tokens(): UpstreamUsage {
     const counted = { promptTokens: 0, completionTokens: this.pieces, cachedTokens: 0, reasoningTokens: 0 };
-    const usage = this.usage ?? counted;
+    return this.usage ?? counted;
+  }
+
+  /** The last event. */
+  finish(cancelled: CancelCause | undefined, times: AnswerTimes): FinishEvent {
+    const usage = this.tokens;
     const called = this.callCount > 0 && this.reason === "stop";
     const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
     const { maxTokens } = this.options;

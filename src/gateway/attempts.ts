@@ -1,9 +1,10 @@
 // Which replicas a request is sent to, one after another, as long as asking again is safe and may help.
 
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import type { Attempt } from "./attempt.ts";
 import { pause } from "./deadline.ts";
 import type { Replica } from "./replica.ts";
-import type { Upstream } from "./upstream.ts";
+import type { Choice, Upstream } from "./upstream.ts";
 import { UpstreamFailure } from "./upstream-failure.ts";
 
 /** Rounds through all replicas, and the longest pause between two. */
@@ -51,16 +52,17 @@ export class Attempts {
    * most. Each has the request in its count from when it is chosen, so that others chosen at the same time see it, until
    * the next one is asked for or no more are. Throws SvcError, and the signal's reason.
    */
-  async *replicas(signal: AbortSignal): AsyncGenerator<Replica, void, void> {
+  async *each(signal: AbortSignal): AsyncGenerator<Attempt, void, void> {
     for (let round = 1; ; round++) {
-      let replica: Replica | undefined;
-      while ((replica = this.upstream.choose(this.model, this.key, this.tried))) {
+      let choice: Choice | undefined;
+      while ((choice = this.upstream.choose(this.model, this.key, this.tried))) {
+        const { replica, isOwn } = choice;
         this.tried.add(replica);
-        const end = replica.begin();
+        const attempt = replica.begin({ isOwn, isRetry: this.failures.size > 0 });
         try {
-          yield replica;
+          yield attempt;
         } finally {
-          end();
+          attempt.end();
         }
       }
       const again = [...this.failures].filter(([, failure]) => mayPass(failure));
@@ -74,7 +76,7 @@ export class Attempts {
   private told(): SvcError {
     const errors = [...this.failures.values()].map(({ error }) => error);
     // Those that were left alone may do better once they are back.
-    if (this.upstream.having(this.model).some((replica) => !this.failures.has(replica))) {
+    if (this.upstream.having(this.model).some((one) => !one.isDraining && !this.failures.has(one))) {
       errors.push(this.upstream.unavailable(this.model));
     }
     const rank = ({ code }: SvcError) => TOLD_FIRST.indexOf(code) >>> 0;

@@ -3,10 +3,10 @@
 import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
-import type { Replica } from "./replica.ts";
 import { headersOf } from "./request-headers.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
@@ -64,35 +64,37 @@ export class RemoteEmbedder implements EmbeddingPort {
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
     const key = JSON.stringify(work.inputs[0]?.slice(0, KEY_LENGTH));
     const attempts = new Attempts(this.upstream, this.names.model, key);
-    for await (const replica of attempts.replicas(signal)) {
+    for await (const attempt of attempts.each(signal)) {
       try {
-        return await this.ask(replica, work, signal, origin);
+        return await this.ask(attempt, work, signal, origin);
       } catch (error) {
-        attempts.failed(replica, error);
+        attempts.failed(attempt.replica, error);
       }
     }
     throw new Error("attempts end with an answer or a failure");
   }
 
   private async ask(
-    replica: Replica,
+    attempt: Attempt,
     work: EmbedWork,
     signal: AbortSignal,
     origin?: EmbeddingOrigin,
   ): Promise<EmbeddingResult> {
-    const { client, breaker, kind } = replica;
+    const { replica } = attempt;
+    const { client, kind } = replica;
     const { model } = this.names;
     const { path, body } = kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
     try {
       const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
       const answer = await only(readMessages(response, (next) => client.waiting(next, signal), LONGEST_ANSWER));
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
-      breaker.succeeded();
+      attempt.firstToken();
+      attempt.finished({ promptTokens: computed.tokens, cachedTokens: 0, completionTokens: 0 });
       const truncated = Number(response.headers.get("x-embedding-truncated"));
       return { ...computed, truncated: Number.isSafeInteger(truncated) && truncated > 0 ? truncated : 0 };
     } catch (error) {
       if (signal.aborted) throw error;
-      throw replica.failed(error);
+      throw attempt.failed(error);
     }
   }
 }

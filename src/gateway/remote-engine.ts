@@ -6,6 +6,7 @@ import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
 import { RemoteAnswer } from "./answer.ts";
+import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
 import { encodeOllama } from "./ollama/encode-request.ts";
@@ -102,48 +103,49 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   /** Asks one replica after another, as long as nothing of an answer went out. */
   private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
     const attempts = new Attempts(this.upstream, this.names.model, prefixKey(request));
-    for await (const replica of attempts.replicas(job.stop.signal)) {
+    for await (const attempt of attempts.each(job.stop.signal)) {
       try {
-        yield* this.ask(replica, request, job);
+        yield* this.ask(attempt, request, job);
         return;
       } catch (error) {
         if (job.answered) throw error;
-        attempts.failed(replica, error);
+        attempts.failed(attempt.replica, error);
       }
     }
   }
 
-  private async *ask(replica: Replica, request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
-    const { client, breaker, kind } = replica;
+  private async *ask(attempt: Attempt, request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
+    const { replica } = attempt;
+    const { client, kind } = replica;
     const { signal } = job.stop;
     const { path, body } = this.encode(replica, request);
     const answer = (job.answer = this.newAnswer(request, replica));
     const decode = kind === "ollama" ? decodeLine : decodeChunk;
-    let heard = false;
     try {
       const response = await client.post(path, body, headersOf(replica, request), signal);
       yield* this.start(job, isDowngraded(request, replica, response));
       for await (const message of readMessages(response, (next) => client.waiting(next, signal))) {
         const failure = streamedFailure(message);
         if (failure) throw failure;
-        if (!heard) breaker.succeeded();
-        heard = true;
+        attempt.heard();
         for (const event of answer.add(decode(message))) {
           job.firstAt ??= this.clock.now();
           job.answered = true;
+          attempt.firstToken();
           yield event;
         }
-        if (answer.isCut) return;
+        if (answer.isCut) break;
       }
-      if (!answer.isFinished) throw lost("ended in the middle of the answer");
+      if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");
+      attempt.finished(answer.tokens);
     } catch (error) {
       if (signal.aborted) throw error;
-      throw this.told(replica, error, job);
+      throw this.told(attempt, error, job);
     }
   }
 
-  private told(replica: Replica, error: unknown, job: Job): UpstreamFailure | SvcError {
-    const failure = replica.failed(error);
+  private told(attempt: Attempt, error: unknown, job: Job): UpstreamFailure | SvcError {
+    const failure = attempt.failed(error);
     if (!job.answered) return failure;
     if (!failure.sick) return failure.error;
     return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");

@@ -36,7 +36,8 @@ const FRESH_MS = 5000;
 const LONGEST_DOCUMENT = 16 * 2 ** 20;
 
 export class ServerClient {
-  private heardAt = -Infinity;
+  /** When the last part of an answer to a request came; monotonic milliseconds. */
+  heardAt = -Infinity;
 
   constructor(
     readonly address: ServerAddress,

@@ -25,6 +25,10 @@ export const unreachable = (what: string): UpstreamFailure => new UpstreamFailur
 export const lost = (what: string): UpstreamFailure =>
   new UpstreamFailure(unavailable(what, { sent: true }), "later", true);
 
+/** What went wrong while something was read from a server, as a failure. */
+export const failureFrom = (error: unknown): UpstreamFailure =>
+  error instanceof UpstreamFailure ? error : lost("broke the connection");
+
 /** The request was sent, and nothing came back for so many seconds. */
 export const silent = (seconds: number): UpstreamFailure =>
   new UpstreamFailure(unavailable(`was silent for ${seconds} s`, { sent: true }), "never", true);

@@ -2,6 +2,7 @@
 
 import { SvcError, retryAfterSeconds } from "../domain/errors.ts";
 import type { MediaKind } from "../domain/media.ts";
+import type { UpstreamStatus } from "../domain/upstream.ts";
 import { byAffinity } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
 import type { RemoteModel } from "./server-description.ts";
@@ -12,14 +13,23 @@ const LOAD_BOUND = 1.25;
 /** Below this, a replica is never too busy for its own conversations. */
 const LEAST_BOUND = 2;
 const FIRST_PAUSE_MS = 100;
+/** When clients may come back to what is drained: such work takes a while. */
+const DRAINED_RETRY_S = 30;
 
 /** What an engine says of itself that has no process here. */
 export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as const;
 
+/** The replica that a request goes to. */
+export interface Choice {
+  readonly replica: Replica;
+  /** It is the one to which requests with this beginning go while nothing is in the way. */
+  readonly isOwn: boolean;
+}
+
 export class Upstream {
   constructor(
     readonly name: string,
-    readonly replicas: readonly Replica[],
+    public replicas: readonly Replica[],
     /** Named by the operator: it counts also while nothing is heard of it. */
     readonly isConfigured: boolean,
     /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
@@ -38,6 +48,24 @@ export class Upstream {
       }
     }
     return [...byId.values()];
+  }
+
+  /** Puts others in the place of its replicas; those that are the same servers stay, with all that is known of them. */
+  replace(replicas: readonly Replica[]): void {
+    const { replicas: known } = this;
+    this.replicas = replicas.map((fresh) => known.find((one) => one.isAt(fresh.client.address)) ?? fresh);
+  }
+
+  /** Takes a replica out of service or back, or all of them. False when none has this address. */
+  setDraining(isDraining: boolean, url?: string): boolean {
+    const meant = this.replicas.filter((replica) => url === undefined || replica.url === url);
+    for (const replica of meant) replica.isDraining = isDraining;
+    return meant.length > 0;
+  }
+
+  status(): UpstreamStatus {
+    const { name, isConfigured } = this;
+    return { name, isConfigured, replicas: this.replicas.map((replica) => replica.status()) };
   }
 
   has(model: string): boolean {
@@ -73,21 +101,35 @@ export class Upstream {
 
   /**
    * The replica for a request with this beginning: the key's own unless it has too much to do, then the one with the least.
-   * Sick ones are asked only when no other is left and their pause is over. Undefined when there is none to ask now.
+   * Slow ones are asked when no other is left, sick ones then only when their pause is over, and draining ones never.
+   * Undefined when there is none to ask now.
    */
-  choose(model: string, key: string, tried: ReadonlySet<Replica>): Replica | undefined {
-    const untried = this.having(model).filter((replica) => !tried.has(replica));
+  choose(model: string, key: string, tried: ReadonlySet<Replica>): Choice | undefined {
+    const inOrder = byAffinity(
+      this.having(model).filter(({ isDraining }) => !isDraining),
+      key,
+    );
+    const untried = inOrder.filter((replica) => !tried.has(replica));
     const well = untried.filter(({ isWell }) => isWell);
+    const prompt = well.filter(({ isSlow }) => !isSlow);
     const trial = untried.filter(({ breaker }) => breaker.state === "half-open");
-    return bounded(byAffinity(well.length > 0 ? well : trial, key));
+    const replica = bounded([prompt, well, trial].find(({ length }) => length > 0) ?? []);
+    return replica && { replica, isOwn: replica === inOrder[0] };
   }
 
   /** What is told while replicas are left alone after failures. */
   unavailable(model: string): SvcError {
-    const pauseMs = Math.min(...this.having(model).map(({ breaker }) => breaker.pauseMs));
+    const serving = this.having(model).filter(({ isDraining }) => !isDraining);
+    if (serving.length === 0) return drained();
+    const pauseMs = Math.min(...serving.map(({ breaker }) => breaker.pauseMs));
     const message = "The server of this model failed several times in a row, and is left alone for the moment.";
     return new SvcError("upstream_unavailable", message, { retryAfterSeconds: retryAfterSeconds(pauseMs) });
   }
+}
+
+function drained(): SvcError {
+  const message = "The server of this model is taken out of service by its operator (drained).";
+  return new SvcError("upstream_unavailable", message, { retryAfterSeconds: DRAINED_RETRY_S });
 }
 
 function bounded([favourite, ...others]: readonly Replica[]): Replica | undefined {

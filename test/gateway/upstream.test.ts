@@ -13,7 +13,7 @@ const none: ReadonlySet<Replica> = new Set();
 const choose = (upstream: Upstream, tried = none) => {
   const chosen = upstream.choose("m", "key", tried);
   if (!chosen) throw new Error("no replica to ask");
-  return chosen;
+  return chosen.replica;
 };
 
 test("the turns of a conversation have one key, others have others", () => {
@@ -48,13 +48,14 @@ test("the favourite is chosen until it has much more to do than the others, then
   const all = replicas(3);
   const upstream = new Upstream("up", all, true);
   const favourite = choose(upstream);
-  favourite.inFlight = 1;
+  const send = (replica: Replica) => replica.begin({ isOwn: true, isRetry: false });
+  send(favourite);
   expect(choose(upstream)).toBe(favourite);
-  favourite.inFlight = 2;
+  send(favourite);
   const [other, idle] = all.filter((replica) => replica !== favourite) as [Replica, Replica];
-  other.inFlight = 1;
+  send(other);
   expect(choose(upstream)).toBe(idle);
-  idle.inFlight = other.inFlight = 2;
+  for (const replica of [other, idle, idle]) send(replica);
   expect(choose(upstream)).toBe(favourite);
 });
 
