@@ -198,6 +198,7 @@ export class Gateway implements ModelSource, Upstreams {
       parallel: PARALLEL,
       subject: subjectOf("text", upstream, model),
       takesMediaSources: true,
+      takesForeignFields: true,
       lacks: (kind) => upstream.lacks(model, kind),
     }));
   }

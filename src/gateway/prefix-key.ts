@@ -6,11 +6,11 @@ import type { GenerateRequest } from "../domain/generate.ts";
 const PROMPT_LENGTH = 1024;
 
 /** A text that is equal for requests with equal beginnings: up to and with the first turn of the user. */
-export function prefixKey({ messages, prompt, tools }: GenerateRequest): string {
+export function prefixKey({ messages, prompt, tools, allTools = tools }: GenerateRequest): string {
   if (prompt !== undefined) return JSON.stringify(prompt.slice(0, PROMPT_LENGTH));
   const first = messages.findIndex(({ role }) => role === "user");
   const beginning = messages.slice(0, first < 0 ? 1 : first + 1).map(({ role, content }) => [role, content]);
-  return JSON.stringify([tools.map(({ name }) => name), beginning]);
+  return JSON.stringify([allTools.map(({ name }) => name), beginning]);
 }
 
 /** The candidates in the order of a key: the same whoever else is there (rendezvous hashing). */

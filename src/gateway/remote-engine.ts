@@ -170,6 +170,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     return new RemoteAnswer({
       splitThinking: traits?.separatesReasoning === false && request.prompt === undefined,
       beginning: traits?.repeatsBeginning && request.continueLast ? lastText(request) : "",
+      ...callableOf(request),
       parallelToolCalls: request.parallelToolCalls,
       stop: request.stop,
       maxTokens: request.maxTokens,
@@ -184,9 +185,24 @@ function lastText({ messages }: GenerateRequest): string {
   return typeof content === "string" ? content : "";
 }
 
-/** A strict schema was asked for, and the server does not hold the model to it, or not to all of it. */
-function isDowngraded({ constraint }: GenerateRequest, { kind }: Replica, response: Response): boolean {
-  if (constraint?.strict !== true) return false;
+/** What an answer may call, where the client said so. */
+function callableOf({ tools, allTools, toolChoice }: GenerateRequest): { callable?: ReadonlySet<string> } {
+  if (!allTools && toolChoice !== "required") return {};
+  return { callable: new Set(tools.map(({ name }) => name)) };
+}
+
+/** Something was promised that the server does not hold the model to, or not to all of it: a schema, or calls. */
+function isDowngraded(
+  { constraint, tools, toolChoice }: GenerateRequest,
+  { kind }: Replica,
+  response: Response,
+): boolean {
+  const { enforcesSchemas, enforcesCalls } = traitsOf(kind);
   if (response.headers.get("x-grammar-constraints") === "downgraded") return true;
-  return constraint.inexpressible || !traitsOf(kind).enforcesSchemas;
+  const isForced = toolChoice === "required" && tools.length > 0;
+  if (isForced && enforcesCalls === "none") return true;
+  if (constraint?.strict !== true) return false;
+  if (constraint.inexpressible) return true;
+  if (constraint.schema !== undefined && !enforcesSchemas) return true;
+  return tools.some(({ strict }) => strict) && enforcesCalls !== "all" && !(isForced && enforcesCalls === "required");
 }

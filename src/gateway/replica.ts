@@ -4,6 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import type { SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
+import { askCapabilities } from "./cluster-capabilities.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
@@ -32,7 +33,6 @@ export class Replica {
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
   private refreshing: Promise<void> | undefined;
-  /** Ollama tells of each model alone; it is asked once for each version of it. */
   private readonly shown = new Map<string, RemoteModel>();
 
   constructor(
@@ -131,7 +131,10 @@ export class Replica {
     this.sickness = error;
     const wasWell = this.isWell;
     this.breaker.failed();
-    if (wasWell && !this.isWell) this.stats.outages++;
+    if (!wasWell || this.isWell) return;
+    this.stats.outages++;
+    // It may come back as another.
+    this.shown.clear();
   }
 
   /** Why it is down, or does not list its models; undefined while it is well and lists them. */
@@ -144,7 +147,7 @@ export class Replica {
     const tries = this.breaker.begin();
     try {
       const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
-      this.description = { kind, models: kind === "ollama" ? await this.show(models) : models };
+      this.description = { kind, models: await this.show(kind, models) };
       this.listingFailure = undefined;
       this.breaker.succeeded();
     } catch (error) {
@@ -161,16 +164,34 @@ export class Replica {
     }
   }
 
-  private show(models: readonly RemoteModel[]): Promise<RemoteModel[]> {
+  /** The models with what is known of each beyond the list: it is asked once for each, and again when it was down. */
+  private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<RemoteModel[]> {
+    const ask = asks[kind];
+    if (!ask) return Promise.resolve([...models]);
     return Promise.all(
       models.map(async (model) => {
-        const key = `${model.id} ${model.created}`;
+        const key = ask.keyOf(model);
         const known = this.shown.get(key);
         if (known) return { ...known, loaded: model.loaded };
-        const shown = await describeOllamaModel(this.client, model, AbortSignal.timeout(PROBE_TIMEOUT_MS));
+        const shown = await ask.about(this.client, model, PROBE_TIMEOUT_MS);
         if (shown) this.shown.set(key, shown);
         return shown ?? model;
       }),
     );
   }
 }
+
+interface Ask {
+  /** What tells one version of a model from another. */
+  readonly keyOf: (model: RemoteModel) => string;
+  readonly about: (client: ServerClient, model: RemoteModel, timeoutMs: number) => Promise<RemoteModel | undefined>;
+}
+
+/** Its list tells another time of creation whenever it is asked. */
+const cluster: Ask = { keyOf: ({ id }) => id, about: askCapabilities };
+/** Kinds of servers that tell of each model alone. */
+const asks: Partial<Record<ServerKind, Ask>> = {
+  ollama: { keyOf: ({ id, created }) => `${id} ${created}`, about: describeOllamaModel },
+  vllm: cluster,
+  sglang: cluster,
+};

@@ -40,6 +40,10 @@ const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
 export const malformed = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
 
+/** The model called what it was not to call. `what` as above. */
+export const wrongCall = (what: string): UpstreamFailure =>
+  new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", false);
+
 /** Another svc passed the request on, and is not to get it back. */
 export const passedOnAlready = () =>
   new SvcError("loop_detected", "This request came through another svc already; it is not passed on a second time.");

@@ -9,7 +9,7 @@ export const gatewayOptions = {
       name: "gateway",
       aliases: ["g"],
       default: false,
-      help: "Discover other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, …) and serve their models as well.",
+      help: "Discover other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, SGLang, …) and serve their models as well.",
     }),
     ports: list({
       name: "gateway-port",
