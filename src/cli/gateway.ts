@@ -43,6 +43,7 @@ function upstreamsOf(config: Config, clock: Clock): Upstream[] {
       name,
       urls.map((url) => new Replica(address(url), timeouts, clock)),
       true,
+      { hedge: config.gateway.hedge },
     );
   });
 }

@@ -18,6 +18,7 @@ export const UpstreamReplica = t.Object({
   running: t.Integer({ description: "Requests under way." }),
   requests: t.Integer({ description: "Requests sent to it, retries included." }),
   retries: t.Integer({ description: "Those of them that had failed before, here or at another replica." }),
+  hedges: t.Integer({ description: "Those sent as another replica was silent for longer than usual." }),
   failures: t.Record(t.String(), t.Integer(), { description: "Requests that failed there, by the code of the error." }),
   outages: t.Integer({ description: "Times at which it went down." }),
   affinity_hits: t.Integer({ description: "Requests whose beginning belongs to this replica." }),

@@ -33,6 +33,7 @@ function encodeReplica(replica: ReplicaStatus): UpstreamReplica {
     running,
     requests: counts.requests,
     retries: counts.retries,
+    hedges: counts.hedges,
     failures: Object.fromEntries(counts.failures),
     outages: counts.outages,
     affinity_hits: counts.affinityHits,

@@ -32,6 +32,8 @@ export interface ReplicaCounts {
   readonly requests: number;
   /** Those of them that failed before, here or at another replica. */
   readonly retries: number;
+  /** Those sent as another replica was silent for longer than usual (--upstream-hedge). */
+  readonly hedges: number;
   /** By the error that a failure comes to. */
   readonly failures: ReadonlyMap<ErrorCode, number>;
   /** Times at which it went down. */

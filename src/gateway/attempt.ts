@@ -41,16 +41,17 @@ export class Attempt {
     this.replica.stats.finished(tokens);
   }
 
-  /** Counts the failure, and makes it one that clients understand. */
+  /** Counts the failure, and makes it one that clients understand. Whether an unclear one is the replica's is not known here. */
   failed(error: unknown): UpstreamFailure {
     const failure = failureFrom(error);
-    this.replica.failed(failure);
+    const { sick } = failure;
+    if (sick !== "unclear") this.replica.failed({ sick, error: failure.error });
     this.replica.stats.failed(failure.error.code);
     return failure;
   }
 
   end(): void {
-    this.replica.running.delete(this);
+    if (!this.replica.running.delete(this)) return;
     if (this.triesBreaker) this.replica.breaker.abandoned();
   }
 }

@@ -7,10 +7,13 @@ import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
+import type { Replica } from "./replica.ts";
 import { headersOf } from "./request-headers.ts";
+import type { ServerKind } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
 import { processless } from "./upstream.ts";
+import { refusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
@@ -63,10 +66,14 @@ export class RemoteEmbedder implements EmbeddingPort {
 
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
     const key = JSON.stringify(work.inputs[0]?.slice(0, KEY_LENGTH));
-    const attempts = new Attempts(this.upstream, this.names.model, key);
+    const { model } = this.names;
+    const refusalOf = ({ kind }: Replica) => refusal(() => encode(kind, work, model));
+    const attempts = new Attempts(this.upstream, { model, key, refusalOf });
     for await (const attempt of attempts.each(signal)) {
       try {
-        return await this.ask(attempt, work, signal, origin);
+        const result = await this.ask(attempt, work, signal, origin);
+        attempts.succeeded();
+        return result;
       } catch (error) {
         attempts.failed(attempt.replica, error);
       }
@@ -83,7 +90,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     const { replica } = attempt;
     const { client, kind } = replica;
     const { model } = this.names;
-    const { path, body } = kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
+    const { path, body } = encode(kind, work, model);
     try {
       const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
       const answer = await only(readMessages(response, (next) => client.waiting(next, signal), LONGEST_ANSWER));
@@ -98,6 +105,9 @@ export class RemoteEmbedder implements EmbeddingPort {
     }
   }
 }
+
+const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
+  kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
 
 async function only(messages: AsyncIterable<unknown>): Promise<unknown> {
   for await (const message of messages) return message;

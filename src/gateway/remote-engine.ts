@@ -9,14 +9,14 @@ import { RemoteAnswer } from "./answer.ts";
 import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
-import { encodeOllama } from "./ollama/encode-request.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
-import { encodeOpenAi } from "./openai/encode-request.ts";
 import { prefixKey } from "./prefix-key.ts";
+import { race } from "./race.ts";
 import type { Replica } from "./replica.ts";
 import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
+import { Translation } from "./translation.ts";
 import { processless, type Upstream } from "./upstream.ts";
 import { lost, passedOnAlready, streamedFailure, type UpstreamFailure } from "./upstream-failure.ts";
 
@@ -24,8 +24,6 @@ interface Job {
   readonly stop: AbortController;
   cancelled: CancelCause | undefined;
   accepted: boolean;
-  /** Something of the answer went out: it cannot be begun again. */
-  answered: boolean;
   answer: RemoteAnswer | undefined;
   readonly beganAt: number;
   firstAt?: number;
@@ -64,7 +62,6 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       stop: new AbortController(),
       cancelled: undefined,
       accepted: false,
-      answered: false,
       answer: undefined,
       beganAt: this.clock.now(),
     };
@@ -102,25 +99,33 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
 
   /** Asks one replica after another, as long as nothing of an answer went out. */
   private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
-    const attempts = new Attempts(this.upstream, this.names.model, prefixKey(request));
+    const { model } = this.names;
+    const translation = new Translation(request, model);
+    const { refusalOf } = translation;
+    const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), refusalOf });
+    const ask = (attempt: Attempt, stopped: AbortSignal) =>
+      this.ask(attempt, translation, request, job, AbortSignal.any([job.stop.signal, stopped]));
     for await (const attempt of attempts.each(job.stop.signal)) {
-      try {
-        yield* this.ask(attempt, request, job);
-        return;
-      } catch (error) {
-        if (job.answered) throw error;
-        attempts.failed(attempt.replica, error);
-      }
+      const hedgeAfterMs = this.upstream.hedgeAfterMs(attempt.replica);
+      if (!(yield* race(attempt, { attempts, ask, hedgeAfterMs }))) continue;
+      attempts.succeeded();
+      return;
     }
   }
 
-  private async *ask(attempt: Attempt, request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
+  private async *ask(
+    attempt: Attempt,
+    translation: Translation,
+    request: GenerateRequest,
+    job: Job,
+    signal: AbortSignal,
+  ): AsyncGenerator<EngineEvent, void, void> {
     const { replica } = attempt;
     const { client, kind } = replica;
-    const { signal } = job.stop;
-    const { path, body } = this.encode(replica, request);
-    const answer = (job.answer = this.newAnswer(request, replica));
+    const { path, body } = translation.for(replica);
+    const answer = this.newAnswer(request, replica);
     const decode = kind === "ollama" ? decodeLine : decodeChunk;
+    let answered = false;
     try {
       const response = await client.post(path, body, headersOf(replica, request), signal);
       yield* this.start(job, isDowngraded(request, replica, response));
@@ -129,26 +134,24 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
         if (failure) throw failure;
         attempt.heard();
         for (const event of answer.add(decode(message))) {
-          job.firstAt ??= this.clock.now();
-          job.answered = true;
-          attempt.firstToken();
+          if (!answered) {
+            answered = true;
+            job.answer = answer;
+            job.firstAt = this.clock.now();
+            attempt.firstToken();
+          }
           yield event;
         }
         if (answer.isCut) break;
       }
       if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");
+      job.answer ??= answer;
       attempt.finished(answer.tokens);
     } catch (error) {
       if (signal.aborted) throw error;
-      throw this.told(attempt, error, job);
+      const failure = attempt.failed(error);
+      throw answered ? brokenOff(failure) : failure;
     }
-  }
-
-  private told(attempt: Attempt, error: unknown, job: Job): UpstreamFailure | SvcError {
-    const failure = attempt.failed(error);
-    if (!job.answered) return failure;
-    if (!failure.sick) return failure.error;
-    return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
   }
 
   /** The server does not report when it begins to compute: a request that it accepted counts as started. */
@@ -157,12 +160,6 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     job.accepted = true;
     yield accepted(downgraded);
     yield { type: "started" };
-  }
-
-  private encode(replica: Replica, request: GenerateRequest) {
-    const { model } = this.names;
-    if (replica.kind !== "ollama") return encodeOpenAi(request, model, replica.kind);
-    return encodeOllama(request, model, replica.model(model)?.capabilities.includes("reasoning") === true);
   }
 
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {
@@ -177,6 +174,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     });
   }
 }
+
+/** What is told of an answer of which something went out. */
+const brokenOff = ({ sick, error }: UpstreamFailure): SvcError =>
+  sick === false
+    ? error
+    : new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
 
 const accepted = (downgraded: boolean): EngineEvent => ({ type: "accepted", promptTokens: 0, downgraded });
 

@@ -24,6 +24,7 @@ export interface TokenCounts {
 export class ReplicaStats implements ReplicaCounts {
   requests = 0;
   retries = 0;
+  hedges = 0;
   outages = 0;
   affinityHits = 0;
   affinityMisses = 0;
@@ -65,6 +66,11 @@ export class ReplicaStats implements ReplicaCounts {
     return [
       counter("svc_upstream_requests_total", "Requests sent to a replica, retries included.", this.requests),
       counter("svc_upstream_retries_total", "Requests sent to a replica that had failed before.", this.retries),
+      counter(
+        "svc_upstream_hedges_total",
+        "Requests sent to a replica as well, as another was silent for longer than usual.",
+        this.hedges,
+      ),
       by("counter", "svc_upstream_failures_total", "Requests that a replica failed.", "code", this.failures),
       counter("svc_upstream_outages_total", "Times at which a replica went down.", this.outages),
       counter(

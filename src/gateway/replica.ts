@@ -10,7 +10,7 @@ import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { failureFrom, type UpstreamFailure } from "./upstream-failure.ts";
+import { failureFrom } from "./upstream-failure.ts";
 
 /** A server in front of many others may take its time to list what they have. */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -125,7 +125,7 @@ export class Replica {
   }
 
   /** Counts a failure for its health. */
-  failed({ sick, error }: UpstreamFailure): void {
+  failed({ sick, error }: { readonly sick: boolean; readonly error: SvcError }): void {
     // Whoever refuses is well.
     if (!sick) return this.breaker.succeeded();
     this.sickness = error;
@@ -157,10 +157,11 @@ export class Replica {
         return;
       }
       const failure = failureFrom(error);
-      this.failed(failure);
+      const sick = failure.sick !== false;
+      this.failed({ sick, error: failure.error });
       this.listingFailure = failure.error;
       // It is asked again as soon as the breaker lets it be.
-      if (failure.sick) this.refreshedAt = -Infinity;
+      if (sick) this.refreshedAt = -Infinity;
     }
   }
 

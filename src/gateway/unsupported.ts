@@ -12,6 +12,17 @@ export function cannotCarry(param: string, kind: ServerKind): SvcError {
   });
 }
 
+/** What a translation throws about a request that the server cannot be told. Throws everything else. */
+export function refusal(translate: () => unknown): SvcError | undefined {
+  try {
+    translate();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+}
+
 /** Values that switch a setting off: a server without the setting does the same. */
 const OFF: Partial<Record<keyof Sampling, unknown>> = {
   topK: 0,

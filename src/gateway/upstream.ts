@@ -19,6 +19,17 @@ const DRAINED_RETRY_S = 30;
 /** What an engine says of itself that has no process here. */
 export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as const;
 
+/** First tokens of a replica from which on it is known what is usual, and the share of its requests that may be hedged. */
+const LEAST_FIRST_TOKENS = 20;
+const MOST_HEDGED = 0.05;
+
+export interface UpstreamOptions {
+  /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
+  readonly firstPauseMs?: number;
+  /** Requests whose first token takes longer than usual are sent to a second replica as well. */
+  readonly hedge?: boolean;
+}
+
 /** The replica that a request goes to. */
 export interface Choice {
   readonly replica: Replica;
@@ -32,9 +43,12 @@ export class Upstream {
     public replicas: readonly Replica[],
     /** Named by the operator: it counts also while nothing is heard of it. */
     readonly isConfigured: boolean,
-    /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
-    readonly firstPauseMs = FIRST_PAUSE_MS,
+    private readonly options: UpstreamOptions = {},
   ) {}
+
+  get firstPauseMs(): number {
+    return this.options.firstPauseMs ?? FIRST_PAUSE_MS;
+  }
 
   /** The models of all replicas, each once, in the order in which they are told; its context is the longest that one has. */
   models(): RemoteModel[] {
@@ -115,6 +129,17 @@ export class Upstream {
     const trial = untried.filter(({ breaker }) => breaker.state === "half-open");
     const replica = bounded([prompt, well, trial].find(({ length }) => length > 0) ?? []);
     return replica && { replica, isOwn: replica === inOrder[0] };
+  }
+
+  /**
+   * Milliseconds without a first token from the replica after which another is asked as well: what 99 of 100 of its last
+   * requests took. Undefined: never, as so many were hedged already that more would be load, not luck.
+   */
+  hedgeAfterMs({ stats }: Replica): number | undefined {
+    if (!this.options.hedge || this.replicas.length < 2 || stats.firstTokens.count < LEAST_FIRST_TOKENS)
+      return undefined;
+    const sum = (of: "hedges" | "requests") => this.replicas.reduce((all, replica) => all + replica.stats[of], 0);
+    return sum("hedges") < MOST_HEDGED * sum("requests") ? stats.firstTokens.quantile(0.99) : undefined;
   }
 
   /** What is told while replicas are left alone after failures. */

@@ -16,17 +16,18 @@ export interface RemoteOptions {
   readonly silenceMs?: number;
   readonly key?: string;
   readonly clock?: Clock;
+  readonly hedge?: boolean;
 }
 
 /** The upstream `far` with a replica at each address, asked once what it has. */
 export async function remote(
   urls: readonly string[],
-  { silenceMs = 5000, key, clock = systemClock }: RemoteOptions = {},
+  { silenceMs = 5000, key, clock = systemClock, hedge = false }: RemoteOptions = {},
 ) {
   const timeouts = { connectMs: 1000, silenceMs };
   const address = (url: string) => ({ url, ...(key !== undefined && { key }) });
   const replicas = urls.map((url) => new Replica(address(url), timeouts, clock));
-  const upstream = new Upstream("up", replicas, true, FIRST_PAUSE_MS);
+  const upstream = new Upstream("up", replicas, true, { firstPauseMs: FIRST_PAUSE_MS, hedge });
   const log = new RecordingLog();
   const gateway = new Gateway({ configured: [upstream], clock: systemClock, log });
   await gateway.start();

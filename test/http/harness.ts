@@ -53,7 +53,7 @@ import { TestClock } from "../support/test-clock.ts";
 export const testConfig: Config = {
   serveModel: true,
   alias: [],
-  gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
+  gateway: { discover: false, ports: [], upstreams: [], hedge: false, timeoutMs: 5000 },
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],

@@ -29,6 +29,11 @@ export const gatewayOptions = {
       placeholder: "NAME=KEY",
       help: "Bearer token for an upstream. Every user of the machine can read the command line: set it in the environment or the config file.",
     }),
+    hedge: boolean({
+      name: "upstream-hedge",
+      default: false,
+      help: "Send a request to a second replica as well when its first token takes longer than 99 of 100 do there; at most 5 % of requests.",
+    }),
     timeoutMs: seconds(0.1, 86_400, {
       name: "upstream-timeout",
       default: 300,
