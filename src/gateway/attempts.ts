@@ -26,7 +26,7 @@ export interface Routed {
   /** Their name for its model. */
   readonly model: string;
   /** Requests with the same key go to the same replica while it has room. */
-  readonly key: string;
+  readonly key: number;
   /** What a replica cannot be told; undefined: all of the request can. */
   readonly refusalOf?: (replica: Replica) => SvcError | undefined;
 }

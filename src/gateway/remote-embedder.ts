@@ -8,6 +8,7 @@ import { Attempts } from "./attempts.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
 import type { Replica } from "./replica.ts";
+import { inputKey } from "./prefix-key.ts";
 import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
@@ -18,8 +19,6 @@ import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
 const LONGEST_ANSWER = 256 * 2 ** 20;
-/** As much of the first input as says which replica a request goes to. */
-const KEY_LENGTH = 1024;
 
 export class RemoteEmbedder implements EmbeddingPort {
   private readonly stopping = new AbortController();
@@ -65,7 +64,7 @@ export class RemoteEmbedder implements EmbeddingPort {
   }
 
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
-    const key = JSON.stringify(work.inputs[0]?.slice(0, KEY_LENGTH));
+    const key = inputKey(work.inputs[0]);
     const { model } = this.names;
     const refusalOf = ({ kind }: Replica) => refusal(() => encode(kind, work, model));
     const attempts = new Attempts(this.upstream, { model, key, refusalOf });

@@ -6,6 +6,7 @@ import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
 import { askCapabilities } from "./cluster-capabilities.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
+import { urlHashOf } from "./prefix-key.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
@@ -21,6 +22,8 @@ const SLOW_FACTOR = 4;
 
 export class Replica {
   readonly client: ServerClient;
+  /** Stands for it in the choice of a replica. */
+  readonly urlHash: number;
   readonly breaker: CircuitBreaker;
   /** Requests under way, in the order in which they were sent. */
   readonly running = new Set<Attempt>();
@@ -42,6 +45,7 @@ export class Replica {
     private readonly hint?: ServerKind,
   ) {
     this.client = new ServerClient(address, timeouts, clock.now);
+    this.urlHash = urlHashOf(address.url);
     this.breaker = new CircuitBreaker(clock.now);
   }
 

@@ -3,7 +3,7 @@
 import { SvcError, retryAfterSeconds } from "../domain/errors.ts";
 import type { MediaKind } from "../domain/media.ts";
 import type { UpstreamStatus } from "../domain/upstream.ts";
-import { byAffinity } from "./prefix-key.ts";
+import { affinity } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
 import type { RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
@@ -118,17 +118,19 @@ export class Upstream {
    * Slow ones are asked when no other is left, sick ones then only when their pause is over, and draining ones never.
    * Undefined when there is none to ask now.
    */
-  choose(model: string, key: string, tried: ReadonlySet<Replica>): Choice | undefined {
-    const inOrder = byAffinity(
-      this.having(model).filter(({ isDraining }) => !isDraining),
-      key,
-    );
-    const untried = inOrder.filter((replica) => !tried.has(replica));
-    const well = untried.filter(({ isWell }) => isWell);
-    const prompt = well.filter(({ isSlow }) => !isSlow);
-    const trial = untried.filter(({ breaker }) => breaker.state === "half-open");
-    const replica = bounded([prompt, well, trial].find(({ length }) => length > 0) ?? []);
-    return replica && { replica, isOwn: replica === inOrder[0] };
+  choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
+    const serving = this.having(model).filter(({ isDraining }) => !isDraining);
+    const suits = ({ urlHash }: Replica) => affinity(urlHash, key);
+    let best = Infinity;
+    let candidates: Replica[] = [];
+    for (const replica of serving) {
+      const preference = tried.has(replica) ? Infinity : preferenceOf(replica);
+      if (preference < best) [best, candidates] = [preference, []];
+      if (preference === best && best < Infinity) candidates.push(replica);
+    }
+    if (candidates.length === 0) return undefined;
+    const replica = bounded(candidates, highest(candidates, suits));
+    return { replica, isOwn: replica === highest(serving, suits) };
   }
 
   /**
@@ -157,11 +159,25 @@ function drained(): SvcError {
   return new SvcError("upstream_unavailable", message, { retryAfterSeconds: DRAINED_RETRY_S });
 }
 
-function bounded([favourite, ...others]: readonly Replica[]): Replica | undefined {
-  if (!favourite) return undefined;
-  const all = [favourite, ...others];
+/** Those with the lowest number are asked; Infinity: never. */
+function preferenceOf({ isWell, isSlow, breaker }: Replica): number {
+  if (isWell) return isSlow ? 1 : 0;
+  return breaker.state === "half-open" ? 2 : Infinity;
+}
+
+function bounded(all: readonly Replica[], favourite: Replica): Replica {
   const total = all.reduce((sum, { inFlight }) => sum + inFlight, 0);
   const bound = Math.max(LEAST_BOUND, Math.ceil((LOAD_BOUND * (total + 1)) / all.length));
-  if (favourite.inFlight < bound) return favourite;
-  return all.reduce((least, replica) => (replica.inFlight < least.inFlight ? replica : least));
+  return favourite.inFlight < bound ? favourite : highest(all, ({ inFlight }) => -inFlight);
+}
+
+/** Of several with the same score the first. */
+function highest(all: readonly Replica[], scoreOf: (replica: Replica) => number): Replica {
+  let [best] = all as [Replica];
+  let bestScore = scoreOf(best);
+  for (const replica of all) {
+    const score = scoreOf(replica);
+    if (score > bestScore) [best, bestScore] = [replica, score];
+  }
+  return best;
 }
