@@ -71,18 +71,12 @@ export class Attempts {
   /**
    * The next replica to ask, with pauses between rounds, until no more should be: then it throws the failure that says
    * most. Each has the request in its count from when it is chosen, so that others chosen at the same time see it, until
-   * the next one is asked for or no more are. Throws SvcError, and the signal's reason.
+   * the attempt's end, which is the caller's. Throws SvcError, and the signal's reason.
    */
   async *each(signal: AbortSignal): AsyncGenerator<Attempt, void, void> {
     for (let round = 1; ; round++) {
       let attempt: Attempt | undefined;
-      while (this.broken < MOST_BROKEN && (attempt = this.next())) {
-        try {
-          yield attempt;
-        } finally {
-          attempt.end();
-        }
-      }
+      while (this.broken < MOST_BROKEN && (attempt = this.next())) yield attempt;
       const again = [...this.failures].filter(([, failure]) => mayPass(failure));
       if (round === ROUNDS || again.length === 0 || this.broken >= MOST_BROKEN) throw this.told();
       const roundMs = this.upstream.firstPauseMs * 2 ** round;

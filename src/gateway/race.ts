@@ -4,10 +4,12 @@ import type { EngineEvent } from "../domain/generate.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Attempts } from "./attempts.ts";
 
+type Events = AsyncGenerator<EngineEvent, void, void>;
+
 /** An attempt under way. */
 interface Racer {
   readonly attempt: Attempt;
-  readonly events: AsyncGenerator<EngineEvent, void, void>;
+  readonly events: Events;
   /** Ends it there. */
   readonly stop: AbortController;
   next: Promise<Step>;
@@ -21,21 +23,26 @@ interface Step {
 
 export interface RaceOptions {
   readonly attempts: Attempts;
-  /** Asks the attempt's replica; `signal` ends it. */
-  readonly ask: (attempt: Attempt, signal: AbortSignal) => AsyncGenerator<EngineEvent, void, void>;
+  /** Asks the attempt's replica, and ends the attempt; `signal` ends both. */
+  readonly ask: (attempt: Attempt, signal: AbortSignal) => Events;
   /** Milliseconds of silence after which a second replica is asked as well; undefined: never. */
   readonly hedgeAfterMs: number | undefined;
 }
 
+/** An answer that has begun, or that ended without a word. */
+export interface Winner {
+  readonly first?: EngineEvent;
+  readonly rest: Events;
+}
+
 /**
- * The events of the attempt, or of a second one that began later and spoke earlier. Returns whether the request was answered:
- * where it was not, all that was asked has failed, nothing of an answer went out, and `attempts` know. Throws what ends the
- * request.
+ * Asks the attempt's replica, and later perhaps a second one. Yields what comes before an answer, and returns the answer of the
+ * one that speaks first; undefined when all that was asked has failed, which `attempts` know. Throws what ends the request.
  */
 export async function* race(
   first: Attempt,
   { attempts, ask, hedgeAfterMs }: RaceOptions,
-): AsyncGenerator<EngineEvent, boolean, void> {
+): AsyncGenerator<EngineEvent, Winner | undefined, void> {
   const racers = new Set<Racer>();
   const begin = (attempt: Attempt) => {
     const stop = new AbortController();
@@ -54,33 +61,27 @@ export async function* race(
       if (!racer) {
         isHedged = true;
         const second = attempts.next();
-        if (second) begin(second);
-        if (second) second.replica.stats.hedges++;
+        if (!second) continue;
+        second.replica.stats.hedges++;
+        begin(second);
       } else if (!result) {
-        finish(racer);
+        racers.delete(racer);
         attempts.failed(racer.attempt.replica, error);
-      } else if (result.done) return true;
-      else if (isOutput(result.value)) {
-        for (const other of racers) if (other !== racer) finish(other);
-        yield result.value;
-        yield* racer.events;
-        return true;
+      } else if (result.done || isOutput(result.value)) {
+        racers.delete(racer);
+        return { ...(!result.done && { first: result.value }), rest: racer.events };
       } else {
-        yield result.value;
         pull(racer);
+        yield result.value;
       }
     }
-    return false;
+    return undefined;
   } finally {
     clearTimeout(timer);
-    for (const racer of racers) finish(racer);
-  }
-
-  function finish(racer: Racer): void {
-    racers.delete(racer);
-    racer.stop.abort(new Error("another replica was first"));
-    void racer.events.return().catch(() => {});
-    racer.attempt.end();
+    for (const { stop, events } of racers) {
+      stop.abort(new Error("another replica was first"));
+      void events.return().catch(() => {});
+    }
   }
 }
 

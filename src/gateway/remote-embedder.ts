@@ -3,6 +3,7 @@
 import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
@@ -11,7 +12,6 @@ import type { Replica } from "./replica.ts";
 import { inputKey } from "./prefix-key.ts";
 import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
 import { processless } from "./upstream.ts";
 import { refusal } from "./unsupported.ts";
@@ -92,7 +92,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     const { path, body } = encode(kind, work, model);
     try {
       const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
-      const answer = await only(readMessages(response, (next) => client.waiting(next, signal), LONGEST_ANSWER));
+      const answer = await only(client.messages(response, signal, LONGEST_ANSWER));
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
       attempt.firstToken();
       attempt.finished({ promptTokens: computed.tokens, cachedTokens: 0, completionTokens: 0 });
@@ -101,6 +101,8 @@ export class RemoteEmbedder implements EmbeddingPort {
     } catch (error) {
       if (signal.aborted) throw error;
       throw attempt.failed(error);
+    } finally {
+      attempt.end();
     }
   }
 }
@@ -108,9 +110,15 @@ export class RemoteEmbedder implements EmbeddingPort {
 const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
   kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
 
-async function only(messages: AsyncIterable<unknown>): Promise<unknown> {
-  for await (const message of messages) return message;
-  return undefined;
+/** The first message, which is all of the answer. */
+async function only(messages: AnswerMessages): Promise<unknown> {
+  try {
+    let some: unknown[] | undefined;
+    while ((some = await messages.next())) if (some.length > 0) return some[0];
+    return undefined;
+  } finally {
+    await messages.end();
+  }
 }
 
 /** Throws UpstreamFailure about what is not a vector of one length for each input. */

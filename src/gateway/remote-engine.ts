@@ -6,16 +6,16 @@ import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
 import { RemoteAnswer } from "./answer.ts";
+import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
 import { prefixKey } from "./prefix-key.ts";
-import { race } from "./race.ts";
+import { race, type Winner } from "./race.ts";
 import type { Replica } from "./replica.ts";
 import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
-import { readMessages } from "./stream-lines.ts";
 import { Translation } from "./translation.ts";
 import { processless, type Upstream } from "./upstream.ts";
 import { lost, passedOnAlready, streamedFailure, type UpstreamFailure } from "./upstream-failure.ts";
@@ -70,7 +70,10 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     if (signal.aborted) leave();
     this.jobs.set(request.id, job);
     try {
-      yield* this.tryReplicas(request, job);
+      const answer = yield* this.tryReplicas(request, job);
+      // Not by yield*, which would cost each token a round more.
+      if (answer.first) yield answer.first;
+      for await (const event of answer.rest) yield event;
     } catch (error) {
       signal.throwIfAborted();
       if (!job.cancelled) throw error;
@@ -97,8 +100,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
-  /** Asks one replica after another, as long as nothing of an answer went out. */
-  private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
+  /** Asks one replica after another until an answer begins. Throws what is told when none does. */
+  private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, Winner, void> {
     const { model } = this.names;
     const translation = new Translation(request, model);
     const { refusalOf } = translation;
@@ -107,10 +110,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       this.ask(attempt, translation, request, job, AbortSignal.any([job.stop.signal, stopped]));
     for await (const attempt of attempts.each(job.stop.signal)) {
       const hedgeAfterMs = this.upstream.hedgeAfterMs(attempt.replica);
-      if (!(yield* race(attempt, { attempts, ask, hedgeAfterMs }))) continue;
+      const winner = yield* race(attempt, { attempts, ask, hedgeAfterMs });
+      if (!winner) continue;
       attempts.succeeded();
-      return;
+      return winner;
     }
+    throw new Error("attempts end with an answer or a failure");
   }
 
   private async *ask(
@@ -126,23 +131,28 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     const answer = this.newAnswer(request, replica);
     const decode = kind === "ollama" ? decodeLine : decodeChunk;
     let answered = false;
+    let messages: AnswerMessages | undefined;
     try {
       const response = await client.post(path, body, headersOf(replica, request), signal);
+      messages = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
-      for await (const message of readMessages(response, (next) => client.waiting(next, signal))) {
-        const failure = streamedFailure(message);
-        if (failure) throw failure;
-        attempt.heard();
-        for (const event of answer.add(decode(message))) {
-          if (!answered) {
-            answered = true;
-            job.answer = answer;
-            job.firstAt = this.clock.now();
-            attempt.firstToken();
+      let some: unknown[] | undefined;
+      while (!answer.isCut && (some = await messages.next())) {
+        for (const message of some) {
+          if (answer.isCut) break;
+          const failure = streamedFailure(message);
+          if (failure) throw failure;
+          attempt.heard();
+          for (const event of answer.add(decode(message))) {
+            if (!answered) {
+              answered = true;
+              job.answer = answer;
+              job.firstAt = this.clock.now();
+              attempt.firstToken();
+            }
+            yield event;
           }
-          yield event;
         }
-        if (answer.isCut) break;
       }
       if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");
       job.answer ??= answer;
@@ -151,6 +161,9 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       if (signal.aborted) throw error;
       const failure = attempt.failed(error);
       throw answered ? brokenOff(failure) : failure;
+    } finally {
+      attempt.end();
+      await messages?.end();
     }
   }
 
