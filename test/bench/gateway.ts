@@ -2,57 +2,12 @@
 // that it passes on, and what it adds to a request. The server is a stand-in that writes a token to each stream every few
 // milliseconds, in vLLM's form, so that nothing but svc is measured.
 
+import { startStandIn } from "../gateway/stand-ins.ts";
 import { FROM_SOURCE, startServer } from "../support/server.ts";
 import { median } from "./stats.ts";
 
-const TICK_MS = 5;
 const TOKENS = 400;
 const REQUESTS = 200;
-
-const encoder = new TextEncoder();
-const event = (value: unknown) => encoder.encode(`data: ${JSON.stringify(value)}\n\n`);
-
-/** The stand-in: answers of `max_tokens` tokens, at once where one is asked for. */
-function serveTokens(): string {
-  const chunk = (delta: object, finish_reason: string | null = null) =>
-    event({
-      id: "chatcmpl-6f1d2b3c4d5e6f708192a3b4c5d6e7f8",
-      object: "chat.completion.chunk",
-      created: 1_790_000_000,
-      model: "far",
-      choices: [{ index: 0, delta, logprobs: null, finish_reason, token_ids: null }],
-    });
-  const usage = (tokens: number) =>
-    event({
-      object: "chat.completion.chunk",
-      choices: [],
-      usage: { prompt_tokens: 9, completion_tokens: tokens, total_tokens: 9 + tokens },
-    });
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    async fetch(request) {
-      if (request.method !== "POST") return Response.json({ data: [{ id: "far", owned_by: "someone" }] });
-      const { max_tokens: tokens } = (await request.json()) as { max_tokens: number };
-      const body = new ReadableStream({
-        async start(controller) {
-          controller.enqueue(chunk({ role: "assistant", content: "" }));
-          for (let token = 0; token < tokens; token++) {
-            controller.enqueue(chunk({ content: ` word${token % 10}` }));
-            if (tokens > 1) await Bun.sleep(TICK_MS);
-          }
-          controller.enqueue(chunk({}, "length"));
-          controller.enqueue(usage(tokens));
-          controller.enqueue(encoder.encode("data: [DONE]\n\n"));
-          controller.close();
-        },
-      });
-      return new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
-    },
-  });
-  return `http://127.0.0.1:${server.port}`;
-}
 
 async function ask(url: string, model: string, tokens: number): Promise<number> {
   const began = performance.now();
@@ -72,9 +27,8 @@ const cpuSeconds = async (url: string) => {
 
 async function measure(): Promise<void> {
   const [streams = 32, seconds = 10] = process.argv.slice(2).map(Number);
-  const standIn = Bun.spawn([process.execPath, import.meta.path, "stand-in"], { stdout: "pipe", stderr: "inherit" });
-  const reader = standIn.stdout.getReader();
-  const upstream = new TextDecoder().decode((await reader.read()).value).trim();
+  const standIn = await startStandIn();
+  const upstream = standIn.url;
   const command = process.env["SVC"] ? [process.env["SVC"]] : FROM_SOURCE;
   const server = await startServer(["--no-model", "--upstream", `up=${upstream}`, "--log-level", "warn"], command);
   try {
@@ -104,9 +58,8 @@ async function measure(): Promise<void> {
     await server.stop();
   } finally {
     await server.kill();
-    standIn.kill();
+    standIn.kill("SIGKILL");
   }
 }
 
-if (process.argv[2] === "stand-in") process.stdout.write(`${serveTokens()}\n`);
-else await measure();
+await measure();
