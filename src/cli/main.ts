@@ -90,7 +90,7 @@ async function run(commandLine: CommandLine, config: Config, reread: () => Confi
     }
     case "upstreams": {
       const { listUpstreams } = await import("./upstreams.ts");
-      return listUpstreams(config, json);
+      return listUpstreams(config, flags);
     }
     case "wait": {
       const { waitForServer } = await import("./wait.ts");

@@ -15,12 +15,13 @@ export function serverUrl({ host, port, tls }: Where): string {
   return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Fetches a path with the first API key, for at most ten seconds. Rejects when nobody answers. */
-export function askServer(config: Where, path: string): Promise<Response> {
+/** Fetches a path with the first API key, for at most ten seconds; with a body it is a POST. Rejects when nobody answers. */
+export function askServer(config: Where, path: string, body?: object): Promise<Response> {
   const [first] = config.apiKeys;
   const headers = first === undefined ? {} : { authorization: `Bearer ${first.key}` };
   const tls = config.tls === undefined ? {} : onlyFrom(config.tls.cert);
-  return fetch(serverUrl(config) + path, { headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const sent = body && { method: "POST", body: JSON.stringify(body) };
+  return fetch(serverUrl(config) + path, { ...sent, headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
 /** A list of the server, with what else is told with it. Throws ExitError when there is none. */

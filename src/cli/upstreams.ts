@@ -1,8 +1,9 @@
-// `svc upstreams`: how the other servers are that the server at --host and --port sends requests to.
+// `svc upstreams`: how the other servers are that the server at --host and --port sends requests to, and taking them out of
+// service and back.
 
 import type { Config } from "../config/config.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { fetchList } from "./running-server.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+import { askServer, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 
 export interface ListedUpstream {
@@ -21,11 +22,30 @@ export interface ListedUpstream {
   }[];
 }
 
-/** Prints one line a replica, or the server's own listing as JSON. Throws ExitError. */
-export async function listUpstreams(config: Config, asJson: boolean): Promise<number> {
+type Flags = Readonly<Record<string, string | true>>;
+
+/** Drains or resumes an upstream where a flag says so; prints one line a replica, or the server's own listing as JSON. Throws ExitError. */
+export async function listUpstreams(config: Config, flags: Flags): Promise<number> {
+  const { drain, resume, replica, json: asJson } = flags;
+  if (replica !== undefined && drain === undefined && resume === undefined) {
+    throw new ExitError("usage", "--replica is for --drain and --resume.");
+  }
+  for (const [name, verb] of [
+    [drain, "drain"],
+    [resume, "resume"],
+  ] as const) {
+    if (typeof name === "string") await steer(config, `/upstreams/${encodeURIComponent(name)}/${verb}`, { replica });
+  }
   const listing = await fetchList<ListedUpstream>(config, "/upstreams");
   process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
   return exitCodes.ok.code;
+}
+
+async function steer(config: Config, path: string, body: object): Promise<void> {
+  const response = await askServer(config, path, body).catch(() => undefined);
+  if (response?.ok) return;
+  const told = (await response?.json().catch(() => undefined)) as { readonly error?: { message?: string } } | undefined;
+  throw new ExitError("failure", told?.error?.message ?? `No svc answers at ${serverUrl(config)}.`);
 }
 
 /** The replicas as aligned columns with a head line. */

@@ -91,13 +91,22 @@ test("SIGHUP reads the upstreams again, keeps them when the file is wrong, and s
     expect(await replicas()).toHaveLength(3);
     write([`up=${second.url}`]);
     await reloaded(1);
-    const child = Bun.spawn([process.execPath, MAIN, "upstreams", "--port", String(server.port)], {
-      env: { HOME: "/nonexistent" },
-      stdout: "pipe",
-    });
-    const [head, row] = (await child.stdout.text()).split("\n");
-    expect(head).toMatch(/^NAME +REPLICA +KIND +STATE/);
-    expect(row).toMatch(new RegExp(`^up +${second.url} +openai +up +0 +0 +0`));
+    const upstreams = async (...flags: readonly string[]) => {
+      const command = [process.execPath, MAIN, "upstreams", "--port", String(server.port), ...flags];
+      const child = Bun.spawn(command, { env: { HOME: "/nonexistent" }, stdout: "pipe", stderr: "pipe" });
+      return {
+        rows: (await child.stdout.text()).split("\n"),
+        error: await child.stderr.text(),
+        status: await child.exited,
+      };
+    };
+    const { rows } = await upstreams();
+    expect(rows[0]).toMatch(/^NAME +REPLICA +KIND +STATE/);
+    expect(rows[1]).toMatch(new RegExp(`^up +${second.url} +openai +up +0 +0 +0`));
+    expect((await upstreams("--drain", "up", "--replica", second.url)).rows[1]).toContain(" drained ");
+    expect((await upstreams("--resume", "up")).rows[1]).toContain(" up ");
+    const unknown = await upstreams("--drain", "nobody");
+    expect([unknown.status, unknown.error]).toEqual([1, expect.stringContaining("no such upstream")]);
     await server.stop();
   } finally {
     log = await server.kill();

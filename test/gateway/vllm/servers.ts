@@ -15,12 +15,11 @@ const START_MS = 15 * 60_000;
 
 /** Starts one and resolves when it answers. `python`: of an environment that has vLLM. Throws with what it wrote when it ends. */
 export async function startVllm(python: string, model: string, port: number): Promise<VllmServer> {
-  const options = [
-    ...["--model", model, "--served-model-name", "tiny", "--host", "127.0.0.1", "--port", String(port)],
-    ...["--max-model-len", "4096", "--max-num-seqs", "32", "--enforce-eager", "--enable-prompt-tokens-details"],
-    ...["--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--disable-uvicorn-access-log"],
-  ];
-  const child = Bun.spawn([python, "-m", "vllm.entrypoints.openai.api_server", ...options], {
+  const options =
+    `--model ${model} --served-model-name tiny --host 127.0.0.1 --port ${port} --max-model-len 4096 --max-num-seqs 32 ` +
+    "--enforce-eager --enable-prompt-tokens-details --enable-auto-tool-choice --tool-call-parser hermes " +
+    "--disable-uvicorn-access-log";
+  const child = Bun.spawn([python, "-m", "vllm.entrypoints.openai.api_server", ...options.split(" ")], {
     // A group of its own: its engine is a process of its own, which has to stop and die with it.
     detached: true,
     env: { ...process.env, VLLM_CPU_KVCACHE_SPACE: "1", VLLM_CPU_OMP_THREADS_BIND: "nobind", OMP_NUM_THREADS: "1" },
