@@ -38,6 +38,8 @@ export interface Tool {
   readonly parameters: JsonSchema;
   /** The same for the sampler: what of it can be enforced. */
   readonly enforced: JsonSchema;
+  /** The client was promised arguments that follow their schema. */
+  readonly strict?: true;
   /** The conversation itself tells of it: the prompt's list of tools does not. Such tools come last. */
   readonly described?: true;
 }
@@ -48,6 +50,9 @@ export interface Constraint {
   readonly schema?: JsonSchema;
   /** GBNF grammar that the answer follows. */
   readonly grammar?: string;
+  /** What the client wrote in its place: all of the answer matches it, or is one of these. */
+  readonly regex?: string;
+  readonly choice?: readonly string[];
   /** The client was promised enforcement (strict): it is told when there is none. */
   readonly strict: boolean;
   /** Parts of a strict schema that a grammar cannot express. */
@@ -74,6 +79,8 @@ export interface Sampling {
   /** Tokens; -1 is the whole context. */
   readonly repetitionWindow?: number;
   readonly presencePenalty?: number;
+  /** For other servers alone: it has no effect here. */
+  readonly frequencyPenalty?: number;
   readonly dryMultiplier?: number;
   readonly dryBase?: number;
   readonly dryAllowedLength?: number;
@@ -123,6 +130,8 @@ export interface GenerateRequest {
   readonly media?: readonly Media[];
   /** Tools that may be called; none where calling is forbidden. */
   readonly tools: readonly Tool[];
+  /** All tools of the client, where `tools` are a choice among them: servers that choose by themselves get these, for an unchanged prompt. */
+  readonly allTools?: readonly Tool[];
   /** `required`: the answer is a call of one of `tools`. */
   readonly toolChoice: "auto" | "required";
   /** False: at most one call. */
@@ -134,6 +143,8 @@ export interface GenerateRequest {
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
   readonly sampling: Sampling;
+  /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
+  readonly foreign?: Readonly<Record<string, unknown>>;
   /** The LoRA adapters that it chooses; absent: those that are on by default. */
   readonly adapters?: AdapterSet;
   /** Output limit in tokens; absent: the room left in the context. */

@@ -44,6 +44,7 @@ import { sdapiRoutes } from "./routes/sdapi.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
+import { upstreamRoutes } from "./routes/upstreams.ts";
 import { shortPaths } from "./short-paths.ts";
 import type { SocketHandler } from "./socket.ts";
 
@@ -116,6 +117,7 @@ export function createApp(services: AppServices): App {
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps, tokenizer))
+    .use(upstreamRoutes(deps, contexts))
     .use(healthRoutes(deps, contexts))
     .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
     .use(pageRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));

@@ -23,6 +23,7 @@ import { serverOperations } from "./server.ts";
 import { speechOperations } from "./speech.ts";
 import { tokenizeOperations } from "./tokenize.ts";
 import { transcriptionsOperations } from "./transcriptions.ts";
+import { upstreamsOperations } from "./upstreams.ts";
 import type { Operations } from "./operation.ts";
 
 /** Rules of every route. */
@@ -68,5 +69,6 @@ export const operations: Operations = {
   ...ollamaOperations,
   ...sdapiOperations,
   ...requestsOperations,
+  ...upstreamsOperations,
   ...serverOperations,
 };

@@ -9,13 +9,23 @@ import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Always 200 while the process answers; the body tells how the engines are, to whoever has a key where there are any. */
-export const healthRoutes = ({ engine, engines, clock, version, config }: AppDeps, contexts: RequestContexts) =>
+export const healthRoutes = (
+  { engine, engines, upstreams, clock, version, config }: AppDeps,
+  contexts: RequestContexts,
+) =>
   new Elysia({ name: "route.health" }).get(
     "/health",
     ({ request }) => {
       const status = engine.status();
       const all = engines.map((one) => ({ ...one.status(), kind: one.kind, model: one.model }));
-      const parts = { engine: status, engines: all, model: status.modelId, version, wall: clock.wall() };
+      const parts = {
+        engine: status,
+        engines: all,
+        upstreams: upstreams.status(),
+        model: status.modelId,
+        version,
+        wall: clock.wall(),
+      };
       const isKnown = config.apiKeys.length === 0 || contexts.of(request).apiKey !== undefined;
       return Response.json(isKnown ? encodeHealth(parts) : encodeOpenHealth(parts));
     },
