@@ -144,6 +144,14 @@ describe("llama.cpp's routes", () => {
     expect(plain.tokens).not.toContain(tokens.at(-1).id);
   });
 
+  test("what vLLM's clients need to make tokens of their own: special tokens, and ids of a text that has them", async () => {
+    const info = (await objects(await fetch(`${server.url}/tokenizer_info`)))[0];
+    expect(info.chat_template).toContain("messages");
+    const { tokens } = await ask("/tokenize", { prompt: info.eos_token, add_special_tokens: false });
+    expect(tokens).toHaveLength(1);
+    expect((await ask("/detokenize", { tokens })).prompt).toBe(info.eos_token);
+  });
+
   test("what /apply-template gives is answered by /completion as the chat is", async () => {
     const { prompt } = await ask("/apply-template", { messages: turns });
     const answer = await ask("/completion", { prompt, n_predict: 30, temperature: 0, return_tokens: true });

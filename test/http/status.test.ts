@@ -121,6 +121,42 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     expect(await count({ text: "", prompt: "ab" })).toBe(2);
   });
 
+  test("/tokenize answers in llama.cpp's form or vLLM's, as the body is, and special tokens are as there", async () => {
+    const { url, post, engine } = serve();
+    const options: unknown[] = [];
+    const { tokenize } = engine;
+    engine.tokenize = (text, signal, given) => {
+      options.push(given);
+      return tokenize.call(engine, text, signal, given);
+    };
+    const answers = [{ content: "ab" }, { prompt: "ab" }, { prompt: "ab", add_special_tokens: false }];
+    const [llama, vllm, bare] = await Promise.all(answers.map((body) => read(post("/tokenize", body))));
+    expect<unknown>(llama).toEqual({ tokens: [97, 98] });
+    expect<unknown>(vllm).toEqual({ tokens: [97, 98], count: 2, model: "fake-model", max_model_len: 4096 });
+    expect(bare).toEqual(vllm as Answer);
+    expect(options).toEqual([
+      { addSpecial: false, parseSpecial: true },
+      { addSpecial: true, parseSpecial: true },
+      { addSpecial: false, parseSpecial: true },
+    ]);
+    for (const [body, param] of [
+      [{}, "content"],
+      [{ content: 7 }, "content"],
+      [{ prompt: 7 }, "prompt"],
+      [{ prompt: "a", tools: [] }, "tools"],
+    ] as const) {
+      const refused = await post("/tokenize", body);
+      expect([refused.status, (await read(refused)).error["param"]]).toEqual([400, param]);
+    }
+    engine.model = { ...fakeModel, chatTemplate: { source: "{{ messages }}", bos: "", eos: "<end>" } };
+    expect<unknown>(await get(`${url}/tokenizer_info`)).toEqual({
+      tokenizer_class: "llama.cpp",
+      bos_token: null,
+      eos_token: "<end>",
+      chat_template: "{{ messages }}",
+    });
+  });
+
   test("another model's name is answered by the loaded one", async () => {
     const { post, log } = serve();
     const answer = await read(post("/v1/tokenize", { model: "secret-name", text: "a" }));
