@@ -17,6 +17,7 @@ const ROUTES = `
   POST /v1/completions
   POST /v1/responses
   POST /v1/responses/input_tokens
+  POST /v1/conversations
   POST /v1/messages
   POST /v1/messages/count_tokens
   POST /v1/batch/completions
