@@ -195,7 +195,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(draft && { draft }),
   });
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
-  const { prefixCache, speculation, sampling, chatTemplate, constrain } = config;
+  const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
   const options: EngineOptions = {
     ...computeOptions(config, native),
     batch,
@@ -206,6 +206,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     maxQueueTokens,
     prefixCache,
     speculation,
+    contextShift,
     sampling,
     chatTemplate,
     constrain,

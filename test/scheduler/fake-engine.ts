@@ -8,7 +8,7 @@ import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import type { MediaSpan } from "../../src/scheduler/media-span.ts";
 import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
-import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
+import type { ContextShift, SequenceRequest } from "../../src/scheduler/sequence.ts";
 import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
 
 export const LIMITS: SchedulerLimits = {
@@ -93,7 +93,9 @@ export type Cost = (decodeRows: number, prefillRows: number, runningCells: numbe
 
 interface Job {
   readonly request: SequenceRequest;
+  /** What the model has before it. */
   readonly tokens: number[];
+  readonly said: number[];
   readonly addedAt: number;
   readonly tokenAt: number[];
 }
@@ -102,6 +104,13 @@ const fail = (message: string): never => {
   throw new Error(message);
 };
 
+/** Where the context is full, the older half behind the tokens that stay goes. */
+export function makeRoom({ request: { shift }, tokens }: Pick<Job, "request" | "tokens">): void {
+  if (!shift || tokens.length < shift.room) return;
+  const keep = Math.min(shift.keep, shift.room - 4);
+  tokens.splice(keep, Math.floor((tokens.length - keep) / 2));
+}
+
 interface AddOptions {
   readonly speculate?: boolean;
   readonly background?: boolean;
@@ -109,6 +118,7 @@ interface AddOptions {
   readonly media?: readonly MediaSpan[];
   readonly fresh?: boolean;
   readonly scored?: boolean;
+  readonly shift?: ContextShift;
 }
 
 export class FakeEngine {
@@ -183,7 +193,7 @@ export class FakeEngine {
     const { multiStep } = this;
     const base = { key, prompt: Int32Array.from(tokens), maxTokens, client, background };
     const request = { ...base, speculate, multiStep, adapters, media, ...marks };
-    this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
+    this.jobs.set(key, { request, tokens, said: [], addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
 
@@ -199,8 +209,7 @@ export class FakeEngine {
 
   /** What a request has said so far. */
   output(key: number): number[] {
-    const job = this.jobs.get(key);
-    return job ? job.tokens.slice(job.request.prompt.length) : [];
+    return this.jobs.get(key)?.said ?? [];
   }
 
   /** The token that follows: known, and dependent on everything before. */
@@ -228,8 +237,12 @@ export class FakeEngine {
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
       const job = this.job(key);
       job.tokens.push(token);
+      job.said.push(token);
       job.tokenAt.push(this.now);
-      if (!last) continue;
+      if (!last) {
+        makeRoom(job);
+        continue;
+      }
       this.remove(key);
       this.onFinish(key);
     }

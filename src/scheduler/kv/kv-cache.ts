@@ -125,13 +125,13 @@ export class KvCache {
     this.tree.extend(sequence.id, sequence.ids, sequence.computed);
   }
 
-  /** Fewer tokens are in the cache: a step was aborted, or a restore failed. The caller clears the cells themselves. */
+  /** Fewer tokens are in the cache: a step was aborted, a restore failed, or older ones were dropped. The caller clears the cells. */
   shorten(sequence: Sequence): void {
     this.tree.trim(sequence.id, sequence.computed);
   }
 
-  /** Clears rejected speculative tokens behind a request's computed ones. */
-  clearRejected(sequence: Sequence): void {
+  /** Clears what is behind a request's computed tokens: rejected speculative ones, or what is to be computed again. */
+  clearBehind(sequence: Sequence): void {
     const position = positionAt(sequence.media, sequence.computed);
     this.commands.push({ type: "trim", sequence: sequence.id, position });
   }
