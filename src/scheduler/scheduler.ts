@@ -254,8 +254,7 @@ export class Scheduler {
     this.speculation.release(sequence);
     sequence.shift();
     if (!this.limits.canTrim) sequence.computed = 0;
-    this.kv.shorten(sequence);
-    this.kv.clearBehind(sequence);
+    this.kv.cut(sequence);
   }
 
   private get streams(): Sequence[] {

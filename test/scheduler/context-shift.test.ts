@@ -24,6 +24,7 @@ describe("a full context", () => {
   test.each([
     ["is made room in, over and over", {}, {}],
     ["of a model whose state cannot be trimmed", { canTrim: false }, {}],
+    ["in regions with pages", { layout: "paged" as const }, {}],
     ["in regions of their own", { layout: "streams" as const, sequences: 4, cells: 4 * ROOM }, {}],
     ["with several steps at a time", {}, { multiStep: true }],
     ["without a prefix cache", { reuse: false }, {}],
@@ -47,6 +48,18 @@ describe("a full context", () => {
     const rows = engine.plans.flatMap((plan) => plan.rows);
     expect(Math.max(...rows.map(({ position }) => position))).toBeLessThan(ROOM);
     expect(engine.scheduler.kv.runningCells).toBe(0);
+  });
+
+  test("leaves what others have in common with what is dropped", () => {
+    const engine = new FakeEngine({ ...LIMITS, layout: "paged" });
+    const shift = { room: ROOM, keep: 1 };
+    engine.add(1, prompt(1, 40), 60, "", { shift });
+    while (engine.output(1).length < 3) engine.step();
+    engine.add(2, [...prompt(1, 40), 7], 60, "", { shift });
+    engine.run();
+    expect(engine.cached.get(2)).toBe(40);
+    expect(engine.output(1)).toEqual(expected(engine, prompt(1, 40), 60, 1));
+    expect(engine.output(2)).toEqual(expected(engine, [...prompt(1, 40), 7], 60, 1));
   });
 
   test("ends a request without it, at its limit; the last token needs no room", () => {

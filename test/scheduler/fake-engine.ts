@@ -213,6 +213,10 @@ export class FakeEngine {
     return new Set([...this.cache.values()].flat()).size;
   }
 
+  private isHeld(cell: Cell): boolean {
+    return [...this.cache.values()].some((cells) => cells.includes(cell));
+  }
+
   private draft(): void {
     const jobs = this.scheduler.planDrafts();
     if (jobs.length === 0) return;
@@ -309,9 +313,12 @@ export class FakeEngine {
         return !this.failsRestores;
       }
       case "trim": {
-        const { sequence, position } = command;
-        this.givenBack += Number(command.cells !== undefined);
-        this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
+        const { sequence, position, cells } = command;
+        this.givenBack += Number(cells !== undefined);
+        const held = this.cache.get(sequence) ?? [];
+        this.cache.set(sequence, held.slice(0, position));
+        if (this.limits.layout === "paged" && position > 0 && cells === undefined)
+          for (const cell of held.slice(position)) if (this.isHeld(cell)) fail("shared cells that are not given back");
         return true;
       }
       case "abandon":

@@ -106,7 +106,7 @@ export class Speculation {
       if (source === "ngram") this.lookup.record(sequence, tokens, accepted);
       else this.drafts.record(sequence, tokens, accepted);
       countDraft(this.counts, source, tokens, accepted);
-      if (accepted < tokens) this.kv.clearBehind(sequence);
+      if (accepted < tokens) this.kv.clearRejected(sequence);
     }
   }
 
