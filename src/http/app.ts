@@ -100,7 +100,7 @@ export function createApp(services: AppServices): App {
     handler: { standardHostname: deps.config.tls !== undefined },
   })
     .use(errors({ contexts, routes, log: deps.log }))
-    .use(chatRoutes(deps, contexts))
+    .use(chatRoutes(deps, contexts, tokenizer))
     .use(responsesRoutes(deps, contexts, { tokenizer, answers }))
     .use(conversationRoutes(deps, answers))
     .use(messagesRoutes(deps, contexts, tokenizer))

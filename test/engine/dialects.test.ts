@@ -178,6 +178,12 @@ describe("llama.cpp's routes", () => {
     expect([answer.stop_type, answer.truncated, answer.tokens_predicted < 3000]).toEqual(["limit", false, true]);
   });
 
+  test("/v1/models has llama.cpp's names of what the file says", async () => {
+    const { data, models } = (await objects(await fetch(`${server.url}/v1/models`)))[0];
+    const { trained_context, parameters, bytes } = models[0];
+    expect(data[0].meta).toEqual({ n_ctx: 8192, n_ctx_train: trained_context, n_params: parameters, size: bytes });
+  });
+
   test("/props has the template, the tokens and the default parameters", async () => {
     const props = (await objects(await fetch(`${server.url}/props`)))[0];
     expect(props.chat_template).toContain("messages");

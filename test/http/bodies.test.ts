@@ -14,6 +14,7 @@ const checkError = checker(ErrorEnvelope);
 
 const ROUTES = `
   POST /v1/chat/completions
+  POST /v1/chat/completions/input_tokens
   POST /v1/completions
   POST /v1/responses
   POST /v1/responses/input_tokens

@@ -94,6 +94,7 @@ describe("GET /health", () => {
       const health = await read(response);
       expect(health).toMatchObject({ status, version: "0.0.0-test", engine: { state, restarts: 0 } });
       expect(Math.abs(health.timestamp - Date.now() / 1000)).toBeLessThan(60);
+      expect((await get(`${url}/v1/health`)).timestamp).toBeGreaterThanOrEqual(health.timestamp);
     }
   });
 });
