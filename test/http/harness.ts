@@ -90,6 +90,7 @@ export const testConfig: Config = {
   kvType: "f16",
   kvMode: "auto",
   kvDirSize: 8192,
+  contextShift: false,
   prefixCache: true,
   speculation: true,
   draftMax: 8,
