@@ -69,6 +69,7 @@ import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
+import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 
 /** What a server needs, with or without a model of its own. */
 export interface Services {
@@ -253,10 +254,11 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
   };
 }
 
-const logger = (config: Config): Logger =>
-  createLogger({
-    level: config.logLevel,
-    format: config.logFormat,
-    write: (line) => process.stderr.write(line),
-    now: systemClock.wall,
-  });
+function logger({ logLevel: level, logFormat }: Config): Logger {
+  const now = systemClock.wall;
+  if (logFormat === "json" || !isTerminal()) {
+    return createLogger({ level, format: logFormat, write: (line) => process.stderr.write(line), now });
+  }
+  const write = (line: string) => process.stderr.write(CLEAR_LINE + line);
+  return createLogger({ level, format: "terminal", colours: hasColours(), write, now });
+}

@@ -4,11 +4,14 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
-import { banner, exposure, gatewayBanner } from "./banner.ts";
+import { banner, exposure, gatewayBanner, type BannerOptions } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
+import { LiveLine } from "./live-line.ts";
 import { showLoading } from "./load-progress.ts";
+import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
+import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
 export async function serve(config: Config): Promise<number> {
@@ -31,7 +34,7 @@ async function serveModel(config: Config): Promise<number> {
   });
   const stopped = stopOnSignal(runtime, server, readyFile);
   const looked = lookForOthers(runtime, server);
-  const progress = config.logFormat === "text" ? showLoading(engine, process.stderr) : undefined;
+  const progress = config.logFormat === "text" ? showLoading(engine, progressOutput(config)) : undefined;
   try {
     const model = await Promise.race([engine.ready(), stopped]);
     progress?.end();
@@ -59,9 +62,10 @@ async function serveOthers(config: Config): Promise<number> {
   await Promise.race([lookForOthers(services, server), stopped]);
   const models = services.router.models().filter(({ remote }) => remote).length;
   readyFile.write(server.url);
-  if (config.logFormat === "text") process.stderr.write(gatewayBanner(models, server.url));
-  else log.info("ready", { version, url: server.url, models });
+  if (config.logFormat === "json") log.info("ready", { version, url: server.url, models });
+  else greet(config, gatewayBanner(models, bannerOptions(config, server)));
   warnOfExposure(services, server);
+  watch(services);
   return stopped;
 }
 
@@ -94,9 +98,27 @@ async function startListening(runtime: Services): Promise<RunningServer> {
 function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
   const { config, log } = runtime;
   const { url } = server;
-  if (config.logFormat === "text") process.stderr.write(banner(runtime, model, url));
+  if (config.logFormat === "text") greet(config, banner(runtime, model, bannerOptions(config, server)));
   else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
   warnOfExposure(runtime, server);
+  watch(runtime);
+}
+
+const bannerOptions = (config: Config, { port }: RunningServer): BannerOptions => ({
+  addresses: reachable({ ...config, port }),
+  colours: hasColours(),
+});
+
+function greet(config: Config, text: string): void {
+  if (!isQuiet(config)) process.stderr.write(text);
+}
+
+/** Shows on a terminal what is computed, below the log. */
+function watch({ config, requests }: Services): void {
+  if (config.logFormat === "json" || isQuiet(config) || !isTerminal()) return;
+  const line = new LiveLine({ live: () => requests.live(), output: progressOutput(config) });
+  process.once("exit", () => line.stop());
+  line.start();
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
@@ -108,7 +130,9 @@ function stopOnSignal(services: Services, server: RunningServer, readyFile: Read
     if (stopping) process.exit(1);
     stopping = true;
     readyFile.remove();
-    log.info("stopping", { signal, active: requests.activeCount, drain_ms: config.drainTimeoutMs });
+    const { activeCount: active } = requests;
+    const hint = active > 0 && signal === "SIGINT" ? "; press Ctrl-C again to stop now" : "";
+    log.info(`stopping${config.logFormat === "text" ? hint : ""}`, { signal, active, drain_ms: config.drainTimeoutMs });
     await server.stop();
     others?.gateway.stop();
     await stopEngines(services);

@@ -37,7 +37,7 @@ test(
           env: {},
           loadTimeoutMs: 60_000,
           engineTimeoutMs: 0,
-          log: { debug() {}, info() {}, warn() {}, error: (message) => console.error(message) },
+          log: { debug() {}, verbose() {}, info() {}, warn() {}, error: (message) => console.error(message) },
           clock: systemClock,
         },
         idleMs: 0,

@@ -46,7 +46,7 @@ function startEngine(): TextEngine {
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs: 30_000,
       engineTimeoutMs: 0,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
+      log: { debug() {}, verbose() {}, info() {}, warn() {}, error() {} },
       clock: systemClock,
     },
     start: "eager",

@@ -10,6 +10,7 @@ import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
 import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
+import { FakeDisk } from "./fake-disk.ts";
 
 export const LIMITS: SchedulerLimits = {
   parallel: 4,
@@ -30,56 +31,6 @@ export const LIMITS: SchedulerLimits = {
   hasDisk: false,
   readTokenMs: 0,
 };
-
-/** Files that outlive an engine. */
-export class FakeDisk {
-  /** What was computed, by number. */
-  readonly files = new Map<number, Computed>();
-  /** Whether the next one that is read is damaged. */
-  isDamaged = () => false;
-  /** Steps that reading takes. */
-  delay = 2;
-  writes = 0;
-  reads = 0;
-  private waiting: { readonly diskId: number; readonly hostId: number; steps: number }[] = [];
-
-  get isReading(): boolean {
-    return this.waiting.length > 0;
-  }
-
-  open({ kv }: Scheduler): void {
-    this.waiting = [];
-    for (const [id, file] of this.files) kv.disk.add({ id, ...file, media: [] });
-  }
-
-  write({ ids, adapterKey: computedBy }: Computed, { kv }: Scheduler): void {
-    const id = ++this.writes;
-    const file = { ids, adapterKey: computedBy };
-    this.files.set(id, file);
-    kv.disk.add({ id, ...file, media: [] });
-  }
-
-  read(diskId: number, hostId: number): void {
-    this.reads++;
-    this.waiting.push({ diskId, hostId, steps: this.delay });
-  }
-
-  /** Deleting a file that does not exist is an error, except while it is being read. */
-  delete(id: number): void {
-    if (!this.files.delete(id)) fail(`file ${id} is deleted and was not there`);
-  }
-
-  /** What has been read by now; without tokens where that failed. */
-  arrive(): { readonly hostId: number; readonly file: Computed | undefined }[] {
-    const done = this.waiting.filter((one) => one.steps-- <= 0);
-    this.waiting = this.waiting.filter((one) => !done.includes(one));
-    return done.map(({ hostId, diskId }) => {
-      const file = this.isDamaged() ? undefined : this.files.get(diskId);
-      if (!file) this.files.delete(diskId);
-      return { hostId, file };
-    });
-  }
-}
 
 /** A cell of the cache; sequences that share it hold the same object. */
 interface Cell {
@@ -155,6 +106,8 @@ export class FakeEngine {
   fed = 0;
   largestFeed = 0;
   private readonly draftCache = new Map<number, number[]>();
+  /** The requests that were preempted, in order. */
+  readonly preempted: number[] = [];
   /** A request has said its last token. */
   onFinish: (key: number) => void = () => {};
 
@@ -166,7 +119,11 @@ export class FakeEngine {
     /** Which adapters the numbers stand for. */
     private readonly hashes: readonly string[] = [],
   ) {
-    this.scheduler = new Scheduler(limits, (adapters) => this.keyOf(adapters));
+    this.scheduler = new Scheduler(
+      limits,
+      (adapters) => this.keyOf(adapters),
+      (key) => this.preempted.push(key),
+    );
     disk.open(this.scheduler);
   }
 

@@ -369,7 +369,10 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
         this.residentBytes = message.bytes;
         return;
       case "log":
-        return this.log[message.level === "info" ? "debug" : message.level](message.text, this.name);
+        return this.log[message.level === "info" ? "debug" : message.level](message.text, {
+          ...message.fields,
+          ...this.name,
+        });
     }
   }
 

@@ -5,7 +5,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { EmbeddingEngine } from "../../../src/engine/embedding/embedding-engine.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/embedder-process.ts", import.meta.url));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const silent = { debug() {}, verbose() {}, info() {}, warn() {}, error() {} };
 const engines: EmbeddingEngine[] = [];
 const PATIENCE_MS = 60_000;
 

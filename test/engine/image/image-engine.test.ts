@@ -54,7 +54,7 @@ function create(changes: Partial<ImageEngineOptions> = {}, bytes = 15_000_000): 
       env: { PATH: "/usr/bin:/bin", HOME: dirname(folder) },
       loadTimeoutMs: 60_000,
       engineTimeoutMs: 0,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
+      log: { debug() {}, verbose() {}, info() {}, warn() {}, error() {} },
       clock: systemClock,
     },
     idleMs: 0,

@@ -19,16 +19,16 @@ const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
 /** What operators are told of failures. */
 const errors: { message: string; fields: LogFields | undefined }[] = [];
-/** Lines of lesser levels, but for those at `debug`. */
+/** Lines of lesser levels, but for `debug`. */
 const notes: string[] = [];
 const log: Logger = {
   debug() {},
+  verbose() {},
   info: (message) => void notes.push(`info ${message}`),
   warn: (message) => void notes.push(`warn ${message}`),
   error: (message, fields) => void errors.push({ message, fields }),
 };
 const counters: Counter[] = [];
-
 afterEach(async () => {
   await Promise.all(counters.splice(0).map((counter) => counter.stop()));
   errors.length = notes.length = 0;

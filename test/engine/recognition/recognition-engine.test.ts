@@ -34,7 +34,7 @@ function create(processes = 1, clock: Timers = systemClock, engineTimeoutMs = 0)
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs: 60_000,
       engineTimeoutMs,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
+      log: { debug() {}, verbose() {}, info() {}, warn() {}, error() {} },
       clock,
     },
     idleMs: 0,

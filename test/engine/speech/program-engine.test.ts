@@ -30,7 +30,7 @@ function start(script: string) {
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs: 30_000,
       engineTimeoutMs: 0,
-      log: { debug() {}, info: note, warn: note, error: note },
+      log: { debug() {}, verbose() {}, info: note, warn: note, error: note },
       clock: systemClock,
     },
     idleMs: 0,

@@ -8,7 +8,7 @@ import type { SpeechEvent, SpeechWork } from "../../../src/domain/speech.ts";
 import { SpeechEngine } from "../../../src/engine/speech/speech-engine.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/speaker-process.ts", import.meta.url));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const silent = { debug() {}, verbose() {}, info() {}, warn() {}, error() {} };
 const PATIENCE_MS = 60_000;
 const engines: SpeechEngine[] = [];
 
