@@ -4,7 +4,6 @@
 
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
 import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
-import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import type { MediaSpan } from "../../src/scheduler/media-span.ts";
 import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
