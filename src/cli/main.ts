@@ -1,7 +1,7 @@
 // The command line program: arguments to configuration, then help, one answer, a command or the server.
 
 import type { Config } from "../config/config.ts";
-import { processEnvironment } from "../config/environment.ts";
+import { processEnvironment, type Environment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
@@ -14,8 +14,8 @@ import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText } from "./help.ts";
 
-/** Runs the program and returns its exit code; see `exit-codes.ts`. */
-export async function main(args: readonly string[]): Promise<number> {
+/** Runs the program and returns its exit code; see `exit-codes.ts`. `user`: the environment as the user has it. */
+export async function main(args: readonly string[], user: Environment): Promise<number> {
   let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
@@ -26,7 +26,7 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     config = readConfig(commandLine.values, processEnvironment(), process.cwd());
     if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
-    return await run(commandLine, config);
+    return await run(commandLine, config, user);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
@@ -56,7 +56,7 @@ function informationText({ action, command, operands: [shell = ""] }: CommandLin
   }
 }
 
-async function run(commandLine: CommandLine, config: Config): Promise<number> {
+async function run(commandLine: CommandLine, config: Config, user: Environment): Promise<number> {
   const { action, operands, flags } = commandLine;
   const [operand = ""] = operands;
   const json = flags["json"] === true;
@@ -83,9 +83,17 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
       const { selfTest } = await import("./self-test.ts");
       return selfTest(config);
     }
+    case "launch": {
+      const { launch } = await import("./launch.ts");
+      return launch(config, operands, user);
+    }
     case "models": {
       const { listModels } = await import("./models.ts");
       return listModels(config, json);
+    }
+    case "qr": {
+      const { showQr } = await import("./qr.ts");
+      return showQr(config);
     }
     case "wait": {
       const { waitForServer } = await import("./wait.ts");

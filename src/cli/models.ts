@@ -2,12 +2,13 @@
 
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
-import { askServer, serverUrl } from "./running-server.ts";
+import { askServer, serverUrl, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 
-interface Listing {
+/** What is served. */
+export interface Listing {
   readonly data: readonly { id: string; owned_by: string; loaded?: boolean; max_context_length?: number }[];
-  readonly models?: readonly { name: string; capabilities: readonly string[] }[];
+  readonly models?: readonly { name: string; capabilities: readonly string[]; demonstration?: boolean }[];
 }
 
 /**
@@ -20,7 +21,8 @@ export async function listModels(config: Config, asJson: boolean): Promise<numbe
   return exitCodes.ok.code;
 }
 
-async function fetchListing(config: Config): Promise<Listing> {
+/** What the server at --host and --port serves. Throws ExitError. */
+export async function fetchListing(config: Where): Promise<Listing> {
   const url = serverUrl(config);
   try {
     const response = await askServer(config, "/v1/models");

@@ -100,8 +100,7 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
 }
 
 /** A server with a model; `engine.start()` is the caller's. Throws ExitError when the files of a model cannot be used. */
-export function createRuntime(config: Config): Runtime {
-  const log = logger(config);
+export function createRuntime(config: Config, log = logger(config)): Runtime {
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
   const files = givenFiles(config);
@@ -116,10 +115,10 @@ export function createRuntime(config: Config): Runtime {
 }
 
 /** A server that has no model of its own. */
-export function createGatewayServices(config: Config): Services {
-  const launch = launchWith(config, logger(config));
+export function createGatewayServices(config: Config, log = logger(config)): Services {
+  const launch = launchWith(config, log);
   const files = givenFiles(config);
-  const native = unpack(config, launch.log);
+  const native = unpack(config, log);
   const system = systemEngine(config, launch, native);
   return services({ config, launch, system, ...onDemand(files, config, launch, native) });
 }

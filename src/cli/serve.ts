@@ -8,9 +8,10 @@ import { banner, exposure, gatewayBanner, type BannerOptions } from "./banner.ts
 import { ExitError } from "./exit-codes.ts";
 import { LiveLine } from "./live-line.ts";
 import { showLoading } from "./load-progress.ts";
+import { closeServer, lookForOthers, startListening } from "./open-server.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
-import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
+import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
@@ -44,8 +45,7 @@ async function serveModel(config: Config): Promise<number> {
     announce(runtime, model, server);
   } catch (error) {
     progress?.end();
-    await server.stop();
-    await stopEngines(runtime);
+    await closeServer(runtime, server);
     if (error instanceof ExitError) throw error;
     throw new ExitError("model", error instanceof Error ? error.message : String(error));
   }
@@ -72,27 +72,6 @@ async function serveOthers(config: Config): Promise<number> {
 function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
   const warning = exposure({ ...config, port });
   if (warning) log.warn(warning);
-}
-
-/** Resolves when other servers have told of their models, or had their time to. */
-async function lookForOthers({ others }: Services, { port }: RunningServer): Promise<void> {
-  others?.exclude(port);
-  await others?.gateway.start();
-}
-
-async function startListening(runtime: Services): Promise<RunningServer> {
-  const { createApp } = await import("../http/app.ts");
-  const { listen, ListenError } = await import("../http/server.ts");
-  try {
-    const app = createApp({ ...runtime, version });
-    const server = listen(app, runtime.config, runtime.requests);
-    app.batches.start();
-    return server;
-  } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    const hint = error.reason === "in-use" ? " Choose another with --port (0 takes a free one)." : "";
-    throw new ExitError("address", `${error.message}${hint}`);
-  }
 }
 
 function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
@@ -123,7 +102,7 @@ function watch({ config, requests }: Services): void {
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
 function stopOnSignal(services: Services, server: RunningServer, readyFile: ReadyFile): Promise<number> {
-  const { others, log, requests, config } = services;
+  const { log, requests, config } = services;
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {
@@ -133,12 +112,7 @@ function stopOnSignal(services: Services, server: RunningServer, readyFile: Read
     const { activeCount: active } = requests;
     const hint = active > 0 && signal === "SIGINT" ? "; press Ctrl-C again to stop now" : "";
     log.info(`stopping${config.logFormat === "text" ? hint : ""}`, { signal, active, drain_ms: config.drainTimeoutMs });
-    await server.stop();
-    others?.gateway.stop();
-    await stopEngines(services);
-    services.transcriptions.recordings.close();
-    services.recognition.documents.close();
-    services.images.close();
+    await closeServer(services, server);
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

@@ -12,7 +12,8 @@ function start() {
     const request = plainRequest("secret", { id });
     log.accepted({ key, request, tokens: new Int32Array(50) } as unknown as ReadyPrompt, now);
   };
-  const compute = (key: number, before: number) => log.decoded({ step: { rows: [{ key }] }, before } as unknown as Decoded);
+  const compute = (key: number, before: number) =>
+    log.decoded({ step: { rows: [{ key }] }, before } as unknown as Decoded);
   return { lines, log, accept, compute };
 }
 
