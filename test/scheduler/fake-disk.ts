@@ -1,4 +1,4 @@
-// The disk cache of a scheduler in memory.
+// The disk below a fake engine's caches.
 
 import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import type { Scheduler } from "../../src/scheduler/scheduler.ts";
