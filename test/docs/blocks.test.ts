@@ -148,6 +148,8 @@ async function check(block: Block, definitions: string): Promise<void> {
       return parsePython(block);
     case "json":
       return void JSON.parse(code);
+    case "yaml":
+      return void Bun.YAML.parse(code);
     case "toml":
       return void Bun.TOML.parse(code);
     default:
