@@ -12,7 +12,7 @@ import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
-import { commandHelp, fullHelpText, helpJson, helpText } from "./help.ts";
+import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
 
 /** Runs the program and returns its exit code; see `exit-codes.ts`. `user`: the environment as the user has it. */
 export async function main(args: readonly string[], user: Environment): Promise<number> {
@@ -39,7 +39,8 @@ const WIDEST = 120;
 
 /** What is printed without any configuration being read. */
 function informationText({ action, command, operands: [shell = ""] }: CommandLine): string | undefined {
-  const width = Math.min(process.stdout.columns ?? 100, WIDEST);
+  // Some pseudo terminals say 0.
+  const width = Math.min(process.stdout.columns || USUAL_WIDTH, WIDEST);
   switch (action) {
     case "help":
       return command === undefined || command === "serve" ? helpText(width) : commandHelp(command, width);
