@@ -4,10 +4,23 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import type { RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
+
+/** Throws ExitError where everybody could call and that is forbidden. */
+export function checkExposure(config: Config): void {
+  if (!config.requireAuth || !exposure(config)) return;
+  throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
+}
+
+/** Says in the log who can call, where that is everybody. */
+export function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
+  const warning = exposure({ ...config, port });
+  if (warning) log.warn(warning);
+}
 
 /** Serves HTTP from now on. Throws ExitError when it cannot listen. */
 export async function startListening(services: Services): Promise<RunningServer> {
@@ -45,6 +58,7 @@ export async function closeServer(services: Services, server: RunningServer): Pr
  * Serves while `use` runs, which gets the port, and logs to `log`. Throws ExitError when the server cannot start.
  */
 export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
+  checkExposure(config);
   const runtime = config.serveModel ? createRuntime(config, log) : undefined;
   const services: Services = runtime ?? createGatewayServices(config, log);
   runtime?.engine.start();
@@ -63,6 +77,7 @@ export async function whileServing<T>(config: Config, log: Logger, use: (port: n
         .finally(() => progress.end());
     }
     await lookForOthers(services, server);
+    warnOfExposure(services, server);
     return await use(server.port);
   } finally {
     await closeServer(services, server);

@@ -4,11 +4,11 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
-import { banner, exposure, gatewayBanner, type BannerOptions } from "./banner.ts";
+import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { LiveLine } from "./live-line.ts";
 import { showLoading } from "./load-progress.ts";
-import { closeServer, lookForOthers, startListening } from "./open-server.ts";
+import { checkExposure, closeServer, lookForOthers, startListening, warnOfExposure } from "./open-server.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
@@ -16,9 +16,7 @@ import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
 export async function serve(config: Config): Promise<number> {
-  if (config.requireAuth && exposure(config)) {
-    throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
-  }
+  checkExposure(config);
   return config.serveModel ? serveModel(config) : serveOthers(config);
 }
 
@@ -67,11 +65,6 @@ async function serveOthers(config: Config): Promise<number> {
   warnOfExposure(services, server);
   watch(services);
   return stopped;
-}
-
-function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
-  const warning = exposure({ ...config, port });
-  if (warning) log.warn(warning);
 }
 
 function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
