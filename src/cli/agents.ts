@@ -57,13 +57,11 @@ const codex: Agent["settings"] = ({ url, apiKey, model, context }) => {
   return { args, env: { SVC_LAUNCH_KEY: apiKey } };
 };
 
-const claude: Agent["settings"] = ({ url, apiKey, model, context }) => ({
-  args: [],
-  env: {
+const claude: Agent["settings"] = ({ url, apiKey, model, context }, write) => {
+  const env = {
     ANTHROPIC_BASE_URL: url,
     // A token is taken as it is; about a key it would ask first.
     ANTHROPIC_AUTH_TOKEN: apiKey,
-    ANTHROPIC_API_KEY: undefined,
     ANTHROPIC_MODEL: model,
     ANTHROPIC_DEFAULT_OPUS_MODEL: model,
     ANTHROPIC_DEFAULT_SONNET_MODEL: model,
@@ -71,8 +69,11 @@ const claude: Agent["settings"] = ({ url, apiKey, model, context }) => ({
     CLAUDE_CODE_SUBAGENT_MODEL: model,
     ...(context !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-  },
-});
+  };
+  // What the user's settings say of the environment wins over the environment itself, and this over them.
+  const settings = write("claude-settings.json", JSON.stringify({ env }));
+  return { args: ["--settings", settings], env: { ...env, ANTHROPIC_API_KEY: undefined } };
+};
 
 const opencode: Agent["settings"] = ({ url, apiKey, model, context = USUAL_CONTEXT }) => {
   const limit = { context, output: outputOf(context) };

@@ -35,7 +35,11 @@ const LAUNCHED: readonly Launched[] = [
   {
     agent: "claude",
     args: (task) => ["-p", "--allowedTools", "Read,Edit", "--", task],
-    config: { folder: "home/.claude", name: "settings.json", text: '{"model":"opus"}' },
+    config: {
+      folder: "home/.claude",
+      name: "settings.json",
+      text: `{"env":{"ANTHROPIC_BASE_URL":"${ELSEWHERE}","ANTHROPIC_MODEL":"other"}}`,
+    },
     read: (path) => ({ name: "Read", arguments: { file_path: path } }),
     edit: (path) => ({ name: "Edit", arguments: { file_path: path, old_string: "hello", new_string: "goodbye" } }),
     env: { ANTHROPIC_API_KEY: "of-another-server", DISABLE_TELEMETRY: "1", DISABLE_AUTOUPDATER: "1" },
@@ -57,6 +61,10 @@ const LAUNCHED: readonly Launched[] = [
 /** Prints a line a check. */
 export async function launchChecks(model: ScriptedModel): Promise<void> {
   for (const { agent, args, config, read, edit, env = {} } of LAUNCHED) {
+    if (!Workspace.has(agent)) {
+      console.log(`skip  svc launch ${agent}: it is not installed for this machine`);
+      continue;
+    }
     await check(`svc launch ${agent}: a file is read and edited, and its user's settings stay`, async () => {
       const space = new Workspace(`launch-${agent}`);
       space.make(config.folder);

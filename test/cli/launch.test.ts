@@ -43,8 +43,10 @@ describe("what an agent is started with", () => {
   });
 
   test("claude: its environment, without the key of another server", () => {
-    const { args, env } = settingsOf("claude");
-    expect(args).toEqual([]);
+    const { args, env, files } = settingsOf("claude");
+    expect(args).toEqual(["--settings", "/run/claude-settings.json"]);
+    const { ANTHROPIC_API_KEY: _, ...set } = env;
+    expect(JSON.parse(files["claude-settings.json"] ?? "")).toEqual({ env: set });
     expect(env).toMatchObject({
       ANTHROPIC_BASE_URL: target.url,
       ANTHROPIC_AUTH_TOKEN: "key-of-ada",
