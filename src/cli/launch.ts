@@ -19,6 +19,9 @@ import { askServer, serverUrl } from "./running-server.ts";
 /** Tokens below which an agent has to forget its work again and again: its first prompt has up to 25,000. */
 const LEAST_CONTEXT = 32_768;
 
+/** Smaller models follow no instructions of an agent's length. */
+const LEAST_PARAMETERS = 1e9;
+
 /** Models that call tools, from Hugging Face; the largest first. */
 const TOOL_MODELS = [
   { name: "unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF", bytes: 18.6e9 },
@@ -40,8 +43,8 @@ export async function launch(
   if (program === undefined) {
     throw new ExitError("failure", `${agent.program} is not on the PATH. It is installed with: ${agent.install}`);
   }
-  const start = (where: Config) => startAgent(agent, [program, ...args], where, user);
-  if (await isServing(config)) return start(config);
+  const start = (where: Config, wanted?: string) => startAgent(agent, [program, ...args], where, wanted, user);
+  if (await isServing(config)) return start(config, config.model);
   if (config.model === undefined && config.serveModel) {
     throw new ExitError(
       "usage",
@@ -73,9 +76,10 @@ async function startAgent(
   agent: Agent,
   [program = "", ...args]: readonly string[],
   config: Config,
+  wanted: string | undefined,
   user: Environment,
 ): Promise<number> {
-  const { id: model, context, warnings } = choose(await fetchListing(config), agent, config);
+  const { id: model, context, warnings } = choose(await fetchListing(config), agent, wanted);
   for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`);
   // The agent is about to clear the screen.
   if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Enter starts it all the same, Ctrl-C does not.");
@@ -100,37 +104,32 @@ interface Choice {
   readonly warnings: readonly string[];
 }
 
-/** The model that the agent is to use: the named one, else the first; and what speaks against it. Throws ExitError. */
-export function choose(
-  { data, models = [] }: Listing,
-  agent: Agent,
-  config: Pick<Config, "model" | "host" | "port">,
-): Choice {
-  const capabilities = new Map(models.map((one) => [one.name, one]));
-  const chats = data.filter(({ id }) => capabilities.get(id)?.capabilities.includes("chat") ?? true);
-  const { model: wanted } = config;
-  const names = wanted === undefined ? [] : [wanted, basename(wanted, ".gguf")];
-  const found = wanted === undefined ? chats[0] : chats.find(({ id }) => names.includes(id));
+/** The model that the agent is to use: the one of this name or file, else the first; and what speaks against it. Throws ExitError. */
+export function choose({ data, models = [] }: Listing, agent: Agent, wanted: string | undefined): Choice {
+  const details = new Map(models.map((one) => [one.name, one]));
+  const chats = data.filter(({ id }) => details.get(id)?.capabilities.includes("chat") ?? true);
+  const names = wanted === undefined ? chats.map(({ id }) => id) : [wanted, basename(wanted, ".gguf")];
+  const found = chats.find(({ id }) => names.includes(id));
   if (!found) {
     const served = chats.map(({ id }) => id).join(", ") || "no chat model";
-    throw new ExitError(
-      "failure",
-      `The server at ${serverUrl({ apiKeys: [], ...config })} serves ${served}${wanted === undefined ? "" : `, and not ${wanted}`}.`,
-    );
+    throw new ExitError("failure", `The server serves ${served}${wanted === undefined ? "" : `, and not ${wanted}`}.`);
   }
   const { id, max_context_length: context } = found;
-  const known = capabilities.get(id);
-  const warnings: string[] = [];
-  if (context !== undefined && context < LEAST_CONTEXT) {
-    warnings.push(
-      `${id} takes ${context} tokens a request, and agents need ${LEAST_CONTEXT} or more: serve it with --ctx 65536.`,
-    );
+  return { id, context, warnings: [...contextWarning(id, context), ...abilityWarning(id, agent, details.get(id))] };
+}
+
+const contextWarning = (id: string, context: number | undefined): string[] =>
+  context === undefined || context >= LEAST_CONTEXT
+    ? []
+    : [`${id} takes ${context} tokens a request, and agents need ${LEAST_CONTEXT} or more: serve it with --ctx 65536.`];
+
+function abilityWarning(id: string, agent: Agent, known: NonNullable<Listing["models"]>[number] | undefined): string[] {
+  if (known?.parameters !== undefined && known.parameters < LEAST_PARAMETERS) {
+    const size = `${(known.parameters / 1e6).toFixed(0)} million parameters`;
+    return [`${id} is too small to work as an agent: it has ${size}. ${suggestions()}`];
   }
-  if (known?.demonstration) warnings.push(`${id} is a demonstration and cannot do the work. ${suggestions()}`);
-  else if (agent.callsTools && known && !known.capabilities.includes("tools")) {
-    warnings.push(`${id} does not call tools, which ${agent.program} needs. ${suggestions()}`);
-  }
-  return { id, context, warnings };
+  if (!known || known.capabilities.includes("tools") || !agent.callsTools) return [];
+  return [`${id} does not call tools, which ${agent.program} needs. ${suggestions()}`];
 }
 
 function suggestions(): string {

@@ -8,7 +8,7 @@ import { textTable } from "./text-table.ts";
 /** What is served. */
 export interface Listing {
   readonly data: readonly { id: string; owned_by: string; loaded?: boolean; max_context_length?: number }[];
-  readonly models?: readonly { name: string; capabilities: readonly string[]; demonstration?: boolean }[];
+  readonly models?: readonly { name: string; capabilities: readonly string[]; parameters?: number }[];
 }
 
 /**

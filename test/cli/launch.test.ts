@@ -81,7 +81,6 @@ describe("what an agent is started with", () => {
 describe("the model of an agent", () => {
   const { codex, aider } = agents;
   if (!codex || !aider) throw new Error("they are known");
-  const where = { host: "127.0.0.1", port: 9999 };
   const entry = (id: string, max_context_length: number) => ({ id, owned_by: "svc", max_context_length });
   const served = {
     data: [entry("qwen", 65_536), entry("small", 8192), { id: "minilm", owned_by: "svc" }, entry("svc-system", 4096)],
@@ -89,40 +88,41 @@ describe("the model of an agent", () => {
       { name: "qwen", capabilities: ["chat", "tools"] },
       { name: "small", capabilities: ["chat"] },
       { name: "minilm", capabilities: ["embeddings"] },
-      { name: "svc-system", capabilities: ["chat", "tools"], demonstration: true },
+      { name: "svc-system", capabilities: ["chat", "tools"], parameters: 4_200_000 },
     ],
   };
 
   test("is the first that chats, with nothing to say against it", () => {
-    expect(choose(served, codex, where)).toEqual({ id: "qwen", context: 65_536, warnings: [] });
+    expect(choose(served, codex, undefined)).toEqual({ id: "qwen", context: 65_536, warnings: [] });
   });
 
   test("is the one that is named, by its name or file", () => {
-    for (const model of ["small", "/models/small.gguf"])
-      expect(choose(served, codex, { ...where, model }).id).toBe("small");
+    for (const model of ["small", "/models/small.gguf"]) expect(choose(served, codex, model).id).toBe("small");
   });
 
   test("one that is not served, or does not chat, is an error that says which are", () => {
     for (const model of ["other", "minilm"]) {
-      expect(() => choose(served, codex, { ...where, model })).toThrow(
-        `The server at http://127.0.0.1:9999 serves qwen, small, svc-system, and not ${model}.`,
+      expect(() => choose(served, codex, model)).toThrow(
+        `The server serves qwen, small, svc-system, and not ${model}.`,
       );
     }
   });
 
   test("is warned of when its context is small or it does not call tools, with models that do", () => {
-    const [context, tools] = choose(served, codex, { ...where, model: "small" }).warnings;
+    const [context, tools] = choose(served, codex, "small").warnings;
     expect(context).toBe(
       "small takes 8192 tokens a request, and agents need 32768 or more: serve it with --ctx 65536.",
     );
     expect(tools).toMatch(
       /^small does not call tools, which codex needs\. Models that call tools.*: svc pull \S+-GGUF \(/,
     );
-    expect(choose(served, aider, { ...where, model: "small" }).warnings).toEqual([context ?? ""]);
+    expect(choose(served, aider, "small").warnings).toEqual([context ?? ""]);
   });
 
-  test("is warned of when it is only for demonstrations", () => {
-    const { warnings } = choose(served, codex, { ...where, model: "svc-system" });
-    expect(warnings.at(-1)).toStartWith("svc-system is a demonstration and cannot do the work. Models that call tools");
+  test("is warned of when it is far too small", () => {
+    const { warnings } = choose(served, codex, "svc-system");
+    expect(warnings.at(-1)).toStartWith(
+      "svc-system is too small to work as an agent: it has 4 million parameters. Models that call tools",
+    );
   });
 });
