@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const PROGRAMS = join(import.meta.dir, "node_modules");
 /** Where agents stand: opencode's own package would fetch this one for the machine at hand. */
-const FOLDERS = [".bin", "opencode-linux-x64/bin"].map((folder) => join(PROGRAMS, folder));
+const PATH = [join(PROGRAMS, ".bin"), join(PROGRAMS, "opencode-linux-x64/bin"), process.env["PATH"] ?? ""].join(":");
 const SVC = join(import.meta.dir, "../../src/main.ts");
 /** Longer than any run needs; what hangs fails. */
 const LIMIT_MS = 600_000;
@@ -65,14 +65,13 @@ export class Workspace {
   /** Has `svc launch` run an agent with these arguments against the server at this address. */
   launch(url: string, agent: string, args: readonly string[], options: RunOptions = {}): Promise<Run> {
     const { hostname, port } = new URL(url);
-    const PATH = [...FOLDERS, process.env["PATH"]].join(":");
     const svc = [process.execPath, SVC, "launch", agent, "--host", hostname, "--port", port, "--", ...args];
     return this.spawn(svc, { ...options, env: { PATH, ...options.env } });
   }
 
-  /** Whether an agent is installed: not every one is there for every machine. */
+  /** Whether an agent is installed: not every one is there for every machine, and aider only where its user put it. */
   static has(agent: string): boolean {
-    return Bun.which(agent, { PATH: FOLDERS.join(":") }) !== null;
+    return Bun.which(agent, { PATH }) !== null;
   }
 
   private async spawn(command: readonly string[], { interrupt, env = {} }: RunOptions): Promise<Run> {
