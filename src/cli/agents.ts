@@ -98,7 +98,8 @@ const aider: Agent["settings"] = ({ url, apiKey, model, context = USUAL_CONTEXT 
   const metadata = write("aider-models.json", JSON.stringify({ [`openai/${model}`]: known }));
   return {
     args: ["--model", `openai/${model}`, "--model-metadata-file", metadata, "--no-show-model-warnings"],
-    env: { OPENAI_API_BASE: `${url}/v1`, OPENAI_API_KEY: apiKey },
+    // Its config file wins over OPENAI_API_BASE, and these over the file.
+    env: { AIDER_OPENAI_API_BASE: `${url}/v1`, AIDER_OPENAI_API_KEY: apiKey },
   };
 };
 

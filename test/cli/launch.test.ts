@@ -72,7 +72,7 @@ describe("what an agent is started with", () => {
       "--model-metadata-file",
       "/run/aider-models.json",
     ]);
-    expect(env).toEqual({ OPENAI_API_BASE: "http://127.0.0.1:9999/v1", OPENAI_API_KEY: "key-of-ada" });
+    expect(env).toEqual({ AIDER_OPENAI_API_BASE: "http://127.0.0.1:9999/v1", AIDER_OPENAI_API_KEY: "key-of-ada" });
     const known = JSON.parse(files["aider-models.json"] ?? "")[`openai/${target.model}`];
     expect(known).toMatchObject({ max_input_tokens: 12_288, max_output_tokens: 4096 });
   });
