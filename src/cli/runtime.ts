@@ -70,6 +70,7 @@ import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
+import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 
 /** What a server needs, with or without a model of its own. */
 export interface Services {
@@ -100,8 +101,7 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
 }
 
 /** A server with a model; `engine.start()` is the caller's. Throws ExitError when the files of a model cannot be used. */
-export function createRuntime(config: Config): Runtime {
-  const log = logger(config);
+export function createRuntime(config: Config, log = logger(config)): Runtime {
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
   const files = givenFiles(config);
@@ -116,10 +116,10 @@ export function createRuntime(config: Config): Runtime {
 }
 
 /** A server that has no model of its own. */
-export function createGatewayServices(config: Config): Services {
-  const launch = launchWith(config, logger(config));
+export function createGatewayServices(config: Config, log = logger(config)): Services {
+  const launch = launchWith(config, log);
   const files = givenFiles(config);
-  const native = unpack(config, launch.log);
+  const native = unpack(config, log);
   const system = systemEngine(config, launch, native);
   return services({ config, launch, system, ...onDemand(files, config, launch, native) });
 }
@@ -254,10 +254,11 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
   };
 }
 
-const logger = (config: Config): Logger =>
-  createLogger({
-    level: config.logLevel,
-    format: config.logFormat,
-    write: (line) => process.stderr.write(line),
-    now: systemClock.wall,
-  });
+function logger({ logLevel: level, logFormat }: Config): Logger {
+  const now = systemClock.wall;
+  if (logFormat === "json" || !isTerminal()) {
+    return createLogger({ level, format: logFormat, write: (line) => process.stderr.write(line), now });
+  }
+  const write = (line: string) => process.stderr.write(CLEAR_LINE + line);
+  return createLogger({ level, format: "terminal", colours: hasColours(), write, now });
+}

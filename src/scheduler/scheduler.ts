@@ -46,10 +46,14 @@ export class Scheduler {
   private readonly interlude = new Interlude();
   private readonly slices: Slices;
 
-  /** `keyOf`: equal for sets of adapters that compute the same, and only for those; entries on disk carry it too. */
+  /**
+   * `keyOf`: equal for sets of adapters that compute the same, and only for those; entries on disk carry it too. `preempted`:
+   * called about each request that is.
+   */
   constructor(
     private readonly limits: SchedulerLimits,
     private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
+    preempted: (key: Key) => void = () => {},
   ) {
     const { cost, interlude, byKey } = this;
     const kv = new KvCache(limits, cost);
@@ -58,6 +62,7 @@ export class Scheduler {
     this.speculation = new Speculation(limits, kv);
     this.slices = new Slices(limits.chunk, kv, cost, budget, interlude);
     this.queue = new RunQueue(limits, kv, cost, (sequence) => {
+      if (sequence.preempted) preempted(sequence.key);
       this.slices.abandon(sequence);
       this.speculation.release(sequence);
     });

@@ -152,7 +152,7 @@ test("the key's name is the client: for turns whatever the request says, in the 
   await server.chat({});
   expect(server.engine.requests.map(({ client }) => client)).toEqual(["ada"]);
   await until(() => server.log.lines.length === 3);
-  expect(server.log.lines.map(({ fields }) => fields["client"])).toEqual(["ada", "eve", undefined]);
+  expect(server.log.lines.map(({ fields }) => fields["client"])).toEqual(["ada", "eve", "127.0.0.1"]);
   expect(server.metrics.answered).toEqual([
     "/v1/chat/completions 200 ada",
     "/v1/embeddings 200 eve",

@@ -173,6 +173,9 @@ export class RecordingLog implements Logger {
   debug(message: string, fields?: LogFields): void {
     this.add("debug", message, fields);
   }
+  verbose(message: string, fields?: LogFields): void {
+    this.add("verbose", message, fields);
+  }
   info(message: string, fields?: LogFields): void {
     this.add("info", message, fields);
   }

@@ -115,6 +115,8 @@ export class FakeEngine {
   fed = 0;
   largestFeed = 0;
   private readonly draftCache = new Map<number, number[]>();
+  /** The requests that were preempted, in order. */
+  readonly preempted: number[] = [];
   /** A request has said its last token. */
   onFinish: (key: number) => void = () => {};
 
@@ -126,7 +128,11 @@ export class FakeEngine {
     /** Which adapters the numbers stand for. */
     private readonly hashes: readonly string[] = [],
   ) {
-    this.scheduler = new Scheduler(limits, (adapters) => this.keyOf(adapters));
+    this.scheduler = new Scheduler(
+      limits,
+      (adapters) => this.keyOf(adapters),
+      (key) => this.preempted.push(key),
+    );
     disk.open(this.scheduler);
   }
 

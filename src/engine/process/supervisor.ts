@@ -323,7 +323,10 @@ export class Supervisor<
         this.resident = message.bytes;
         return;
       case "log":
-        return this.log[message.level === "info" ? "debug" : message.level](message.text, this.name);
+        return this.log[message.level === "info" ? "debug" : message.level](message.text, {
+          ...message.fields,
+          ...this.name,
+        });
     }
   }
 

@@ -66,6 +66,8 @@ export interface EngineOptions extends ComputeOptions {
   readonly chatTemplate: string;
   /** Whether schemas, forced tools and grammars are enforced while sampling. */
   readonly constrain: boolean;
+  /** Decisions about requests are logged. */
+  readonly logsDecisions?: true;
   /** File that the timeline is appended to. */
   readonly traceFile?: string;
   /** Sampling defaults from flags; they win over the model file's own. */

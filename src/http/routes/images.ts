@@ -23,6 +23,7 @@ import { isForm, readParts, type FormFile } from "../form-parts.ts";
 import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
+import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Of a description, in UTF-8. */
@@ -123,7 +124,7 @@ async function respond(
   const { model } = call;
   const report: RequestReport = {};
   const context = contexts.of(request);
-  context.logFields = () => ({ finish: report.error ?? report.reason, images: call.work.count });
+  context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
   const disconnect = disconnection(request);
   const events = images.draw({ ...run, ...(model !== undefined && { model }) }, disconnect.signal, report);
   // Until the request is accepted, a failure has its own status.

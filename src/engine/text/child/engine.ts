@@ -62,7 +62,11 @@ export class Engine {
     const model = llama.model();
     const warn = (text: string) => send({ type: "log", level: "warn", text });
     const limits = schedulerLimits(options, model, kvFolder !== undefined);
-    this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
+    this.scheduler = new Scheduler(
+      limits,
+      (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes),
+      (key) => observer?.preempted?.(key, clock.now()),
+    );
     const { host, disk } = this.scheduler.kv;
     this.disk = kvFolder && new KvDisk(kvFolder, disk, { changed: () => this.sendStep([]), warn });
     this.speculates = options.speculation && model.canRollBack;
@@ -269,7 +273,7 @@ export class Engine {
 
   private announce(keys: readonly JobKey[], now: number): void {
     for (const key of keys) this.active.get(key)?.started(now);
-    this.observer?.started?.(keys, now);
+    this.observer?.started?.(keys, now, this.scheduler);
     this.send({ type: "started", keys, report: this.report() });
   }
 
