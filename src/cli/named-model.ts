@@ -64,8 +64,8 @@ export function filesInUse(config: Config): string[] {
     const found = isAbsolute(name) ? undefined : store.find(name);
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
-  // It is served without being named.
-  const kokoro = store.get("kokoro");
-  const voices = kokoro ? filesOf(kokoro).map(({ path }) => store.path(path)) : [];
-  return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...voices];
+  // They are served without being named.
+  const sets = ["kokoro", "ppocr"].map((name) => store.get(name)).filter((set) => set !== undefined);
+  const unnamed = sets.flatMap(filesOf).map(({ path }) => store.path(path));
+  return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...unnamed];
 }

@@ -14,6 +14,7 @@ import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { ImageEngine } from "../engine/image/image-engine.ts";
+import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
@@ -67,6 +68,7 @@ import { createGateway, type GatewayParts } from "./gateway.ts";
 import { imageEngines, readImageFiles, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
+import { findPpocr } from "./ppocr-files.ts";
 import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
 
@@ -129,6 +131,7 @@ const givenFiles = (config: Config): GivenFiles => ({
   whisper: readWhisperFiles(config),
   images: readImageFiles(config),
   kokoro: findKokoro(config),
+  ppocr: findPpocr(config),
 });
 
 /** The engines that are loaded on first use. */
@@ -138,7 +141,7 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
     painters: imageEngines(files.images, config, launch, native),
     speakers: speechEngines(config, files.kokoro, launch, native),
-    reader: recognitionEngine(config, launch, native),
+    reader: recognitionEngine(files.ppocr, config, launch, native),
     tessdata: recognitionData(config, native),
   };
 }
@@ -153,6 +156,7 @@ interface GivenFiles {
   readonly whisper: readonly WhisperFile[];
   readonly images: readonly ImageFiles[];
   readonly kokoro: FoundKokoro | undefined;
+  readonly ppocr: PpocrFiles | undefined;
 }
 
 interface Parts {
@@ -211,6 +215,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     requests,
     documents: new Documents(tmpdir()),
     tessdata,
+    ppocr: config.ocrEngine === "ppocr",
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   });
   const readers = new InputReaders({

@@ -60,6 +60,7 @@ export const testConfig: Config = {
   imageTextEncoders: [],
   imageLora: [],
   hostVoices: false,
+  ocrEngine: "tesseract",
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,
@@ -289,6 +290,7 @@ export function serve(
     requests,
     documents: new Documents(recordings),
     tessdata: reader.tessdata,
+    ppocr: config.ocrEngine === "ppocr",
     ...(mediaRoot !== undefined && { mediaRoot }),
   });
   const readers = new InputReaders({

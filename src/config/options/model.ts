@@ -1,7 +1,7 @@
 // What is served.
 
 import { parseAdapters, parseImageAdapters } from "../adapter-option.ts";
-import { boolean, integer, list, path } from "../option-types.ts";
+import { boolean, choice, integer, list, path } from "../option-types.ts";
 
 export const modelOptions = {
   model: path({
@@ -96,6 +96,10 @@ export const modelOptions = {
   piperVoices: path({
     placeholder: "DIR",
     help: "Folder with voices of Piper, NAME.onnx and NAME.onnx.json each, for the program piper.",
+  }),
+  ocrEngine: choice(["tesseract", "ppocr"], {
+    default: "tesseract",
+    help: "What recognises text for /v1/vision/ocr: Tesseract, or for requests that name Chinese or Japanese PP-OCRv5, which svc pull ppocr downloads, and Tesseract for all others.",
   }),
   ocrData: path({
     placeholder: "DIR",

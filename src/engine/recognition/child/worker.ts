@@ -44,7 +44,7 @@ export class RecognitionWorker {
     const { key } = job;
     this.turns.remove(job);
     this.send({ type: "started", keys: [key] });
-    this.watch.begin(key);
+    this.watch.begin(key, LONGEST_PAGE_MS[job.page?.task.text?.engine ?? "tesseract"]);
     try {
       const event = await this.result(job);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
@@ -81,7 +81,7 @@ function known(error: unknown, field: string, page: number): unknown {
     );
   }
   if (!(error instanceof TooLong)) return error;
-  const limit = `${LONGEST_PAGE_MS / 1000} s of computing`;
+  const limit = `${error.limitMs / 1000} s of computing`;
   const message = `'${field}' must have pages that are read in ${limit}; page ${page} takes longer.`;
   return new SvcError("unprocessable_media", message, { param: field });
 }
