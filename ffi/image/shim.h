@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 2
+#define SVC_ABI_VERSION 3
 
 // Code of a failure: nobody would act upon it; it was stopped; there is not enough memory; an adapter does not fit the model.
 enum svc_image_error {
@@ -24,17 +24,19 @@ enum svc_image_error {
 };
 
 // Starts loading a model on a native thread. `config` is JSON: {path, vae?, textEncoders: paths, taesd?, threads, mmap: bool,
-// flashAttention: bool}. What each file holds is found from its tensors. 0, or negative.
+// flashAttention: bool, upscales: bool}. What each file holds is found from its tensors; one that upscales is an ESRGAN model. 0, or
+// negative.
 SVC_API int32_t svc_image_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {family, multiple: of which sides of images are, isTransformer, hasTinyDecoder,
-// takesReferences, needsReference, device, sampler, scheduler: those that are taken where none is wished, samplers, schedulers}.
+// takesReferences, needsReference, device, sampler, scheduler: those that are taken where none is wished, samplers, schedulers,
+// scale: how many times as large pictures become}.
 SVC_API int32_t svc_image_info(uint8_t * out, int32_t capacity);
 // svc_unload stops the image that is being drawn.
 
 // Begins to draw an image. `options` is JSON: {owner: see svc_abort_listen, prompt, negativePrompt, width, height, seed, steps,
 // guidance, sampler, scheduler, strength, previews, threads, tiles: bool, adapters: [{path, scale}], pictures: [{use: "image" |
-// "mask" | "reference", width, height}]}; `pixels` has those of all pictures, one after the other. 0, or negative; not before
-// the last image was taken or stopped and has ended.
+// "mask" | "reference", width, height}]}; `pixels` has those of all pictures, one after the other. Of what upscales, owner and one
+// picture count. 0, or negative; not before the last image was taken or stopped and has ended.
 SVC_API int32_t svc_image_start(const uint8_t * options, int32_t options_length, const uint8_t * pixels,
                                 int32_t pixels_length);
 enum svc_image_stage { SVC_IMAGE_STAGE_NONE, SVC_IMAGE_STAGE_DRAWING, SVC_IMAGE_STAGE_DONE };

@@ -89,7 +89,7 @@ export const commands = {
   },
   pull: {
     usage: "MODEL",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, flux2-klein, …",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, realesrgan, flux2-klein, …",
     least: 1,
     most: 1,
     needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",

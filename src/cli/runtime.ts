@@ -33,6 +33,7 @@ import {
   offeredImages,
   OfferedModels,
   offeredRecognition,
+  offeredUpscaling,
   offeredSpeech,
   offeredTranscription,
 } from "../service/offered-models.ts";
@@ -65,7 +66,8 @@ import {
   type PreparedModel,
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
-import { imageEngines, readImageFiles, type ImageFiles } from "./image-engines.ts";
+import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
+import type { ImageFile } from "../model/image-file.ts";
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { findPpocr } from "./ppocr-files.ts";
@@ -130,6 +132,7 @@ const givenFiles = (config: Config): GivenFiles => ({
   embedding: readEmbeddingFiles(config),
   whisper: readWhisperFiles(config),
   images: readImageFiles(config),
+  upscalers: readUpscaleFiles(config),
   kokoro: findKokoro(config),
   ppocr: findPpocr(config),
 });
@@ -140,6 +143,7 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
     painters: imageEngines(files.images, config, launch, native),
+    upscalers: upscaleEngines(files.upscalers, config, launch, native),
     speakers: speechEngines(config, files.kokoro, launch, native),
     reader: recognitionEngine(files.ppocr, config, launch, native),
     tessdata: recognitionData(config, native),
@@ -155,6 +159,7 @@ interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
   readonly images: readonly ImageFiles[];
+  readonly upscalers: readonly ImageFile[];
   readonly kokoro: FoundKokoro | undefined;
   readonly ppocr: PpocrFiles | undefined;
 }
@@ -170,13 +175,14 @@ interface Parts {
   readonly transcribers: readonly TranscriptionEngine[];
   /** The first is the usual one. */
   readonly painters: readonly ImageEngine[];
+  readonly upscalers: readonly ImageEngine[];
   readonly speakers: readonly SpeechEngine[];
   readonly reader: RecognitionEngine;
   readonly tessdata: Tessdata;
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, painters, speakers, reader, tessdata } = parts;
+  const { embedders, transcribers, painters, upscalers, speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -189,6 +195,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
     offeredRecognition(reader),
     ...painters.map(offeredImages),
+    ...upscalers.map(offeredUpscaling),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const { transcribeInput, ocrInput } = config;
@@ -229,6 +236,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...embedders,
     ...transcribers,
     ...painters,
+    ...upscalers,
     ...speakers,
     reader,
   ];

@@ -29,6 +29,7 @@ import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
   offeredImages,
+  offeredUpscaling,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
@@ -57,6 +58,7 @@ export const testConfig: Config = {
   rerankModels: [],
   transcriptionModels: [],
   imageModels: [],
+  imageUpscaleModels: [],
   imageTextEncoders: [],
   imageLora: [],
   hostVoices: false,
@@ -194,6 +196,8 @@ export interface TestServer extends RunningServer {
   readonly speaker: FakeSpeaker;
   readonly reader: FakeReader;
   readonly drawer: FakeDrawer;
+  /** Offered where the configuration names one. */
+  readonly upscaler: FakeDrawer;
   /** Where recordings, documents and pictures are put. */
   readonly recordings: string;
   readonly requests: RequestService;
@@ -256,12 +260,14 @@ export function serve(
   const speaker = new FakeSpeaker("fake-voice");
   const reader = new FakeReader("fake-reader");
   const drawer = new FakeDrawer("fake-drawer");
+  const upscaler = new FakeDrawer("fake-upscaler");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
     offeredRecognition(reader),
     offeredImages(drawer),
+    ...(config.imageUpscaleModels.length > 0 ? [offeredUpscaling(upscaler)] : []),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
@@ -347,6 +353,7 @@ export function serve(
     speaker,
     reader,
     drawer,
+    upscaler,
     recordings,
     requests,
     generation,

@@ -85,6 +85,13 @@ export const modelOptions = {
     to: parseImageAdapters,
     help: "LoRA adapter of the image models, which requests select by its name in the field lora.",
   }),
+  imageUpscaleModels: list({
+    name: "image-upscale-model",
+    paths: true,
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "Model for /v1/images/upscale, an ESRGAN as stable-diffusion.cpp reads it (safetensors), by file or name; svc pull realesrgan downloads one. Requests that name none get the first. Loaded on first use.",
+  }),
   kokoro: path({
     placeholder: "DIR",
     help: "Folder with Kokoro for /v1/audio/speech: an ONNX file, and voices/NAME.bin. Loaded on first use. Default: what svc pull kokoro downloaded.",

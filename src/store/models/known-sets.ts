@@ -4,6 +4,7 @@
 import { IMAGE_SETS } from "./image-sets.ts";
 import { KOKORO } from "./kokoro.ts";
 import { PPOCR } from "./ppocr.ts";
+import { REALESRGAN } from "./realesrgan.ts";
 
 /** What a file is for in a model whose parts are of several makers. */
 export const MODEL_PARTS = ["vae", "text-encoder", "taesd"] as const;
@@ -65,5 +66,6 @@ export type KnownSet = HubSet | WheelSet;
 export const KNOWN_SETS: ReadonlyMap<string, KnownSet> = new Map<string, KnownSet>([
   ["kokoro", KOKORO],
   ["ppocr", PPOCR],
+  ...Object.entries(REALESRGAN),
   ...Object.entries(IMAGE_SETS),
 ]);

@@ -60,6 +60,7 @@ const traits: ImageTraits = {
   scheduler: "simple",
   samplers: ["euler"],
   schedulers: ["simple"],
+  scale: 1,
 };
 const model: ImageModel & { name: string } = {
   name: "fake",
@@ -80,7 +81,7 @@ const model: ImageModel & { name: string } = {
 function start() {
   const library = new FakePainter();
   const sent: FromPainter[] = [];
-  const painter = { model, multiple: 8, needsImage: false, scheduler: "simple", adapters: [] };
+  const painter = { model, multiple: 8, needsImage: false, scheduler: "simple", scale: 1, adapters: [] };
   const worker = new ImageWorker({ library, traits, painter, threads: () => 1 }, model, (message) =>
     sent.push(message),
   );

@@ -70,7 +70,8 @@ export async function paint(request: Request, tools: Tools, told: Told): Promise
   const mask = pictures.find(({ use }) => use === "mask");
   const image = pictures.find(({ use }) => use === "image");
   const whole = mask && image ? composed(rgb, image.pixels, mask.pixels) : rgb;
-  return { pixels: { ...drawn, rgb: whole }, size: delivered };
+  const made = { width: drawn.width * traits.scale, height: drawn.height * traits.scale };
+  return { pixels: { ...made, rgb: whole }, size: delivered };
 }
 
 async function picturesOf({ image, references, mask }: Sources, plan: Plan, size: ImageSize): Promise<Picture[]> {
