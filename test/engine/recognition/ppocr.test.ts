@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ppocr } from "../../../src/engine/recognition/child/ppocr.ts";
+import { LanguageDataError } from "../../../src/engine/recognition/child/tesseract.ts";
 import type { Bitmap, RecognizedWord } from "../../../src/recognition/bitmap.ts";
 import { CHARACTERS, directorBytes, finderBytes, readerBytes } from "../../support/ppocr-bytes.ts";
 
@@ -18,15 +19,15 @@ const file = (name: string, content: string | Uint8Array): string => {
 
 let onLine = () => {};
 let reader: Ppocr;
-beforeAll(async () => {
-  const files = {
-    finder: file("finder.onnx", finderBytes()),
-    director: file("director.onnx", directorBytes()),
-    reader: file("reader.onnx", readerBytes()),
-    characters: file("characters.txt", CHARACTERS),
-  };
-  reader = await Ppocr.load(files, () => onLine());
+const files = () => ({
+  finder: file("finder.onnx", finderBytes()),
+  director: file("director.onnx", directorBytes()),
+  reader: file("reader.onnx", readerBytes()),
+  characters: file("characters.txt", CHARACTERS),
 });
+beforeAll(async () => {
+  reader = await Ppocr.load(files(), () => onLine());
+}, 60_000);
 
 type Bar = readonly [x: number, y: number, width: number, height: number, grey: number];
 
@@ -80,6 +81,13 @@ test("a page that lies upside down is read upright, and its words are where they
   expect(found?.text).toBe(expected?.text ?? "");
   const { x, y, width, height } = expected?.box ?? { x: 0, y: 0, width: 0, height: 0 };
   expect(found?.box).toEqual({ x: 600 - x - width, y: 300 - y - height, width, height });
+});
+
+test("a file that holds no net is named", async () => {
+  const finder = file("damaged.onnx", "no net");
+  const failure = await Ppocr.load({ ...files(), finder }, () => {}).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(LanguageDataError);
+  expect(String(failure)).toContain("damaged.onnx");
 });
 
 test("a blank page has none, and what the progress throws ends a page", async () => {

@@ -14,6 +14,7 @@ import { linesIn } from "../../../recognition/text-map.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import type { PpocrFiles } from "../protocol.ts";
 import { turned } from "./grey.ts";
+import { LanguageDataError } from "./tesseract.ts";
 
 /** Pixels of the longer side of what lines are looked for in: time and memory grow with the area. */
 const LONGEST = { accurate: 1280, fast: 960 } as const;
@@ -62,15 +63,22 @@ export class Ppocr {
     private readonly progress: () => void,
   ) {}
 
-  /** Throws when the files are not PP-OCR's. */
+  /** Throws LanguageDataError when the files are not PP-OCR's. */
   static async load(files: PpocrFiles, progress: () => void): Promise<Ppocr> {
-    const [finder, director, reader] = [
-      await loadOnnx(readFileSync(files.finder)),
-      await loadOnnx(readFileSync(files.director)),
-      await loadOnnx(readFileSync(files.reader)),
-    ];
+    const load = async (path: string): Promise<InferenceSession> => {
+      try {
+        return await loadOnnx(readFileSync(path));
+      } catch (error) {
+        throw new LanguageDataError(`PP-OCR cannot load ${path} (${error instanceof Error ? error.message : error})`);
+      }
+    };
+    const nets = {
+      finder: await load(files.finder),
+      director: await load(files.director),
+      reader: await load(files.reader),
+    };
     const characters = readFileSync(files.characters, "utf8").replace(/\n$/, "").split("\n");
-    return new Ppocr({ finder, director, reader }, characters, progress);
+    return new Ppocr(nets, characters, progress);
   }
 
   /** The words in a picture, in the order in which one reads them. Throws what `progress` throws. */

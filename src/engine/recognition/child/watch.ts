@@ -31,7 +31,7 @@ export interface WatchClock {
 }
 
 /** Of computing. A page of small print takes a tenth of it, and three times that on a slow machine. */
-export const LONGEST_PAGE_MS = { tesseract: 60_000, ppocr: 300_000 } as const;
+export const LONGEST_PAGE_MS = { tesseract: 60_000, ppocr: 180_000 } as const;
 /** Signs of life come as often as those of other engines. */
 const TELL_MS = 1000;
 
