@@ -107,7 +107,7 @@ export const commands = {
   qr: { usage: "[--port N]", help: "show the server's web page as a code for phones", most: 0 },
   pull: {
     usage: "MODEL",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, flux2-klein, …",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, realesrgan, flux2-klein, …",
     least: 1,
     most: 1,
     needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",
