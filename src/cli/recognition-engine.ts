@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { physicalCores } from "../engine/process/memory.ts";
-import { crowding } from "../engine/process/others-share.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
@@ -26,7 +25,6 @@ export function recognitionEngine(
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
     launch,
     idleMs: config.idleUnloadMs,
-    crowding,
     processes: Math.min(config.threads ?? physicalCores(), MOST_PROCESSES),
   });
 }

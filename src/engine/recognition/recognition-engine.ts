@@ -12,10 +12,7 @@ interface KnownModel {
   readonly created: number;
 }
 
-export interface RecognitionEngineOptions extends LazyEngineOptions<RecognizerOptions, KnownModel> {
-  /** How many threads want each core, 1 at least; default: 1. */
-  readonly crowding?: () => number;
-}
+export type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
 /**
  * How long a page may go on that nobody waits for: WebAssembly looks for aborts while it reads lines, and not while it lays
@@ -32,8 +29,7 @@ export class RecognitionEngine
   private documents = 0;
 
   constructor(options: RecognitionEngineOptions) {
-    const { crowding = () => 1 } = options;
-    super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS, crowding });
+    super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS });
   }
 
   status(): RecognitionStatus {
