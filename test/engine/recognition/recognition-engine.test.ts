@@ -36,6 +36,8 @@ function create(processes = 1, clock: Timers = systemClock, engineTimeoutMs = 0)
       engineTimeoutMs,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       clock,
+      // A test's clock is faster than any processor.
+      ...(clock !== systemClock && { processorMs: () => undefined }),
     },
     idleMs: 0,
     processes,
