@@ -18,6 +18,8 @@ export interface Launch {
   readonly clock: Timers;
   /** Of all engines that are loaded on first use. */
   readonly memory: MemoryBudget;
+  /** Milliseconds of processor time that a process has had; absent: as the system says. */
+  readonly processorMs?: (pid: number) => number | undefined;
 }
 
 export interface SupervisorOptions<Options, Ready, Event, Report> {
@@ -45,8 +47,9 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
    */
   readonly abortGraceMs?: number;
   /**
-   * Milliseconds of silence of a computation after which its job ends with HungError and the process is replaced: it is the
-   * job's fault. Absent: it is the process's, after `engineTimeoutMs`, which 0 switches off in either case.
+   * Milliseconds of computing in silence, on a processor, after which the job ends with HungError and the process is replaced:
+   * it is the job's fault. What is silent otherwise is the process's, after `engineTimeoutMs`, which 0 switches off in either
+   * case.
    */
   readonly longestSilenceMs?: number;
   readonly onReady?: (ready: Ready) => void;

@@ -9,6 +9,7 @@ import { HungError, type PendingJob, type Started } from "./jobs.ts";
 import type { MemoryTenant } from "./memory-budget.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
+import { processorTime } from "./processor-time.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
 import type { ProcessState, ProcessStatus } from "./status.ts";
@@ -259,15 +260,17 @@ export class Supervisor<
 
   private watch(process: NonNullable<typeof this.process>): Watchdog {
     const { launch, quietMs = 0, longestSilenceMs = Infinity } = this.options;
-    const { clock, engineTimeoutMs } = launch;
-    const usualMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
-    const limitMs = () => (this.state === "ready" ? Math.min(usualMs, longestSilenceMs) : usualMs);
+    const { clock, engineTimeoutMs, processorMs = processorTime } = launch;
+    const limitMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
+    const isJobs = () => limitMs > 0 && this.state === "ready";
     const watchdog = new Watchdog({
       clock,
       quietMs,
-      get limitMs() {
-        return limitMs();
+      limitMs,
+      get longestComputingMs() {
+        return isJobs() ? longestSilenceMs : Infinity;
       },
+      processorMs: () => (longestSilenceMs < Infinity ? processorMs(process.pid) : undefined),
       pulse: () => process.pulse(),
       onStalled: () => {
         if (this.state !== "ready") return;
@@ -277,10 +280,10 @@ export class Supervisor<
       onRecovered: (silentMs) => {
         if (this.state === "ready") this.log.warn("engine is back", { ...this.name, silent_ms: silentMs });
       },
-      onTimeout: () => {
+      onTimeout: (hasComputed) => {
         const { silentMs, work } = watchdog;
         const time = `for ${Math.round(silentMs / 1000)} s`;
-        if (this.state === "ready" && longestSilenceMs <= usualMs) {
+        if (hasComputed) {
           this.log.warn("engine process ended with what it computed", { ...this.name, silent_ms: silentMs });
           return this.endBusy();
         }
