@@ -87,6 +87,17 @@ export const commands = {
     needs: "the name of an agent: codex, claude, opencode or aider",
   },
   models: { usage: "[--json]", help: "list the models of the server at --host and --port", most: 0, flags: [json] },
+  upstreams: {
+    usage: "[--drain NAME] [--json]",
+    help: "list the upstreams of the server at --host and --port, or drain one",
+    most: 0,
+    flags: [
+      { name: "drain", value: "NAME", help: "Send an upstream no new requests; those under way end." },
+      { name: "resume", value: "NAME", help: "Send it requests again." },
+      { name: "replica", value: "URL", help: "Drain or resume this replica of it alone." },
+      json,
+    ],
+  },
   wait: {
     usage: "[--timeout N]",
     help: "wait until the server at --host and --port is ready",
@@ -96,7 +107,7 @@ export const commands = {
   qr: { usage: "[--port N]", help: "show the server's web page as a code for phones", most: 0 },
   pull: {
     usage: "MODEL",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, flux2-klein, …",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, realesrgan, flux2-klein, …",
     least: 1,
     most: 1,
     needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",

@@ -198,7 +198,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(draft && { draft }),
   });
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
-  const { prefixCache, speculation, sampling, chatTemplate, constrain } = config;
+  const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
   const options: EngineOptions = {
     ...computeOptions(config, native),
     batch,
@@ -209,6 +209,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     maxQueueTokens,
     prefixCache,
     speculation,
+    contextShift,
     sampling,
     chatTemplate,
     constrain,

@@ -39,15 +39,15 @@ export async function startListening(services: Services): Promise<RunningServer>
 }
 
 /** Resolves when other servers have told of their models, or had their time to. */
-export async function lookForOthers({ others }: Services, { port }: RunningServer): Promise<void> {
-  others?.exclude(port);
-  await others?.gateway.start();
+export async function lookForOthers({ upstreams }: Services, { port }: RunningServer): Promise<void> {
+  upstreams.exclude(port);
+  await upstreams.start();
 }
 
 /** Ends everything in order: requests, engines, what is kept while they run. */
 export async function closeServer(services: Services, server: RunningServer): Promise<void> {
   await server.stop();
-  services.others?.gateway.stop();
+  services.upstreams.stop();
   await stopEngines(services);
   services.transcriptions.recordings.close();
   services.recognition.documents.close();

@@ -11,16 +11,17 @@ import { showLoading } from "./load-progress.ts";
 import { checkExposure, closeServer, lookForOthers, startListening, warnOfExposure } from "./open-server.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
+import { reloadOnHangup } from "./reload.ts";
 import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
-/** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
-export async function serve(config: Config): Promise<number> {
+/** Serves until SIGINT or SIGTERM; returns the exit code. `reread` reads the configuration again. Throws ExitError when it cannot start. */
+export async function serve(config: Config, reread: () => Config): Promise<number> {
   checkExposure(config);
-  return config.serveModel ? serveModel(config) : serveOthers(config);
+  return config.serveModel ? serveModel(config, reread) : serveOthers(config, reread);
 }
 
-async function serveModel(config: Config): Promise<number> {
+async function serveModel(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const runtime = createRuntime(config);
   const { engine } = runtime;
@@ -31,7 +32,7 @@ async function serveModel(config: Config): Promise<number> {
     await engine.stop();
     throw error;
   });
-  const stopped = stopOnSignal(runtime, server, readyFile);
+  const stopped = stopOnSignal(runtime, server, readyFile, reread);
   const looked = lookForOthers(runtime, server);
   const progress = config.logFormat === "text" ? showLoading(engine, progressOutput(config)) : undefined;
   try {
@@ -51,12 +52,12 @@ async function serveModel(config: Config): Promise<number> {
 }
 
 /** Serves what other servers have. */
-async function serveOthers(config: Config): Promise<number> {
+async function serveOthers(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const services = createGatewayServices(config);
   const { log } = services;
   const server = await startListening(services);
-  const stopped = stopOnSignal(services, server, readyFile);
+  const stopped = stopOnSignal(services, server, readyFile, reread);
   await Promise.race([lookForOthers(services, server), stopped]);
   const models = services.router.models().filter(({ remote }) => remote).length;
   readyFile.write(server.url);
@@ -94,7 +95,12 @@ function watch({ config, requests }: Services): void {
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal(services: Services, server: RunningServer, readyFile: ReadyFile): Promise<number> {
+function stopOnSignal(
+  services: Services,
+  server: RunningServer,
+  readyFile: ReadyFile,
+  reread: () => Config,
+): Promise<number> {
   const { log, requests, config } = services;
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
@@ -109,5 +115,6 @@ function stopOnSignal(services: Services, server: RunningServer, readyFile: Read
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));
+  reloadOnHangup({ ...services, reread, hangUp: () => void stop("SIGHUP") });
   return promise;
 }

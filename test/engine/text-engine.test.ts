@@ -23,6 +23,7 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
       maxModelLen: 128,
       parallel: 2,
       kvMode: "unified",
+      contextShift: false,
       prefixCache: true,
       speculation: true,
       maxQueueTokens: 1000,

@@ -7,7 +7,7 @@ import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
 import type { MediaSpan } from "../../src/scheduler/media-span.ts";
 import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
-import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
+import type { ContextShift, SequenceRequest } from "../../src/scheduler/sequence.ts";
 import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
 import { FakeDisk } from "./fake-disk.ts";
 
@@ -43,7 +43,9 @@ export type Cost = (decodeRows: number, prefillRows: number, runningCells: numbe
 
 interface Job {
   readonly request: SequenceRequest;
+  /** What the model has before it. */
   readonly tokens: number[];
+  readonly said: number[];
   readonly addedAt: number;
   readonly tokenAt: number[];
 }
@@ -52,6 +54,13 @@ const fail = (message: string): never => {
   throw new Error(message);
 };
 
+/** Where the context is full, the older half behind the tokens that stay goes. */
+export function makeRoom({ request: { shift }, tokens }: Pick<Job, "request" | "tokens">): void {
+  if (!shift || tokens.length < shift.room) return;
+  const keep = Math.min(shift.keep, shift.room - 4);
+  tokens.splice(keep, Math.floor((tokens.length - keep) / 2));
+}
+
 interface AddOptions {
   readonly speculate?: boolean;
   readonly background?: boolean;
@@ -59,6 +68,7 @@ interface AddOptions {
   readonly media?: readonly MediaSpan[];
   readonly fresh?: boolean;
   readonly scored?: boolean;
+  readonly shift?: ContextShift;
 }
 
 export class FakeEngine {
@@ -139,7 +149,7 @@ export class FakeEngine {
     const { multiStep } = this;
     const base = { key, prompt: Int32Array.from(tokens), maxTokens, client, background };
     const request = { ...base, speculate, multiStep, adapters, media, ...marks };
-    this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
+    this.jobs.set(key, { request, tokens, said: [], addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
 
@@ -155,8 +165,7 @@ export class FakeEngine {
 
   /** What a request has said so far. */
   output(key: number): number[] {
-    const job = this.jobs.get(key);
-    return job ? job.tokens.slice(job.request.prompt.length) : [];
+    return this.jobs.get(key)?.said ?? [];
   }
 
   /** The token that follows: known, and dependent on everything before. */
@@ -184,8 +193,12 @@ export class FakeEngine {
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
       const job = this.job(key);
       job.tokens.push(token);
+      job.said.push(token);
       job.tokenAt.push(this.now);
-      if (!last) continue;
+      if (!last) {
+        makeRoom(job);
+        continue;
+      }
       this.remove(key);
       this.onFinish(key);
     }
@@ -204,6 +217,10 @@ export class FakeEngine {
   /** Cells that hold something. */
   get cells(): number {
     return new Set([...this.cache.values()].flat()).size;
+  }
+
+  private isHeld(cell: Cell): boolean {
+    return [...this.cache.values()].some((cells) => cells.includes(cell));
   }
 
   private draft(): void {
@@ -302,9 +319,12 @@ export class FakeEngine {
         return !this.failsRestores;
       }
       case "trim": {
-        const { sequence, position } = command;
-        this.givenBack += Number(command.cells !== undefined);
-        this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
+        const { sequence, position, cells } = command;
+        this.givenBack += Number(cells !== undefined);
+        const held = this.cache.get(sequence) ?? [];
+        this.cache.set(sequence, held.slice(0, position));
+        if (this.limits.layout === "paged" && position > 0 && cells === undefined)
+          for (const cell of held.slice(position)) if (this.isHeld(cell)) fail("shared cells that are not given back");
         return true;
       }
       case "abandon":

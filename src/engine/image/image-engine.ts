@@ -26,6 +26,7 @@ export class ImageEngine
   private images = 0;
   private steps = 0;
   private stepSeconds: number | undefined;
+  private lastStep: { readonly job: PictureJob; readonly at: number } | undefined;
 
   constructor(options: ImageEngineOptions) {
     super("image", { ...options, needBytes: options.engine.bytes });
@@ -48,7 +49,7 @@ export class ImageEngine
     for (let image = 0; image < work.count; image++) {
       const own = { ...work, seed: (work.seed + image) % LARGEST_SEED };
       const job = { request, image, work: own, ...(client !== undefined && { client }) };
-      for await (const event of this.watched(this.supervisor.run(job, signal))) {
+      for await (const event of this.watched(job, signal)) {
         const isKnown = event.type === "accepted" || event.type === "started";
         if (image === 0 || !isKnown) yield event;
       }
@@ -60,17 +61,16 @@ export class ImageEngine
     return [...super.metrics(), ...drawnMetrics(this.images, this.steps)];
   }
 
-  /** The same events; takes note of how long steps take. */
-  private async *watched(events: AsyncIterable<PictureEvent>): AsyncGenerator<PictureEvent, void, void> {
+  /** The events of an image; takes note of how long steps take. */
+  private async *watched(job: PictureJob, signal: AbortSignal): AsyncGenerator<PictureEvent, void, void> {
     const { clock } = this.options.launch;
-    let before: number | undefined;
-    for await (const event of events) {
+    for await (const event of this.supervisor.run(job, signal)) {
       if (event.type === "progress") {
-        const now = clock.now();
+        const at = clock.now();
         this.steps++;
-        // The first is told with what comes before it.
-        if (before !== undefined) this.noteStep((now - before) / 1000);
-        before = now;
+        // The first is told with what comes before it, and between two of one image others may have been drawn.
+        if (this.lastStep?.job === job) this.noteStep((at - this.lastStep.at) / 1000);
+        this.lastStep = { job, at };
       }
       if (event.type === "image") this.images++;
       yield event;

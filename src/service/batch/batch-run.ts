@@ -236,7 +236,7 @@ export class BatchRun {
     const { endpoint } = this.record();
     for await (const line of linesOf(Bun.file(this.deps.store.inputPath(this.id)).stream())) {
       if (isBlank(line)) continue;
-      const input = decodeInputLine(parseLine(line), endpoint);
+      const input = decodeInputLine(await parseLine(line), endpoint);
       if (!tally.has(input.customId)) yield input;
     }
   }
