@@ -39,14 +39,12 @@ async function run(inputs: Readonly<Record<string, string>>) {
     stdout: "pipe",
     stderr: "pipe",
   });
-  onTestFinished(() => {
-    try {
-      process.kill(Number(readFileSync(join(folder, "pid"), "utf8")));
-    } catch {
-      // It has ended.
-    }
-  });
   const [code, said] = [await shell.exited, await shell.stdout.text()];
+  const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+  onTestFinished(() => {
+    // What does not start has ended.
+    if (code === 0) process.kill(pid);
+  });
   const pairsOf = (path: string) =>
     Object.fromEntries(
       readFileSync(path, "utf8")
