@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { fileName } from "../../ffi/runtime/library.ts";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
-import { availableMemory } from "../engine/process/memory.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
@@ -92,7 +91,6 @@ export function imageEngines(
       launch,
       idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
-      availableBytes: () => availableMemory(),
     });
   if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
   return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));

@@ -81,6 +81,6 @@ export const engineOptions = {
     name: "idle-unload",
     default: 5,
     to: (minutes) => Math.round(60_000 * minutes),
-    help: "Minutes without a request after which a model that was loaded on first use is unloaded; 0: never.",
+    help: "Minutes without a request after which a model that was loaded on first use is unloaded; 0: only when another one needs its memory.",
   }),
 };
