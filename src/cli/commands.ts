@@ -80,6 +80,12 @@ export const commands = {
       output("File; its ending sets the format."),
     ],
   },
+  launch: {
+    usage: "codex|claude|opencode|aider [-- ARG…]",
+    help: "start a coding agent against the server at --host and --port, or against one with --model",
+    least: 1,
+    needs: "the name of an agent: codex, claude, opencode or aider",
+  },
   models: { usage: "[--json]", help: "list the models of the server at --host and --port", most: 0, flags: [json] },
   upstreams: {
     usage: "[--drain NAME] [--json]",
@@ -98,9 +104,10 @@ export const commands = {
     most: 0,
     flags: [{ name: "timeout", value: "N", help: "Seconds to wait at most; default: 300." }],
   },
+  qr: { usage: "[--port N]", help: "show the server's web page as a code for phones", most: 0 },
   pull: {
     usage: "MODEL",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, flux2-klein, …",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, realesrgan, flux2-klein, …",
     least: 1,
     most: 1,
     needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",

@@ -20,7 +20,7 @@ import { ModelFileError } from "../model/gguf.ts";
 import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
 import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
-import type { Logger } from "../telemetry/log.ts";
+import { isLogged, type Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { ExitError } from "./exit-codes.ts";
 import { namedModel } from "./named-model.ts";
@@ -198,7 +198,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(draft && { draft }),
   });
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
-  const { prefixCache, speculation, sampling, chatTemplate, constrain } = config;
+  const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
   const options: EngineOptions = {
     ...computeOptions(config, native),
     batch,
@@ -209,6 +209,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     maxQueueTokens,
     prefixCache,
     speculation,
+    contextShift,
     sampling,
     chatTemplate,
     constrain,
@@ -222,6 +223,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
     adapterPaths: adapters.map(({ path }) => path),
     ...(mmproj !== undefined && { mmprojPath: mmproj }),
+    ...(isLogged("verbose", config.logLevel) && { logsDecisions: true as const }),
     ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
   };
   return { id, file, modelGiven: given !== undefined, context, adapters, options };

@@ -1,7 +1,7 @@
 // The command line program: arguments to configuration, then help, one answer, a command or the server.
 
 import type { Config } from "../config/config.ts";
-import { processEnvironment } from "../config/environment.ts";
+import { processEnvironment, type Environment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
@@ -12,10 +12,10 @@ import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
-import { commandHelp, fullHelpText, helpJson, helpText } from "./help.ts";
+import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
 
-/** Runs the program and returns its exit code; see `exit-codes.ts`. */
-export async function main(args: readonly string[]): Promise<number> {
+/** Runs the program and returns its exit code; see `exit-codes.ts`. `user`: the environment as the user has it. */
+export async function main(args: readonly string[], user: Environment): Promise<number> {
   let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
@@ -27,7 +27,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
     config = reread();
     if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
-    return await run(commandLine, config, reread);
+    return await run(commandLine, config, { user, reread });
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
@@ -40,7 +40,8 @@ const WIDEST = 120;
 
 /** What is printed without any configuration being read. */
 function informationText({ action, command, operands: [shell = ""] }: CommandLine): string | undefined {
-  const width = Math.min(process.stdout.columns ?? 100, WIDEST);
+  // Some pseudo terminals say 0.
+  const width = Math.min(process.stdout.columns || USUAL_WIDTH, WIDEST);
   switch (action) {
     case "help":
       return command === undefined || command === "serve" ? helpText(width) : commandHelp(command, width);
@@ -57,7 +58,15 @@ function informationText({ action, command, operands: [shell = ""] }: CommandLin
   }
 }
 
-async function run(commandLine: CommandLine, config: Config, reread: () => Config): Promise<number> {
+/** What commands need of the start beside the configuration. */
+interface Start {
+  /** The environment as the user has it. */
+  readonly user: Environment;
+  /** Reads the configuration again. Throws UsageError. */
+  readonly reread: () => Config;
+}
+
+async function run(commandLine: CommandLine, config: Config, { user, reread }: Start): Promise<number> {
   const { action, operands, flags } = commandLine;
   const [operand = ""] = operands;
   const json = flags["json"] === true;
@@ -84,6 +93,10 @@ async function run(commandLine: CommandLine, config: Config, reread: () => Confi
       const { selfTest } = await import("./self-test.ts");
       return selfTest(config);
     }
+    case "launch": {
+      const { launch } = await import("./launch.ts");
+      return launch(config, operands, user);
+    }
     case "models": {
       const { listModels } = await import("./models.ts");
       return listModels(config, json);
@@ -91,6 +104,10 @@ async function run(commandLine: CommandLine, config: Config, reread: () => Confi
     case "upstreams": {
       const { listUpstreams } = await import("./upstreams.ts");
       return listUpstreams(config, flags);
+    }
+    case "qr": {
+      const { showQr } = await import("./qr.ts");
+      return showQr(config);
     }
     case "wait": {
       const { waitForServer } = await import("./wait.ts");

@@ -2,7 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { fetchList } from "./running-server.ts";
+import { fetchList, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 
 interface ListedModel {
@@ -12,9 +12,10 @@ interface ListedModel {
   readonly max_context_length?: number;
 }
 
-interface Listing {
+/** What is served. */
+export interface Listing {
   readonly data: readonly ListedModel[];
-  readonly models?: readonly { name: string; capabilities: readonly string[] }[];
+  readonly models?: readonly { name: string; capabilities: readonly string[]; parameters?: number }[];
 }
 
 /**
@@ -22,10 +23,13 @@ interface Listing {
  * JSON. Throws ExitError.
  */
 export async function listModels(config: Config, asJson: boolean): Promise<number> {
-  const listing: Listing = await fetchList<ListedModel>(config, "/v1/models");
+  const listing = await fetchListing(config);
   process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
   return exitCodes.ok.code;
 }
+
+/** What the server at --host and --port serves. Throws ExitError. */
+export const fetchListing = (config: Where): Promise<Listing> => fetchList<ListedModel>(config, "/v1/models");
 
 /** The listing as aligned columns with a head line. */
 export function modelTable({ data, models = [] }: Listing): string {

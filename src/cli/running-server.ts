@@ -7,7 +7,8 @@ import { ExitError } from "./exit-codes.ts";
 
 const TIMEOUT_MS = 10_000;
 
-type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
+/** Where a server listens, and how it is asked. */
+export type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
 
 /** Its address, as this machine reaches it. */
 export function serverUrl({ host, port, tls }: Where): string {

@@ -22,6 +22,7 @@ function encodeEntry({
   contextLength,
   parent,
   aliases,
+  file,
 }: ListedModel): ModelList["data"][number] {
   return {
     id,
@@ -39,8 +40,19 @@ function encodeEntry({
       context_window: contextLength,
       n_ctx: contextLength,
     }),
+    ...(file && { meta: encodeMeta(file, contextLength) }),
   };
 }
+
+const encodeMeta = (
+  { trainedContext, parameters, bytes }: NonNullable<ListedModel["file"]>,
+  contextLength: number | undefined,
+) => ({
+  ...(contextLength !== undefined && { n_ctx: contextLength }),
+  ...(trainedContext !== undefined && { n_ctx_train: trainedContext }),
+  ...(parameters !== undefined && { n_params: parameters }),
+  ...(bytes !== undefined && { size: bytes }),
+});
 
 function encodeDetails({ id, capabilities, file, isDemo }: ListedModel): ModelList["models"][number] {
   const { architecture, description, parameters, bytes, trainedContext, dimensions, device } = file ?? {};

@@ -116,6 +116,8 @@ export interface GenerateRequest {
   readonly parseSpecial?: true;
   /** Text that the answer has to lead to: it fills the gap between a `prompt` of text and this. */
   readonly suffix?: string;
+  /** Where older tokens are dropped because the context is full: how many first ones stay; -1: the prompt. */
+  readonly keepTokens?: number;
   /** With `suffix`: what the answer in the gap begins with, and other files that the model reads before it. */
   readonly gap?: Gap;
   /** The ids of prompt and answer are wanted with the events. */
@@ -267,6 +269,8 @@ export interface FinishEvent extends OfChoice {
   readonly stopSequence?: string;
   /** With reason `length`: the context is full, no token limit of the request was reached. */
   readonly contextFull?: boolean;
+  /** The context was full, and older tokens were dropped. */
+  readonly contextShifted?: boolean;
   readonly usage: Usage;
   /** Of a request that wants them; media have none. */
   readonly tokens?: { readonly prompt: readonly number[]; readonly answer: readonly number[] };

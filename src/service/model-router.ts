@@ -48,6 +48,7 @@ export interface Backends {
   readonly speech: Backend<SpeechPort>;
   readonly ocr: Backend<RecognitionPort>;
   readonly images: Backend<ImagePort>;
+  readonly upscaling: Backend<ImagePort>;
 }
 export type Capability = keyof Backends;
 
@@ -78,10 +79,14 @@ const WANTED = {
     "image model",
     "The server's option --image-model names one; run from source, it needs npm run build:media first, which also makes one.",
   ],
+  upscaling: [
+    "upscaling model",
+    "The server's option --image-upscale-model names one; svc pull realesrgan downloads one.",
+  ],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
-const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images"]);
+const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images", "upscaling"]);
 
 export class ModelRouter {
   /**

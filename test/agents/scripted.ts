@@ -69,10 +69,12 @@ export class ScriptedModel {
   readonly engine: FakeEngine;
   private readonly server: RunningServer;
   private turns: Turn[] = [];
+  /** Answers what is asked beside the conversation, without tools, as for a title of it. */
+  private aside: Turn | undefined;
 
   constructor() {
     this.engine = new FakeEngine((request) => {
-      const turn = this.turns.shift();
+      const turn = request.tools.length === 0 && this.aside ? this.aside : this.turns.shift();
       if (!turn) throw new Error("the model was asked once more than this check expects");
       return turn(request);
     });
@@ -121,9 +123,15 @@ export class ScriptedModel {
   /** The next answers, in order. What was asked before is forgotten. */
   play(...turns: Turn[]): void {
     this.turns = turns;
+    this.aside = undefined;
     this.engine.requests.length = 0;
     this.engine.aborted.length = 0;
     this.exchanges.take();
+  }
+
+  /** What requests without tools are answered with, however many there are, until the next answers are given. */
+  playAside(turn: Turn): void {
+    this.aside = turn;
   }
 
   /** Throws unless every answer was asked for. */

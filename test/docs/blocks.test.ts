@@ -18,7 +18,7 @@ import { blocksOf, pages, type Block } from "./markdown.ts";
 const ADDRESS = "127.0.0.1:9999";
 
 /** Programs that are not svc's: what they are given is not checked. */
-const STAND_INS = ["aplay", "arecord", "claude", "qwen", "scanimage"];
+const STAND_INS = ["aider", "aplay", "arecord", "claude", "qwen", "scanimage"];
 /** Programs that change the machine or use the network: a block with one must say `skip`. */
 const NEVER = ["apt", "apt-get", "brew", "docker", "git", "npm", "npx", "pip", "sudo", "systemctl"];
 /** Programs that a machine may lack. */

@@ -18,6 +18,7 @@ function startEngine(): TextEngine {
       maxModelLen: 512,
       parallel: 2,
       kvMode: "unified",
+      contextShift: false,
       prefixCache: true,
       speculation: false,
       maxQueueTokens: 1000,

@@ -11,7 +11,7 @@ import { plainRequest } from "../support/request.ts";
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
 /** What the engine processes say. */
 const said: string[] = [];
-const log = { debug() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
+const log = { debug() {}, verbose() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
 const engines: TextEngine[] = [];
 
 function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<TextEngineOptions> = {}): TextEngine {
@@ -23,6 +23,7 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
       maxModelLen: 128,
       parallel: 2,
       kvMode: "unified",
+      contextShift: false,
       prefixCache: true,
       speculation: true,
       maxQueueTokens: 1000,

@@ -30,6 +30,7 @@ import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
   offeredImages,
+  offeredUpscaling,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
@@ -58,9 +59,11 @@ export const testConfig: Config = {
   rerankModels: [],
   transcriptionModels: [],
   imageModels: [],
+  imageUpscaleModels: [],
   imageTextEncoders: [],
   imageLora: [],
   hostVoices: false,
+  ocrEngine: "tesseract",
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,
@@ -90,6 +93,7 @@ export const testConfig: Config = {
   kvType: "f16",
   kvMode: "auto",
   kvDirSize: 8192,
+  contextShift: false,
   prefixCache: true,
   speculation: true,
   draftMax: 8,
@@ -172,6 +176,9 @@ export class RecordingLog implements Logger {
   debug(message: string, fields?: LogFields): void {
     this.add("debug", message, fields);
   }
+  verbose(message: string, fields?: LogFields): void {
+    this.add("verbose", message, fields);
+  }
   info(message: string, fields?: LogFields): void {
     this.add("info", message, fields);
   }
@@ -194,6 +201,8 @@ export interface TestServer extends RunningServer {
   readonly speaker: FakeSpeaker;
   readonly reader: FakeReader;
   readonly drawer: FakeDrawer;
+  /** Offered where the configuration names one. */
+  readonly upscaler: FakeDrawer;
   /** Where recordings, documents and pictures are put. */
   readonly recordings: string;
   readonly requests: RequestService;
@@ -259,12 +268,14 @@ export function serve(
   const speaker = new FakeSpeaker("fake-voice");
   const reader = new FakeReader("fake-reader");
   const drawer = new FakeDrawer("fake-drawer");
+  const upscaler = new FakeDrawer("fake-upscaler");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
     offeredRecognition(reader),
     offeredImages(drawer),
+    ...(config.imageUpscaleModels.length > 0 ? [offeredUpscaling(upscaler)] : []),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
@@ -293,6 +304,7 @@ export function serve(
     requests,
     documents: new Documents(recordings),
     tessdata: reader.tessdata,
+    ppocr: config.ocrEngine === "ppocr",
     ...(mediaRoot !== undefined && { mediaRoot }),
   });
   const readers = new InputReaders({
@@ -350,6 +362,7 @@ export function serve(
     speaker,
     reader,
     drawer,
+    upscaler,
     recordings,
     requests,
     generation,

@@ -14,7 +14,7 @@ export const testLaunch = (own: Partial<Launch> = {}): Launch => ({
   env: { PATH: "/usr/bin:/bin" },
   loadTimeoutMs: 60_000,
   engineTimeoutMs: 0,
-  log: { debug() {}, info() {}, warn() {}, error() {} },
+  log: { debug() {}, verbose() {}, info() {}, warn() {}, error() {} },
   clock: systemClock,
   memory: new MemoryBudget(() => Infinity),
   ...own,
@@ -25,5 +25,5 @@ export const compiledLaunch = (): Launch =>
   testLaunch({
     command: (kind) => [BINARY, "__engine", kind],
     env: {},
-    log: { debug() {}, info() {}, warn() {}, error: (message) => console.error(message) },
+    log: { debug() {}, verbose() {}, info() {}, warn() {}, error: (message) => console.error(message) },
   });

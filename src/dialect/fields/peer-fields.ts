@@ -72,6 +72,9 @@ export const LLAMA_UNSUPPORTED: Unsupported = {
   sse_ping_interval: always,
 };
 
+/** llama.cpp's of its own routes, where the server drops older tokens of a full context. */
+export const LLAMA_SHIFT_UNSUPPORTED: Unsupported = { ...LLAMA_UNSUPPORTED, n_keep: () => false };
+
 /** llama.cpp's where the answer has the form of another API. */
 const LLAMA_FORM: Unsupported = {
   post_sampling_probs: unless(false),

@@ -37,7 +37,7 @@ export abstract class LazyEngine<
   constructor(
     readonly kind: string,
     protected readonly options: LazyEngineOptions<Options, Model>,
-    own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs" | "longestSilenceMs"> = {},
+    own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs" | "longestSilenceMs" | "crowding"> = {},
   ) {
     const { engine, model, launch, idleMs, needBytes = 0, quietMs = 0, mostUnread = Infinity, processes = 1 } = options;
     this.model = model.id;

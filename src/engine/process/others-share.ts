@@ -16,6 +16,9 @@ export function othersShare(own: number): number {
   return running === undefined ? 0 : Math.min(1, Math.max(0, running - own) / CORES);
 }
 
+/** How many threads want each core at this moment, 1 at least: so many times as long a computation takes. */
+export const crowding = (): number => Math.max(1, (runningThreads() ?? 0) / CORES);
+
 /** Threads that compute or wait for a core, of all programs; this one is among them. */
 function runningThreads(): number | undefined {
   try {

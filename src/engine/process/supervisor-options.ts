@@ -49,6 +49,8 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
    * job's fault. Absent: it is the process's, after `engineTimeoutMs`, which 0 switches off in either case.
    */
   readonly longestSilenceMs?: number;
+  /** Threads that want each core, 1 at least: so many times as long it may be, up to `engineTimeoutMs`. Default: 1. */
+  readonly crowding?: () => number;
   readonly onReady?: (ready: Ready) => void;
   readonly onReport?: (report: Report) => void;
   /** The process is gone: what it counted has ended. */

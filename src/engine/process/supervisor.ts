@@ -258,10 +258,10 @@ export class Supervisor<
   }
 
   private watch(process: NonNullable<typeof this.process>): Watchdog {
-    const { launch, quietMs = 0, longestSilenceMs = Infinity } = this.options;
+    const { launch, quietMs = 0, longestSilenceMs = Infinity, crowding = () => 1 } = this.options;
     const { clock, engineTimeoutMs } = launch;
     const usualMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
-    const limitMs = () => (this.state === "ready" ? Math.min(usualMs, longestSilenceMs) : usualMs);
+    const limitMs = () => (this.state === "ready" ? Math.min(usualMs, longestSilenceMs * crowding()) : usualMs);
     const watchdog = new Watchdog({
       clock,
       quietMs,
@@ -323,7 +323,10 @@ export class Supervisor<
         this.resident = message.bytes;
         return;
       case "log":
-        return this.log[message.level === "info" ? "debug" : message.level](message.text, this.name);
+        return this.log[message.level === "info" ? "debug" : message.level](message.text, {
+          ...message.fields,
+          ...this.name,
+        });
     }
   }
 

@@ -12,7 +12,10 @@ interface KnownModel {
   readonly created: number;
 }
 
-export type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
+export interface RecognitionEngineOptions extends LazyEngineOptions<RecognizerOptions, KnownModel> {
+  /** How many threads want each core, 1 at least; default: 1. */
+  readonly crowding?: () => number;
+}
 
 /**
  * How long a page may go on that nobody waits for: WebAssembly looks for aborts while it reads lines, and not while it lays
@@ -29,7 +32,8 @@ export class RecognitionEngine
   private documents = 0;
 
   constructor(options: RecognitionEngineOptions) {
-    super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS });
+    const { crowding = () => 1 } = options;
+    super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS, crowding });
   }
 
   status(): RecognitionStatus {

@@ -5,6 +5,7 @@ import { BODY_PATIENCE_MS } from "../body-chunks.ts";
 import { batchesOperations } from "./batches.ts";
 import { chatOperations } from "./chat.ts";
 import { completionsOperations } from "./completions.ts";
+import { conversationsOperations } from "./conversations.ts";
 import { embeddingsOperations } from "./embeddings.ts";
 import { filesOperations } from "./files.ts";
 import { imagesOperations } from "./images.ts";
@@ -51,6 +52,7 @@ is 408 \`request_timeout\`.`;
 export const operations: Operations = {
   ...chatOperations,
   ...responsesOperations,
+  ...conversationsOperations,
   ...messagesOperations,
   ...completionsOperations,
   ...multiplexOperations,

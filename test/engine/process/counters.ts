@@ -21,6 +21,7 @@ export const errors: { message: string; fields: LogFields | undefined }[] = [];
 export const notes: string[] = [];
 const log: Logger = {
   debug() {},
+  verbose() {},
   info: (message) => void notes.push(`info ${message}`),
   warn: (message) => void notes.push(`warn ${message}`),
   error: (message, fields) => void errors.push({ message, fields }),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { cpus } from "node:os";
-import { othersShare } from "../../../src/engine/process/others-share.ts";
+import { crowding, othersShare } from "../../../src/engine/process/others-share.ts";
 
 test("the share of others is one of the machine, and never below nothing", () => {
   for (const own of [0, 1, cpus().length]) {
@@ -12,4 +12,5 @@ test("the share of others is one of the machine, and never below nothing", () =>
 
 test.skipIf(process.platform !== "linux")("who computes is among those that want a core", () => {
   expect(othersShare(0)).toBeGreaterThan(0);
+  expect(crowding()).toBeGreaterThanOrEqual(1);
 });

@@ -25,7 +25,7 @@ function start(script: string) {
   const engine = new SpeechEngine({
     engine: { libraries: process.cwd(), source: { type: "program", program } },
     model: { id: "espeak-ng", created: 0, origin: "program", voices: async () => [] },
-    launch: testLaunch({ log: { debug() {}, info: note, warn: note, error: note } }),
+    launch: testLaunch({ log: { debug() {}, verbose() {}, info: note, warn: note, error: note } }),
     idleMs: 0,
   });
   clean.push(
