@@ -64,6 +64,21 @@ test("a replica that dies and comes back is a line of the log each time, and no 
   expect(far.replicas[0]?.stats.outages).toBe(1);
 });
 
+test("a replica that dies while it has nothing to do is seen to be down within seconds", async () => {
+  const server = chatServer(helloStream);
+  const time = { now: 0 };
+  const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
+  await server.stop();
+  const [replica] = far.replicas;
+  await replica?.probe();
+  expect(replica?.state).toBe("up");
+  time.now = 5000;
+  await replica?.probe();
+  time.now = 6000;
+  await replica?.probe();
+  expect(replica?.status()).toMatchObject({ state: "down", lastError: "The server of this model cannot be reached." });
+});
+
 test("a replica from which nothing comes is slow, and new requests go elsewhere", async () => {
   let isSilent = true;
   const silent = chatServer(() => (isSilent ? hold() : helloStream()));
