@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { until } from "../http/harness.ts";
 import { chatServer, eventStream, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
-import { conversationOf, generate, remote, textOf } from "./remote.ts";
+import { conversationOf, conversationsOf, generate, remote, textOf, type Remote } from "./remote.ts";
 
 type Answer = Parameters<typeof chatServer>[0];
 
@@ -16,16 +16,18 @@ const serverOf = (owner: string, answer: Answer) =>
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path === "/v1/chat/completions").length;
 const failing = (status: number, message = "no") => Response.json({ error: { message } }, { status });
 const never = () => new Promise<never>(() => {});
-/** The text of an answer, or its error; eight conversations, so that each of two replicas is the own one of some. */
-const conversations = (far: Awaited<ReturnType<typeof remote>>, changes: Partial<GenerateRequest> = {}) =>
-  Promise.all(
+/** The texts of answers, or their errors; eight conversations, of which each replica is the own one of some. */
+function conversations(far: Remote, changes: Partial<GenerateRequest> = {}) {
+  const ofEach = far.replicas.map((replica) => conversationsOf(far, replica, changes));
+  return Promise.all(
     Array.from({ length: 8 }, (_, turn) =>
-      generate(far, { id: `r${turn}`, messages: [{ role: "user", content: `conversation ${turn}` }], ...changes }).then(
+      generate(far, { ...ofEach[turn % ofEach.length]?.next().value, id: `r${turn}` }).then(
         textOf,
         (error: unknown) => error,
       ),
     ),
   );
+}
 const eight = (text: string) => Array.from({ length: 8 }, () => text);
 
 describe("llama.cpp and vLLM under one name", () => {
