@@ -233,7 +233,10 @@ export class Gateway implements ModelSource, Upstreams {
   private look(): void {
     const upstreams = this.upstreams();
     this.stateLog.write(upstreams);
-    for (const replica of upstreams.flatMap(({ replicas }) => replicas)) void replica.refresh();
+    for (const replica of upstreams.flatMap(({ replicas }) => replicas)) {
+      void replica.refresh();
+      void replica.probe();
+    }
     if (this.options.clock.now() - this.searchedAt > SEARCH_MS) this.search();
   }
 

@@ -89,8 +89,8 @@ export class RemoteEmbedder implements EmbeddingPort {
     const { replica } = attempt;
     const { client, kind } = replica;
     const { model } = this.names;
-    const { path, body } = encode(kind, work, model);
     try {
+      const { path, body } = encode(kind, work, model);
       const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
       const answer = await only(client.messages(response, signal, LONGEST_ANSWER));
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
@@ -99,7 +99,7 @@ export class RemoteEmbedder implements EmbeddingPort {
       const truncated = Number(response.headers.get("x-embedding-truncated"));
       return { ...computed, truncated: Number.isSafeInteger(truncated) && truncated > 0 ? truncated : 0 };
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof SvcError) throw error;
       throw attempt.failed(error);
     } finally {
       attempt.end();

@@ -127,12 +127,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   ): AsyncGenerator<EngineEvent, void, void> {
     const { replica } = attempt;
     const { client, kind } = replica;
-    const { path, body } = translation.for(replica);
     const answer = this.newAnswer(request, replica);
     const decode = kind === "ollama" ? decodeLine : decodeChunk;
     let answered = false;
     let messages: AnswerMessages | undefined;
     try {
+      const { path, body } = translation.for(replica);
       const response = await client.post(path, body, headersOf(replica, request), signal);
       messages = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
@@ -158,7 +158,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       job.answer ??= answer;
       attempt.finished(answer.tokens);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof SvcError) throw error;
       const failure = attempt.failed(error);
       throw answered ? brokenOff(failure) : failure;
     } finally {

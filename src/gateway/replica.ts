@@ -16,6 +16,8 @@ import { failureFrom } from "./upstream-failure.ts";
 /** A server in front of many others may take its time to list what they have. */
 const PROBE_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
+/** How often it is looked whether a replica is there that has nothing to do. */
+const PROBE_MS = 5000;
 /** Silence while requests wait, below which no replica is slow, and as a multiple of what first tokens take there. */
 const SLOW_MS = 10_000;
 const SLOW_FACTOR = 4;
@@ -35,6 +37,7 @@ export class Replica {
   private sickness: SvcError | undefined;
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
+  private probedAt = -Infinity;
   private refreshing: Promise<void> | undefined;
   private readonly shown = new Map<string, RemoteModel>();
 
@@ -121,6 +124,21 @@ export class Replica {
     const { state } = this.breaker;
     if (state === "open" || (state === "closed" && !isOld)) return this.refreshing ?? Promise.resolve();
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
+  }
+
+  /** Looks whether it is still there, when nothing has shown that lately; its models are asked for more rarely. */
+  async probe(): Promise<void> {
+    const now = this.clock.now();
+    const shownAt = Math.max(this.client.heardAt, this.refreshedAt, this.probedAt);
+    if (!this.isWell || this.inFlight > 0 || this.refreshing || now - shownAt < PROBE_MS) return;
+    this.probedAt = now;
+    try {
+      await this.client.connect(AbortSignal.timeout(PROBE_TIMEOUT_MS));
+    } catch (error) {
+      this.failed({ sick: true, error: failureFrom(error).error });
+      // The second failure in a row tells that it is gone.
+      this.probedAt = now - PROBE_MS;
+    }
   }
 
   /** Sends it a request: it counts as under way until the attempt's end. */

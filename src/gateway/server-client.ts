@@ -123,7 +123,11 @@ export class ServerClient {
 
   /** `fetch` knows no time-out of its own for connecting, and an answer may well take minutes. */
   private async checkConnection(signal: AbortSignal): Promise<void> {
-    if (this.now() - this.heardAt < FRESH_MS) return;
+    if (this.now() - this.heardAt >= FRESH_MS) await this.connect(signal);
+  }
+
+  /** Resolves when it accepts a connection. Throws UpstreamFailure, or the signal's reason. */
+  async connect(signal: AbortSignal): Promise<void> {
     const { hostname, port, protocol } = new URL(this.address.proxy ?? this.address.url);
     const late = () => unreachable(`did not accept a connection within ${this.timeouts.connectMs / 1000} s`);
     const socket = connect({

@@ -41,6 +41,8 @@ export interface ServerTraits {
   readonly freshFields?: Readonly<Record<string, unknown>>;
   /** The name of a limit of an answer in milliseconds. */
   readonly predictMs?: string;
+  /** The name of how many first tokens stay where it drops older ones. */
+  readonly keepTokens?: string;
   /** Fills the gap between a prompt and a suffix. */
   readonly suffix?: true;
 }
@@ -126,6 +128,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     continueFields: {},
     repeatsBeginning: true,
     generationPrompt: true,
+    keepTokens: "n_keep",
     reasoningBudget: "reasoning_budget_tokens",
   },
   vllm: {
@@ -214,7 +217,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     enforcesCalls: "none",
     separatesReasoning: false,
   },
-  jan: LLAMA_SERVER,
+  jan: { ...LLAMA_SERVER, keepTokens: "n_keep" },
   "mlx-lm": {
     sampling: {
       ...CONVENTION,

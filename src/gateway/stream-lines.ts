@@ -13,6 +13,8 @@ export class MessageReader {
   private readonly decoder = new TextDecoder();
   private readonly splitter: Splitter;
   private readonly isWhole: boolean;
+  /** It is no answer at all. */
+  private readonly failure: Error | undefined;
   private isOver = false;
 
   /** `longest`: characters of one message. */
@@ -26,8 +28,6 @@ export class MessageReader {
     this.reader = response.body?.getReader();
     if (type.includes("html")) this.failure = malformed("answered with a page for browsers");
   }
-
-  private readonly failure: Error | undefined;
 
   /**
    * The messages that came in one piece, perhaps none; undefined at the end, and after `cancel`. Throws UpstreamFailure about

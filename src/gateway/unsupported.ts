@@ -75,6 +75,7 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.continueLast === true && !traits.continueFields) throw cannotCarry("messages", kind);
   if (request.generationPrompt === false && !traits.generationPrompt) throw cannotCarry("add_generation_prompt", kind);
   if (request.maxPredictMs !== undefined && !traits.predictMs) throw cannotCarry("t_max_predict_ms", kind);
+  if (request.keepTokens !== undefined && !traits.keepTokens) throw cannotCarry("n_keep", kind);
   if (request.fresh && !traits.freshFields) throw cannotCarry("cache_prompt", kind);
   if (request.promptLogprobs) throw cannotCarry("echo", kind);
   if (request.gap && (request.gap.begun !== "" || request.gap.files.length > 0)) throw cannotCarry("input_extra", kind);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { until } from "../http/harness.ts";
 import { chatServer, eventStream, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
-import { generate, remote, textOf } from "./remote.ts";
+import { conversationOf, conversationsOf, generate, remote, textOf, type Remote } from "./remote.ts";
 
 type Answer = Parameters<typeof chatServer>[0];
 
@@ -16,16 +16,18 @@ const serverOf = (owner: string, answer: Answer) =>
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path === "/v1/chat/completions").length;
 const failing = (status: number, message = "no") => Response.json({ error: { message } }, { status });
 const never = () => new Promise<never>(() => {});
-/** The text of an answer, or its error; eight conversations, so that each of two replicas is the own one of some. */
-const conversations = (far: Awaited<ReturnType<typeof remote>>, changes: Partial<GenerateRequest> = {}) =>
-  Promise.all(
+/** The texts of answers, or their errors; eight conversations, of which each replica is the own one of some. */
+function conversations(far: Remote, changes: Partial<GenerateRequest> = {}) {
+  const ofEach = far.replicas.map((replica) => conversationsOf(far, replica, changes));
+  return Promise.all(
     Array.from({ length: 8 }, (_, turn) =>
-      generate(far, { id: `r${turn}`, messages: [{ role: "user", content: `conversation ${turn}` }], ...changes }).then(
+      generate(far, { ...ofEach[turn % ofEach.length]?.next().value, id: `r${turn}` }).then(
         textOf,
         (error: unknown) => error,
       ),
     ),
   );
+}
 const eight = (text: string) => Array.from({ length: 8 }, () => text);
 
 describe("llama.cpp and vLLM under one name", () => {
@@ -70,7 +72,7 @@ describe("while nothing of an answer went out", () => {
     ["fails with 500", () => failing(500)],
     ["fails in its stream", () => eventStream([{ error: { message: "engine died", code: 500 } }])],
   ] as const)("a replica that %s loses no request", async (_, answer) => {
-    const far = await remote([chatServer(answer).url, chatServer(helloStream).url], { silenceMs: 200 });
+    const far = await remote([chatServer(answer).url, chatServer(helloStream).url], { silenceMs: 1000 });
     expect(await conversations(far)).toEqual(eight("Hello"));
     expect(far.replicas.map(({ isWell }) => isWell)).toEqual([false, true]);
   });
@@ -112,34 +114,35 @@ test("a model that was never there is not one that is gone", async () => {
 });
 
 describe("--upstream-hedge", () => {
-  const stalling = () => {
+  /** Two replicas of which it is known how long first tokens take; `stall` has the first say nothing from then on. */
+  async function warmedUp(hedge: boolean) {
     let stalls = false;
-    const server = chatServer(() => (stalls ? eventStream([], { hold: true }) : helloStream()));
-    return { server, stall: () => void (stalls = true) };
-  };
+    const first = chatServer(() => (stalls ? eventStream([], { hold: true }) : helloStream()));
+    // Only a second request saves one that the first replica does not answer.
+    const far = await remote([first.url, chatServer(helloStream).url], { hedge, silenceMs: 600_000 });
+    const [replica, other] = far.replicas;
+    if (!replica || !other) throw new Error("no replicas");
+    while (replica.stats.firstTokens.count < 20) await conversations(far);
+    return { far, replica, other, first, stall: () => void (stalls = true) };
+  }
 
-  test.each([true, false])("%p: a replica that is silent for longer than usual", async (hedge) => {
-    const [stalled, other] = [stalling(), chatServer(helloStream)];
-    const far = await remote([stalled.server.url, other.url], { hedge, silenceMs: 1500 });
-    const [first, second] = far.replicas;
-    while ((first?.stats.firstTokens.count ?? 0) < 20) await conversations(far);
-    stalled.stall();
-    const began = performance.now();
-    const before = second?.stats.requests ?? 0;
-    let hedged = 0;
-    // Until one belongs to the replica that stalls.
-    for (let turn = 0; turn < 20 && hedged === 0; turn++) {
-      const answer = await generate(far, { messages: [{ role: "user", content: `later ${turn}` }] });
-      expect(textOf(answer)).toBe("Hello");
-      hedged = second?.stats.hedges ?? 0;
-      if (!hedge && performance.now() - began > 1500) break;
-    }
-    expect((second?.stats.requests ?? 0) - before).toBeGreaterThan(0);
-    if (!hedge) return expect(hedged).toBe(0);
-    expect(hedged).toBe(1);
-    expect(performance.now() - began).toBeLessThan(1400);
-    // The other attempt ended there, and is no failure.
-    await until(() => stalled.server.left.length === 1 && first?.inFlight === 0);
-    expect(first?.stats.failures.size).toBe(0);
-  });
+  test("a second replica answers for one that is silent for longer than usual, and the first attempt ends", async () => {
+    const { far, replica, other, first, stall } = await warmedUp(true);
+    stall();
+    const answer = await generate(far, conversationOf(far, replica));
+    expect(textOf(answer)).toBe("Hello");
+    expect(answer.filter(({ type }) => type === "accepted")).toHaveLength(1);
+    expect([replica.stats.hedges, other.stats.hedges]).toEqual([0, 1]);
+    await until(() => first.left.length === 1 && replica.inFlight === 0);
+    expect([...replica.stats.failures, ...other.stats.failures]).toEqual([]);
+  }, 60_000);
+
+  test("is off by default, and ends where too many were hedged already", async () => {
+    const off = await warmedUp(false);
+    expect(off.far.upstream.hedgeAfterMs(off.replica)).toBeUndefined();
+    const on = await warmedUp(true);
+    expect(on.far.upstream.hedgeAfterMs(on.replica)).toBeGreaterThan(0);
+    on.other.stats.hedges = on.replica.stats.requests + on.other.stats.requests;
+    expect(on.far.upstream.hedgeAfterMs(on.replica)).toBeUndefined();
+  }, 60_000);
 });

@@ -3,7 +3,7 @@
 import { systemClock, type Clock } from "../../src/domain/clock.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
-import { prefixKey } from "../../src/gateway/prefix-key.ts";
+import { affinity, prefixKey } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
 import { RecordingLog } from "../http/harness.ts";
@@ -40,15 +40,23 @@ export async function remote(
 
 export type Remote = Awaited<ReturnType<typeof remote>>;
 
-/** What a request holds whose conversation belongs to this replica, as things are. */
-export function conversationOf({ upstream }: Pick<Remote, "upstream">, replica: Replica | undefined) {
-  for (let number = 0; number < 1000; number++) {
-    const messages = [{ role: "user" as const, content: `conversation ${number}` }];
-    const choice = upstream.choose("far", prefixKey(plainRequest("", { messages })), new Set());
-    if (choice?.replica === replica) return { messages };
+/** What requests hold whose conversations belong to this replica, however it is; each is another one. */
+export function* conversationsOf(
+  { replicas }: Pick<Remote, "replicas">,
+  replica: Replica | undefined,
+  changes: Partial<GenerateRequest> = {},
+): Generator<Partial<GenerateRequest>, never, void> {
+  for (let number = 0; ; number++) {
+    const conversation = { ...changes, messages: [{ role: "user" as const, content: `conversation ${number}` }] };
+    const key = prefixKey(plainRequest("", conversation));
+    const suits = (one: Replica) => affinity(one.urlHash, key);
+    if (replicas.every((one) => one === replica || (replica && suits(one) < suits(replica)))) yield conversation;
+    if (number > 10_000) throw new Error("no conversation goes to this replica");
   }
-  throw new Error("no conversation goes to this replica");
 }
+
+/** The first of them. */
+export const conversationOf = (...of: Parameters<typeof conversationsOf>) => conversationsOf(...of).next().value;
 
 export async function generate(
   { engine }: Pick<Remote, "engine">,
