@@ -22,6 +22,7 @@ const PYTHONS = [
   { sdk: "open-webui", majors: ["0"], checks: ["open_webui_client.py"] },
   { sdk: "lm-eval", majors: ["0"], checks: ["lm_eval_client.py"] },
   { sdk: "instructor", majors: ["1"], checks: ["instructor_client.py"] },
+  { sdk: "langchain", majors: ["1"], checks: ["langchain_client.py"] },
   { sdk: "openai-agents", majors: ["0"], checks: ["openai_agents_client.py"] },
   { sdk: "pydantic-ai", majors: ["2"], checks: ["pydantic_ai_client.py"] },
   { sdk: "smolagents", majors: ["1"], checks: ["smolagents_client.py"] },
