@@ -27,6 +27,7 @@ const PYTHONS = [
   { sdk: "openai-agents", majors: ["0"], checks: ["openai_agents_client.py"] },
   { sdk: "pydantic-ai", majors: ["2"], checks: ["pydantic_ai_client.py"] },
   { sdk: "smolagents", majors: ["1"], checks: ["smolagents_client.py"] },
+  { sdk: "dspy", majors: ["3"], checks: ["dspy_client.py"] },
 ];
 
 const root = join(import.meta.dir, "../..");
