@@ -21,7 +21,7 @@ export function keptAnswers({ config, clock }: Pick<AppDeps, "config" | "clock">
   const history: History = {
     upTo: (id) => responses.get(id)?.conversation,
     items: (id) => conversations.items(id),
-    item: (id) => findOutputItem(responses.resources(), id) ?? conversations.find(id),
+    item: (id) => findOutputItem(responses.resources(), id),
   };
   return { responses, conversations, history };
 }

@@ -84,15 +84,6 @@ export class ConversationsService<Item extends { readonly id: string }> {
     return this.store.get(id)?.items;
   }
 
-  /** An item of any conversation. */
-  find(itemId: string): Item | undefined {
-    for (const { items } of this.store.values()) {
-      const item = items.find(({ id }) => id === itemId);
-      if (item) return item;
-    }
-    return undefined;
-  }
-
   /** Throws SvcError `payload_too_large` where a conversation with these items as well would be larger than all may be. */
   checkRoom(conversation: Conversation<Item>, items: readonly Item[]): void {
     const bytes = conversation.bytes + sizeOf(items);

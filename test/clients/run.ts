@@ -22,7 +22,12 @@ const PYTHONS = [
   { sdk: "open-webui", majors: ["0"], checks: ["open_webui_client.py"] },
   { sdk: "lm-eval", majors: ["0"], checks: ["lm_eval_client.py"] },
   { sdk: "instructor", majors: ["1"], checks: ["instructor_client.py"] },
+  { sdk: "langchain", majors: ["1"], checks: ["langchain_client.py"] },
+  { sdk: "llama-index", majors: ["0"], checks: ["llama_index_client.py"] },
   { sdk: "openai-agents", majors: ["0"], checks: ["openai_agents_client.py"] },
+  { sdk: "pydantic-ai", majors: ["2"], checks: ["pydantic_ai_client.py"] },
+  { sdk: "smolagents", majors: ["1"], checks: ["smolagents_client.py"] },
+  { sdk: "dspy", majors: ["3"], checks: ["dspy_client.py"] },
 ];
 
 const root = join(import.meta.dir, "../..");

@@ -163,21 +163,22 @@ describe("responses with a conversation", () => {
   );
 
   test("keep calls, whose outputs come later, and what references refer to", async () => {
-    const { create, post, get, texts, engine } = server(scripts["tool-call"]);
+    const { create, post, texts, engine } = server(scripts["tool-call"]);
     const { id } = await create();
     const tools = [{ type: "function", name: "weather", parameters: { type: "object" } }];
     await post("/v1/responses", { input: "Weather?", conversation: id, tools, store: false });
     expect((await texts(id)).map(([type]) => type)).toEqual(["message", "message", "function_call"]);
     const input = [{ type: "function_call_output", call_id: "call_1", output: "sunny" }];
-    await post("/v1/responses", { input, conversation: id, tools });
+    const { output } = (await (await post("/v1/responses", { input, conversation: id, tools })).json()) as {
+      output: readonly { id: string }[];
+    };
     expect(engine.requests[1]?.messages).toMatchObject([
       { role: "user", content: "Weather?" },
       { role: "assistant", content: "I look.", toolCalls: [{ id: "call_1", name: "weather" }] },
       { role: "tool", toolCallId: "call_1", content: "sunny" },
     ]);
-    const { data } = await json(get(`${id}/items?limit=1&order=asc`));
-    const { id: other } = await create({ items: [{ type: "item_reference", id: data[0]?.id }] });
-    expect(await texts(other)).toEqual([["message", "Weather?"]]);
+    const { id: other } = await create({ items: [{ type: "item_reference", id: output[0]?.id }] });
+    expect(await texts(other)).toEqual([["message", "I look."]]);
   });
 
   test("that are cancelled add nothing, nor those whose conversation is gone", async () => {

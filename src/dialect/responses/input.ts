@@ -9,7 +9,7 @@ import { CallArguments } from "../fields/json-object.ts";
 import { summaryOf } from "./compact.ts";
 import { flatName } from "./functions.ts";
 
-/** Finds what an `item_reference` points to among what is stored; undefined when it is gone. */
+/** Finds what an `item_reference` points to among stored answers; undefined when it is gone. */
 export type FindItem = (id: string) => Item | undefined;
 
 /**

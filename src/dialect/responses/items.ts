@@ -61,7 +61,7 @@ export function listItems(items: readonly unknown[], { limit, order, after }: Pa
   const ordered = order === "asc" ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex((item) => idOf(item) === after) + 1;
   if (after !== undefined && start === 0) {
-    throw new SvcError("not_found", "'after' names no item of this response.", { param: "after" });
+    throw new SvcError("not_found", "'after' names no item of this list.", { param: "after" });
   }
   const data = ordered.slice(start, start + limit);
   return {
