@@ -23,6 +23,8 @@ export interface ImageConfig {
   readonly threads: number;
   readonly mmap: boolean;
   readonly flashAttention: boolean;
+  /** It draws nothing, but makes pictures larger. */
+  readonly upscales: boolean;
 }
 
 /** See svc_image_info in shim.h. */
@@ -45,6 +47,8 @@ export interface ImageTraits {
   readonly scheduler: string;
   readonly samplers: readonly string[];
   readonly schedulers: readonly string[];
+  /** How many times as large pictures become; 1 of what draws. */
+  readonly scale: number;
 }
 
 /** Rows from the top: three bytes a pixel, one of a mask. */

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -135,6 +136,10 @@ DrawingPtr drawing_from(const Json & json, const uint8_t * pixels, size_t length
         drawing->adapters.push_back({one.at("path").get<std::string>(), one.at("scale").get<float>()});
     }
     take_pictures(json.at("pictures"), pixels, length, *drawing);
+    if (state.upscaler) {
+        if (drawing->pictures.size() != 1 || drawing->pictures[0].channels() != 3) throw std::runtime_error("one picture is made larger");
+        return drawing;
+    }
     sd_img_gen_params_t & params = drawing->params;
     sd_img_gen_params_init(&params);
     params.width = json.at("width").get<int>();
@@ -166,7 +171,15 @@ std::vector<sd_lora_t> adapters_of(const Drawing & drawing) {
     return adapters;
 }
 
+std::vector<uint8_t> upscaled(Drawing & drawing) {
+    const uint32_t scale = static_cast<uint32_t>(get_upscale_factor(state.upscaler));
+    const sd_image_t large = upscale(state.upscaler, drawing.pictures[0].as_image(), scale);
+    const std::unique_ptr<uint8_t, void (*)(void *)> owned(large.data, std::free);
+    return pixels_of(large);
+}
+
 std::vector<uint8_t> draw(Drawing & drawing) {
+    if (state.upscaler) return upscaled(drawing);
     sd_img_gen_params_t params = drawing.params;
     params.prompt = drawing.prompt.c_str();
     params.negative_prompt = drawing.negative_prompt.c_str();
@@ -199,6 +212,15 @@ void enter(Drawing & drawing) {
     if (is_stopped(nullptr)) throw Stopped();
 }
 
+// After a computation that was broken off. An upscaler that cannot be opened again stays as it is.
+void recover() {
+    if (state.context) return tidy(state.context);
+    try {
+        open_upscaler();
+    } catch (...) {
+    }
+}
+
 std::optional<Failure> attempt(Drawing & drawing) {
     try {
         forget_complaint();
@@ -208,11 +230,12 @@ std::optional<Failure> attempt(Drawing & drawing) {
         drawing.pixels = std::move(pixels);
         return std::nullopt;
     } catch (const std::bad_alloc &) {
-        tidy(state.context);
+        recover();
         return Failure(SVC_IMAGE_ERROR_NO_MEMORY, "there is not enough memory to draw the image");
     } catch (...) {
-        tidy(state.context);
-        return caught();
+        const Failure failure = caught();
+        recover();
+        return failure;
     }
 }
 
@@ -298,8 +321,8 @@ void on_step(int step, int steps, float) {
         if (!drawing) return;
         drawing->step = step;
         drawing->steps = steps;
-        // What comes behind the last step is quick.
-        if (!drawing->is_to_pause || step == steps) return;
+        // What comes behind the last step is quick, and an upscaler cannot put aside what it has.
+        if (!drawing->is_to_pause || step == steps || !state.context) return;
     }
     pause(drawing);
 }

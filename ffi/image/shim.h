@@ -25,17 +25,19 @@ enum svc_image_error {
 };
 
 // Starts loading a model on a native thread. `config` is JSON: {path, vae?, textEncoders: paths, taesd?, threads, mmap: bool,
-// flashAttention: bool}. What each file holds is found from its tensors. 0, or negative.
+// flashAttention: bool, upscales: bool}. What each file holds is found from its tensors; one that upscales is an ESRGAN model. 0, or
+// negative.
 SVC_API int32_t svc_image_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {family, multiple: of which sides of images are, isTransformer, hasTinyDecoder,
-// takesReferences, needsReference, device, sampler, scheduler: those that are taken where none is wished, samplers, schedulers}.
+// takesReferences, needsReference, device, sampler, scheduler: those that are taken where none is wished, samplers, schedulers,
+// scale: how many times as large pictures become}.
 SVC_API int32_t svc_image_info(uint8_t * out, int32_t capacity);
 // svc_unload stops all images.
 
 // Begins to draw an image. `options` is JSON: {owner: see svc_abort_listen, prompt, negativePrompt, width, height, seed, steps,
 // guidance, sampler, scheduler, strength, previews, threads, tiles: bool, adapters: [{path, scale}], pictures: [{use: "image" |
-// "mask" | "reference", width, height}]}; `pixels` has those of all pictures, one after the other. 0, or negative: also while
-// another image is computed, or one of this owner is drawn.
+// "mask" | "reference", width, height}]}; `pixels` has those of all pictures, one after the other. Of what upscales, owner and one
+// picture count. 0, or negative: also while another image is computed, or one of this owner is drawn.
 SVC_API int32_t svc_image_start(const uint8_t * options, int32_t options_length, const uint8_t * pixels,
                                 int32_t pixels_length);
 // Has an image pause as soon as a step is done; it may be done before that. 0, or negative when there is none.

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { fileName } from "../../ffi/runtime/library.ts";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
-import { availableMemory } from "../engine/process/memory.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
@@ -54,10 +53,20 @@ export function readImageFiles(config: Config): ImageFiles[] {
         adapters,
       };
     });
-    const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
-    if (twice) throw new ModelFileError(`Two image models are called ${twice.id}; clients could ask for one only.`);
-    return models;
+    return eachOnce(models);
   });
+}
+
+/** Models that make images larger. Throws as `readImageFiles`. */
+export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ImageFile[] {
+  return reading(() => eachOnce(imageUpscaleModels.map((name) => readImageFile(namedModel(name, modelsDir).path))));
+}
+
+/** Throws ModelFileError about two of one name. */
+function eachOnce<Model extends { readonly id: string }>(models: Model[]): Model[] {
+  const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
+  if (!twice) return models;
+  throw new ModelFileError(`Two image models are called ${twice.id}; clients could ask for one only.`);
 }
 
 interface PartPaths {
@@ -81,22 +90,41 @@ export function imageEngines(
   launch: Launch,
   native: NativeFiles,
 ): ImageEngine[] {
-  if (!existsSync(join(native.libraries, fileName("image")))) {
-    if (models.length > 0) launch.log.warn("no image model is offered: the image library is not built");
-    return [];
-  }
-  const engine = (id: string, created: number, parts: Parts) =>
+  if (!isOffered(models.length, launch, native)) return [];
+  const engine = engineWith(config, launch, native);
+  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
+  return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
+}
+
+/** One engine a model that makes images larger, loaded on first use. */
+export function upscaleEngines(
+  models: readonly ImageFile[],
+  config: Config,
+  launch: Launch,
+  native: NativeFiles,
+): ImageEngine[] {
+  if (!isOffered(models.length, launch, native)) return [];
+  const engine = engineWith(config, launch, native);
+  return models.map(({ id, modified, path: modelPath, bytes }) =>
+    engine(id, modified, { modelPath, textEncoders: [], adapters: [], bytes, upscales: true }),
+  );
+}
+
+function isOffered(count: number, { log }: Launch, { libraries }: NativeFiles): boolean {
+  if (existsSync(join(libraries, fileName("image")))) return true;
+  if (count > 0) log.warn("no image model is offered: the image library is not built");
+  return false;
+}
+
+const engineWith =
+  (config: Config, launch: Launch, native: NativeFiles) => (id: string, created: number, parts: Parts) =>
     new ImageEngine({
       engine: { ...computeOptions(config, native), name: id, ...parts },
       model: { id, created },
       launch,
       idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
-      availableBytes: () => availableMemory(),
     });
-  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
-  return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
-}
 
 type Parts = Omit<PainterOptions, "name" | keyof ReturnType<typeof computeOptions>>;
 

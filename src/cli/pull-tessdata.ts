@@ -8,13 +8,14 @@ import { shown } from "../store/models/reference.ts";
 import { tessdataModel } from "../store/models/short-names.ts";
 import { DownloadProgress } from "./download-progress.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
+import { progressOutput } from "./terminal.ts";
 
 /** Downloads the data of a language and tells where it is; returns the exit code. Throws ExitError. */
 export async function pullLanguage(config: Config, hub: HubSettings, name: string): Promise<number> {
   const operand = tessdataModel(name);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
-  const progress = new DownloadProgress(process.stderr, config.logFormat);
+  const progress = new DownloadProgress(progressOutput(config));
   try {
     const path = await pullTessdata({
       name,

@@ -9,6 +9,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, shown, type Reference } from "../store/models/reference.ts";
 import { DownloadProgress, gigabytes } from "./download-progress.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
+import { progressOutput } from "./terminal.ts";
 
 /** Downloads what `name` says and tells how it is served; returns the exit code. Throws ExitError. */
 export async function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
@@ -16,7 +17,7 @@ export async function pullModel(config: Config, hub: HubSettings, name: string):
   const store = new ModelStore(config.modelsDir);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
-  const progress = new DownloadProgress(process.stderr, config.logFormat);
+  const progress = new DownloadProgress(progressOutput(config));
   try {
     const { manifest, changed } = await pull(reference, {
       hub,

@@ -52,7 +52,7 @@ export async function load({ library }: ImageRig, changes: Partial<ImageConfig> 
   const { model, textEncoder, taesd } = DRAW;
   const parts = { path: model, textEncoders: [textEncoder], taesd };
   // Two would wait for each other at every operation when another process has a core.
-  library.loadStart({ ...parts, threads: 1, mmap: true, flashAttention: false, ...changes });
+  library.loadStart({ ...parts, threads: 1, mmap: true, flashAttention: false, upscales: false, ...changes });
   for (;;) {
     const state = library.loadPoll();
     if (state.state === "ready") return undefined;

@@ -1,6 +1,5 @@
 // A model that draws, in a process of its own. A request for several images goes there image by image.
 
-import { SvcError } from "../../domain/errors.ts";
 import type { ImageEvent, ImageModel } from "../../domain/image.ts";
 import { counter, type Metric } from "../../telemetry/exposition.ts";
 import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
@@ -13,15 +12,11 @@ interface KnownModel {
   readonly created: number;
 }
 
-export interface ImageEngineOptions extends LazyEngineOptions<PainterOptions, KnownModel> {
-  /** Bytes that a process may take. */
-  readonly availableBytes: () => number;
-}
+export type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
 
 const LARGEST_SEED = 2 ** 32;
 /** Of a step's time, in what is said of steps lately. */
 const SHARE = 0.3;
-const RETRY_S = 30;
 
 export class ImageEngine
   extends LazyEngine<PainterOptions, KnownModel, ImageModel, PictureJob, PictureEvent>
@@ -33,8 +28,8 @@ export class ImageEngine
   private stepSeconds: number | undefined;
   private lastStep: { readonly job: PictureJob; readonly at: number } | undefined;
 
-  constructor(protected override readonly options: ImageEngineOptions) {
-    super("image", options);
+  constructor(options: ImageEngineOptions) {
+    super("image", { ...options, needBytes: options.engine.bytes });
   }
 
   status(): ImageStatus {
@@ -50,7 +45,6 @@ export class ImageEngine
   }
 
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
-    this.checkMemory();
     const request = ++this.requests;
     for (let image = 0; image < work.count; image++) {
       const own = { ...work, seed: (work.seed + image) % LARGEST_SEED };
@@ -65,16 +59,6 @@ export class ImageEngine
 
   override metrics(): Metric[] {
     return [...super.metrics(), ...drawnMetrics(this.images, this.steps)];
-  }
-
-  /** A model that memory cannot hold would push everything else out before it fails. */
-  private checkMemory(): void {
-    if (this.supervisor.status().state !== "unloaded") return;
-    const { engine, availableBytes } = this.options;
-    const available = availableBytes();
-    if (engine.bytes <= available) return;
-    const message = `The image model needs ${gigabytes(engine.bytes)} of memory for its weights alone; ${gigabytes(available)} are free.`;
-    throw new SvcError("engine_unavailable", message, { retryAfterSeconds: RETRY_S });
   }
 
   /** The events of an image; takes note of how long steps take. */
@@ -104,5 +88,3 @@ export const drawnMetrics = (images: number, steps: number): Metric[] => [
   counter("svc_images_total", "Images that were drawn.", images),
   counter("svc_image_steps_total", "Steps of images that were computed.", steps),
 ];
-
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

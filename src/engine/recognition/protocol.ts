@@ -4,9 +4,19 @@
 import type { RecognitionTask, RecognitionWork, RecognizedPage } from "../../domain/recognition.ts";
 import type { FromEngine } from "../process/protocol.ts";
 
+/** PP-OCR's files: nets that find lines, tell which are upside down and read them, and the characters that these are made of. */
+export interface PpocrFiles {
+  readonly finder: string;
+  readonly director: string;
+  readonly reader: string;
+  readonly characters: string;
+}
+
 export interface RecognizerOptions {
   /** The engine's working directory. */
   readonly libraries: string;
+  /** Absent: Tesseract reads all text. */
+  readonly ppocr?: PpocrFiles;
 }
 
 /** What loading tells: nothing, so far. */

@@ -16,7 +16,7 @@ const MB = 1024 * 1024;
 const LONGEST_LINE = 100 * MB;
 
 /**
- * Writes a content to `path`; returns its size in bytes. `claim` is asked for room for each piece. Throws SvcError
+ * Writes a content to `path`; returns its size in bytes. `claim` reserves room for each piece. Throws SvcError
  * `payload_too_large`, `invalid_json` or `invalid_value` about the content, `server_busy` when `budget` is used up, what the
  * system throws, or what `chunks` or `claim` throws; then nothing is left behind. `isLines`: it must be JSON Lines.
  */

@@ -98,6 +98,7 @@ const traits: ImageTraits = {
   scheduler: "simple",
   samplers: ["euler"],
   schedulers: ["simple"],
+  scale: 1,
 };
 const model: ImageModel & { name: string } = {
   name: "fake",
@@ -120,7 +121,7 @@ function start(stepMs = 0) {
   let now = 0;
   const library = new FakePainter(() => void (now += stepMs));
   const sent: FromPainter[] = [];
-  const painter = { model, multiple: 8, needsImage: false, scheduler: "simple", adapters: [] };
+  const painter = { model, multiple: 8, needsImage: false, scheduler: "simple", scale: 1, adapters: [] };
   const tools = { library, traits, painter, threads: () => 1, now: () => now };
   const worker = new ImageWorker(tools, model, (message) => sent.push(message));
   let key = 0;

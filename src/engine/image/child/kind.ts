@@ -14,11 +14,13 @@ import { ImageWorker } from "./worker.ts";
 /** As large as a picture of a demonstration is delivered. */
 const LARGEST_DEMO = 1024;
 const DEMO_STEPS = 4;
+/** What comes is what is made larger; how large it may be is checked before. */
+const UPSCALER = { size: { width: 8192, height: 8192 }, largestSide: 8192, steps: 1, guidance: 1 } as const;
 
 export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, PictureEvent> = {
   async load(options, send) {
     const { libraries, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
-    const { threads, mmap, flashAttention, adapters, demo, name } = options;
+    const { threads, mmap, flashAttention, adapters, demo, name, upscales = false } = options;
     const library = openImageLibrary(libraries);
     library.listenForAborts(ABORT_FD);
     library.loadStart({
@@ -29,6 +31,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
       threads,
       mmap,
       flashAttention: flashAttention === "on",
+      upscales,
     });
     await untilLoaded(library, send);
     const traits = library.traits();
@@ -38,6 +41,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
       multiple: traits.multiple,
       needsImage: traits.needsReference,
       scheduler: traits.scheduler,
+      scale: traits.scale,
       adapters,
       ...(demo && { drawsIn: demo }),
     };
@@ -54,9 +58,9 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
   },
 };
 
-function describe({ name, bytes, adapters, demo }: PainterOptions, traits: ImageTraits): ImageModel {
+function describe({ name, bytes, adapters, demo, upscales }: PainterOptions, traits: ImageTraits): ImageModel {
   const { family, device, sampler, samplers, schedulers, takesReferences, needsReference } = traits;
-  const { size, largestSide, steps, guidance } = habitsOf(family, name);
+  const { size, largestSide, steps, guidance } = upscales ? UPSCALER : habitsOf(family, name);
   return {
     family,
     bytes,

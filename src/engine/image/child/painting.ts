@@ -75,12 +75,12 @@ export class Painting {
    * Throws ImageError, with the code `stopped` after `library.stop()` or an abort request.
    */
   async draw(isOver: () => boolean): Promise<Painted | undefined> {
-    const { library, threads } = this.tools;
+    const { library, traits, threads } = this.tools;
     const { key } = this.request;
     if (this.canvas) library.resume(key, threads());
     else this.canvas = await this.begin();
     const isDone = await this.follow(this.canvas, isOver);
-    return isDone ? painted(this.canvas, library.take(key)) : undefined;
+    return isDone ? painted(this.canvas, traits.scale, library.take(key)) : undefined;
   }
 
   private async begin(): Promise<Canvas> {
@@ -137,11 +137,13 @@ export class Painting {
   }
 }
 
-function painted({ drawn, delivered, pictures }: Canvas, rgb: Uint8Array): Painted {
+/** `scale`: how many times as large as the canvas the image is. */
+function painted({ drawn, delivered, pictures }: Canvas, scale: number, rgb: Uint8Array): Painted {
   const mask = pictures.find(({ use }) => use === "mask");
   const image = pictures.find(({ use }) => use === "image");
   const whole = mask && image ? composed(rgb, image.pixels, mask.pixels) : rgb;
-  return { pixels: { ...drawn, rgb: whole }, size: delivered };
+  const made = { width: drawn.width * scale, height: drawn.height * scale };
+  return { pixels: { ...made, rgb: whole }, size: delivered };
 }
 
 async function picturesOf({ image, references, mask }: Sources, plan: Plan, size: ImageSize): Promise<Picture[]> {

@@ -43,7 +43,7 @@ export class RecognitionWorker {
     const { key } = job;
     this.turns.remove(job);
     this.send({ type: "started", keys: [key] });
-    this.watch.begin(key);
+    this.watch.begin(key, LONGEST_PAGE_MS[job.task.text?.engine ?? "tesseract"]);
     let reading: (NextPageJob & { readonly key: JobKey }) | undefined;
     try {
       reading = "wanted" in job ? await this.opened(job) : job;
@@ -92,7 +92,7 @@ function known(error: unknown, field: string, page: number): unknown {
     );
   }
   if (!(error instanceof TooLong)) return error;
-  const limit = `${LONGEST_PAGE_MS / 1000} s of computing`;
+  const limit = `${error.limitMs / 1000} s of computing`;
   const message = `'${field}' must have pages that are read in ${limit}; page ${page} takes longer.`;
   return new SvcError("unprocessable_media", message, { param: field });
 }

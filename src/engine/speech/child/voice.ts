@@ -2,7 +2,7 @@
 
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
 import { messagesRead } from "../../process/turns.ts";
-import { loadOnnx } from "./onnx-session.ts";
+import { loadOnnx } from "../../process/onnx-session.ts";
 import { sayAt } from "./own-speeds.ts";
 import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
 
