@@ -28,8 +28,7 @@ export class Turns<Job extends Turn> {
   async run(step: () => Promise<void>): Promise<never> {
     for (;;) {
       if (this.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
-      // Messages that came meanwhile are read here.
-      await new Promise(setImmediate);
+      await messagesRead();
       await step();
     }
   }
@@ -75,6 +74,15 @@ export class Turns<Job extends Turn> {
   private get areOver(): boolean {
     return this.jobs.every(({ isHeld }) => isHeld === true);
   }
+}
+
+/**
+ * Resolves when messages were read that came before. After one turn of the event loop they are not, where the caller went on
+ * from a file or a timer: immediate callbacks come before what is to be read.
+ */
+export async function messagesRead(): Promise<void> {
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
 }
 
 /** Whether two jobs are of the same client: nobody's are of nobody else. */

@@ -1,6 +1,7 @@
 // The voice: ONNX Runtime as WebAssembly reads phonemes, and the vocoder makes sound of what it says of them.
 
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
+import { messagesRead } from "../../process/turns.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { sayAt } from "./own-speeds.ts";
 import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
@@ -37,7 +38,7 @@ export class Voice {
         speed: new Tensor("float32", Float32Array.of(given), [1]),
       });
       // Computation blocks: what came meanwhile is read before the next.
-      await new Promise(setImmediate);
+      await messagesRead();
       return this.vocoder.synthesize(framesOf(outputs), normalNumbers(SEED));
     });
   }

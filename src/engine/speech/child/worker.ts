@@ -8,7 +8,7 @@ import { ProgramError } from "../../process/program.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
-import { Turns } from "../../process/turns.ts";
+import { messagesRead, Turns } from "../../process/turns.ts";
 
 /** A source of voices that is loaded. */
 export interface Speaker {
@@ -109,7 +109,7 @@ export class SpeechWorker {
       if (sentence === undefined) return this.finish(job, job.encoder);
       job.pieces = (await this.speaker.pieces(sentence, job.work)).toReversed();
       // Reading blocks as saying does: a cancel that came meanwhile is read before the next.
-      await new Promise(setImmediate);
+      await messagesRead();
     }
     const piece = job.pieces.pop();
     if (piece === undefined || !this.turns.has(job)) return;
@@ -121,7 +121,7 @@ export class SpeechWorker {
     const most = Math.round(ENCODED_SECONDS * this.speaker.sampleRate);
     for (let at = 0; at < samples.length && this.turns.has(job); at += most) {
       this.tell(job, job.encoder.push(samples.subarray(at, at + most)));
-      await new Promise(setImmediate);
+      await messagesRead();
     }
   }
 

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../http/harness.ts";
+import { Turns } from "../../../src/engine/process/turns.ts";
+
+test("what comes while something is computed is read before the next turn", async () => {
+  const sent = join(temporaryFolder(), "sent");
+  const { promise: read, resolve } = Promise.withResolvers<unknown>();
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "reading-child.ts"), sent], {
+    stdio: ["ignore", "ignore", "inherit"],
+    ipc(message) {
+      if (message !== "computing") return resolve(message);
+      child.send("a job");
+      // It is written when this turn of the event loop ends.
+      setTimeout(() => writeFileSync(sent, ""), 20);
+    },
+  });
+  expect(await read).toEqual([1, 1, 1, 1, 1, 1]);
+  child.kill();
+  await child.exited;
+}, 30_000);
+
+test("who comes is next, whoever had the last turn and however many jobs it has", () => {
+  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  for (const name of ["a1", "a2", "a3"]) turns.add({ name, client: "a" });
+  expect(turns.next()?.name).toBe("a1");
+  turns.add({ name: "b1", client: "b" });
+  expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["b1", "a2", "b1"]);
+});
+
+test("a job that is put back is the next one of its client, behind other clients", () => {
+  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  for (const name of ["a1", "a2"]) turns.add({ name, client: "a" });
+  const first = turns.next();
+  turns.remove(first);
+  turns.add({ name: "b1", client: "b" });
+  if (first) turns.putBack(first);
+  expect([turns.next()?.name, turns.next()?.name]).toEqual(["b1", "a1"]);
+});
+
+test("jobs of nobody take turns like clients of their own", () => {
+  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  for (const name of ["x", "y"]) turns.add({ name });
+  expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["x", "y", "x"]);
+});
