@@ -28,6 +28,7 @@ const PYTHONS = [
   { sdk: "pydantic-ai", majors: ["2"], checks: ["pydantic_ai_client.py"] },
   { sdk: "smolagents", majors: ["1"], checks: ["smolagents_client.py"] },
   { sdk: "dspy", majors: ["3"], checks: ["dspy_client.py"] },
+  { sdk: "haystack", majors: ["3"], checks: ["haystack_client.py"] },
 ];
 
 const root = join(import.meta.dir, "../..");

@@ -17,10 +17,11 @@ export function exampleReport(results: readonly ExampleResult[]): Report {
     result.differences.length === 0 ? "alike" : isOdd(result) ? "**different**" : "on purpose";
   const lines = results.map((result) => [`\`${result.name}\``, String(result.fields), verdict(result)]);
   const reasons = new Map<string, Set<string>>();
-  for (const { text, reason = "**no reason**" } of results.flatMap(({ differences }) => differences)) {
-    reasons.set(reason, (reasons.get(reason) ?? new Set()).add(text));
+  for (const { text, reason } of results.flatMap(({ differences }) => differences)) {
+    const why = reason === undefined ? "**Different.**" : `On purpose: ${reason}.`;
+    reasons.set(why, (reasons.get(why) ?? new Set()).add(text));
   }
-  const differing = [...reasons].map(([reason, texts]) => `- On purpose: ${reason}.\n  - ${[...texts].join(", ")}`);
+  const differing = [...reasons].map(([why, texts]) => `- ${why}\n  - ${[...texts].join(", ")}`);
   const table = formatTable(["example", "fields", "verdict"], lines);
   const failed = results.filter(isOdd).length;
   const markdown = [INTRODUCTION, ...table, "", ...differing].join("\n");

@@ -15,7 +15,7 @@ export interface Report {
   readonly failed: number;
 }
 
-const INTRODUCTION = `# Sampling, vectors and scores: svc against llama-server
+const INTRODUCTION = `# Sampling, vectors, scores and examples: svc against llama-server
 
 Written by \`bun test/parity/main.ts --write\`. Both servers run the same llama.cpp libraries on svc-mini with one thread,
 one request at a time and equal flags; every row is asked with several prompts and seeds and 64 tokens at most. Before
