@@ -169,6 +169,8 @@ export class Replica {
     const tries = this.breaker.begin();
     try {
       const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
+      // What each model can do may take a while to be shown; requests are translated for its kind from now on.
+      this.description ??= { kind, models };
       this.description = { kind, models: await this.show(kind, models) };
       this.listingFailure = undefined;
       this.breaker.succeeded();

@@ -13,10 +13,12 @@ import { makeTinyModel } from "./tiny-model.ts";
 
 const STREAMS = 24;
 const MODEL = "gpu/tiny";
+/** Without `strict`, vLLM holds arguments to no schema. */
 const tool = (name: string) => ({
   type: "function",
   function: {
     name,
+    strict: true,
     parameters: {
       type: "object",
       properties: { city: { enum: ["Oslo", "Rome"] } },
@@ -71,6 +73,13 @@ const post = async (url: string, fields: Record<string, unknown>): Promise<Answe
 const textOf = ({ body }: Answer) => body.choices[0].message.content ?? "";
 
 async function checkCapabilities(url: string): Promise<void> {
+  // It serves before it knows all of its upstreams.
+  for (let second = 0; second < 60; second++) {
+    const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
+    if (data.some(({ id }) => id === MODEL)) break;
+    await Bun.sleep(1000);
+  }
+  await Bun.sleep(15_000);
   const { models } = (await (await fetch(`${url}/v1/models`)).json()) as {
     models: { name: string; capabilities: string[] }[];
   };

@@ -13,6 +13,17 @@ export interface VllmServer {
 
 const START_MS = 15 * 60_000;
 
+/** The first requests, and the first with a grammar, take a server tens of seconds on a busy machine. */
+async function warmUp(url: string): Promise<void> {
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
+  const tool_choice = { type: "function", function: { name: "f" } };
+  for (const extra of [{}, { tools, tool_choice }]) {
+    const body = { model: "tiny", messages: [{ role: "user", content: "hi" }], max_tokens: 8, ...extra };
+    const headers = { "content-type": "application/json" };
+    await (await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: JSON.stringify(body) })).text();
+  }
+}
+
 /** Starts one and resolves when it answers. `python`: of an environment that has vLLM. Throws with what it wrote when it ends. */
 export async function startVllm(python: string, model: string, port: number): Promise<VllmServer> {
   const options =
@@ -45,6 +56,7 @@ export async function startVllm(python: string, model: string, port: number): Pr
     )
       break;
   }
+  await warmUp(url);
   const running = async () => {
     const text = await (await fetch(`${url}/metrics`)).text();
     return Number(/^vllm:num_requests_running\{[^}]*\} (\S+)$/m.exec(text)?.[1]);
