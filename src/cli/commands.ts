@@ -81,6 +81,17 @@ export const commands = {
     ],
   },
   models: { usage: "[--json]", help: "list the models of the server at --host and --port", most: 0, flags: [json] },
+  upstreams: {
+    usage: "[--drain NAME] [--json]",
+    help: "list the upstreams of the server at --host and --port, or drain one",
+    most: 0,
+    flags: [
+      { name: "drain", value: "NAME", help: "Send an upstream no new requests; those under way end." },
+      { name: "resume", value: "NAME", help: "Send it requests again." },
+      { name: "replica", value: "URL", help: "Drain or resume this replica of it alone." },
+      json,
+    ],
+  },
   wait: {
     usage: "[--timeout N]",
     help: "wait until the server at --host and --port is ready",

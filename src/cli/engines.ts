@@ -4,6 +4,7 @@ import { hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../engine/process/memory.ts";
+import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
@@ -61,6 +62,7 @@ export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logg
     engineTimeoutMs,
     log,
     clock: systemClock,
+    memory: new MemoryBudget(),
   };
 }
 
@@ -121,7 +123,7 @@ export function embeddingEngines(
       maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    return new EmbeddingEngine({ engine, model, launch, idleMs: config.idleUnloadMs });
+    return new EmbeddingEngine({ engine, model, launch, idleMs: config.idleUnloadMs, needBytes: file.fileBytes });
   });
 }
 
@@ -146,7 +148,7 @@ export function transcriptionEngines(
   const { embeddedTranscription, embeddedVad } = native;
   const isMissing = given.length === 0 && embeddedTranscription !== undefined;
   const files = isMissing ? [readWhisperFile(embeddedTranscription)] : given;
-  return files.map(({ path, id, modified }) => {
+  return files.map(({ path, id, bytes, modified }) => {
     const compute = computeOptions(config, native);
     const engine = {
       ...compute,
@@ -155,7 +157,8 @@ export function transcriptionEngines(
       parallel: recordingsAtOnce(compute.threads),
       maxSeconds: config.maxAudioMinutes * 60,
     };
-    return new TranscriptionEngine({ engine, model: { id, created: modified }, launch, idleMs: config.idleUnloadMs });
+    const model = { id, created: modified };
+    return new TranscriptionEngine({ engine, model, launch, idleMs: config.idleUnloadMs, needBytes: bytes });
   });
 }
 
@@ -195,7 +198,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(draft && { draft }),
   });
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
-  const { prefixCache, speculation, sampling, chatTemplate, constrain } = config;
+  const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
   const options: EngineOptions = {
     ...computeOptions(config, native),
     batch,
@@ -206,6 +209,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     maxQueueTokens,
     prefixCache,
     speculation,
+    contextShift,
     sampling,
     chatTemplate,
     constrain,

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { fileName } from "../../ffi/runtime/library.ts";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
-import { availableMemory } from "../engine/process/memory.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
@@ -125,7 +124,6 @@ const engineWith =
       launch,
       idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
-      availableBytes: () => availableMemory(),
     });
 
 type Parts = Omit<PainterOptions, "name" | keyof ReturnType<typeof computeOptions>>;

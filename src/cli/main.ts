@@ -24,9 +24,10 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(text);
       return exitCodes.ok.code;
     }
-    config = readConfig(commandLine.values, processEnvironment(), process.cwd());
+    const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
+    config = reread();
     if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
-    return await run(commandLine, config);
+    return await run(commandLine, config, reread);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
@@ -56,7 +57,7 @@ function informationText({ action, command, operands: [shell = ""] }: CommandLin
   }
 }
 
-async function run(commandLine: CommandLine, config: Config): Promise<number> {
+async function run(commandLine: CommandLine, config: Config, reread: () => Config): Promise<number> {
   const { action, operands, flags } = commandLine;
   const [operand = ""] = operands;
   const json = flags["json"] === true;
@@ -87,6 +88,10 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
       const { listModels } = await import("./models.ts");
       return listModels(config, json);
     }
+    case "upstreams": {
+      const { listUpstreams } = await import("./upstreams.ts");
+      return listUpstreams(config, flags);
+    }
     case "wait": {
       const { waitForServer } = await import("./wait.ts");
       return waitForServer(config, flags);
@@ -108,16 +113,20 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
       return ocr(config, operands, flags);
     }
     default:
-      return serveOrAnswer(commandLine, config, json);
+      return serveOrAnswer(commandLine, config, reread);
   }
 }
 
-async function serveOrAnswer(commandLine: CommandLine, config: Config, json: boolean): Promise<number> {
+async function serveOrAnswer(commandLine: CommandLine, config: Config, reread: () => Config): Promise<number> {
+  const json = commandLine.flags["json"] === true;
   const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {
-    if (json) throw new UsageError("--json is for one answer (svc -s), svc list, svc models and svc say --voices.");
+    if (json)
+      throw new UsageError(
+        "--json is for one answer (svc -s), svc list, svc models, svc upstreams and svc say --voices.",
+      );
     const { serve } = await import("./serve.ts");
-    return serve(config);
+    return serve(config, reread);
   }
   needModel(config);
   const { answer } = await import("./one-shot.ts");

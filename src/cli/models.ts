@@ -1,12 +1,19 @@
 // `svc models`: what the server that runs at --host and --port can be asked for.
 
 import type { Config } from "../config/config.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
-import { askServer, serverUrl } from "./running-server.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { fetchList } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 
+interface ListedModel {
+  readonly id: string;
+  readonly owned_by: string;
+  readonly loaded?: boolean;
+  readonly max_context_length?: number;
+}
+
 interface Listing {
-  readonly data: readonly { id: string; owned_by: string; loaded?: boolean; max_context_length?: number }[];
+  readonly data: readonly ListedModel[];
   readonly models?: readonly { name: string; capabilities: readonly string[] }[];
 }
 
@@ -15,24 +22,9 @@ interface Listing {
  * JSON. Throws ExitError.
  */
 export async function listModels(config: Config, asJson: boolean): Promise<number> {
-  const listing = await fetchListing(config);
+  const listing: Listing = await fetchList<ListedModel>(config, "/v1/models");
   process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
   return exitCodes.ok.code;
-}
-
-async function fetchListing(config: Config): Promise<Listing> {
-  const url = serverUrl(config);
-  try {
-    const response = await askServer(config, "/v1/models");
-    if (response.status === 401)
-      throw new ExitError("failure", `${url} wants an API key, and the first of --api-key and --api-key-file is sent.`);
-    const listing = (await response.json()) as Partial<Listing>;
-    if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
-  } catch (error) {
-    if (error instanceof ExitError) throw error;
-    // Said below.
-  }
-  throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);
 }
 
 /** The listing as aligned columns with a head line. */

@@ -65,9 +65,10 @@ import {
   unpack,
   type PreparedModel,
 } from "./engines.ts";
-import { createGateway, type GatewayParts } from "./gateway.ts";
-import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { ImageFile } from "../model/image-file.ts";
+import { createGateway } from "./gateway.ts";
+import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { findPpocr } from "./ppocr-files.ts";
@@ -95,7 +96,7 @@ export interface Services {
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
   /** Models of other servers; its `start` is the caller's. */
-  readonly others?: GatewayParts;
+  readonly upstreams: Gateway;
 }
 
 export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGiven" | "context"> {
@@ -187,7 +188,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock, config.metricsNames);
-  const others = createGateway(config, clock, log);
+  const upstreams = createGateway(config, clock, log);
   const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const offered = new OfferedModels([
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
@@ -197,7 +198,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...painters.map(offeredImages),
     ...upscalers.map(offeredUpscaling),
   ]);
-  const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
+  const sources = [offered, upstreams, systemModel];
   const { transcribeInput, ocrInput } = config;
   const read = { image: ocrInput, audio: transcribeInput };
   const router = engine
@@ -262,7 +263,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
       inUse: filesInUse(config),
       now: clock.wall,
     }),
-    ...(others && { others }),
+    upstreams,
   };
 }
 

@@ -8,17 +8,18 @@ import { banner, exposure, gatewayBanner } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { ReadyFile } from "./ready-file.ts";
+import { reloadOnHangup } from "./reload.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 
-/** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
-export async function serve(config: Config): Promise<number> {
+/** Serves until SIGINT or SIGTERM; returns the exit code. `reread` reads the configuration again. Throws ExitError when it cannot start. */
+export async function serve(config: Config, reread: () => Config): Promise<number> {
   if (config.requireAuth && exposure(config)) {
     throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
   }
-  return config.serveModel ? serveModel(config) : serveOthers(config);
+  return config.serveModel ? serveModel(config, reread) : serveOthers(config, reread);
 }
 
-async function serveModel(config: Config): Promise<number> {
+async function serveModel(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const runtime = createRuntime(config);
   const { engine } = runtime;
@@ -29,7 +30,7 @@ async function serveModel(config: Config): Promise<number> {
     await engine.stop();
     throw error;
   });
-  const stopped = stopOnSignal(runtime, server, readyFile);
+  const stopped = stopOnSignal(runtime, server, readyFile, reread);
   const looked = lookForOthers(runtime, server);
   const progress = config.logFormat === "text" ? showLoading(engine, process.stderr) : undefined;
   try {
@@ -50,12 +51,12 @@ async function serveModel(config: Config): Promise<number> {
 }
 
 /** Serves what other servers have. */
-async function serveOthers(config: Config): Promise<number> {
+async function serveOthers(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const services = createGatewayServices(config);
   const { log } = services;
   const server = await startListening(services);
-  const stopped = stopOnSignal(services, server, readyFile);
+  const stopped = stopOnSignal(services, server, readyFile, reread);
   await Promise.race([lookForOthers(services, server), stopped]);
   const models = services.router.models().filter(({ remote }) => remote).length;
   readyFile.write(server.url);
@@ -71,9 +72,9 @@ function warnOfExposure({ config, log }: Services, { port }: RunningServer): voi
 }
 
 /** Resolves when other servers have told of their models, or had their time to. */
-async function lookForOthers({ others }: Services, { port }: RunningServer): Promise<void> {
-  others?.exclude(port);
-  await others?.gateway.start();
+async function lookForOthers({ upstreams }: Services, { port }: RunningServer): Promise<void> {
+  upstreams.exclude(port);
+  await upstreams.start();
 }
 
 async function startListening(runtime: Services): Promise<RunningServer> {
@@ -100,8 +101,13 @@ function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): vo
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal(services: Services, server: RunningServer, readyFile: ReadyFile): Promise<number> {
-  const { others, log, requests, config } = services;
+function stopOnSignal(
+  services: Services,
+  server: RunningServer,
+  readyFile: ReadyFile,
+  reread: () => Config,
+): Promise<number> {
+  const { upstreams, log, requests, config } = services;
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {
@@ -110,7 +116,7 @@ function stopOnSignal(services: Services, server: RunningServer, readyFile: Read
     readyFile.remove();
     log.info("stopping", { signal, active: requests.activeCount, drain_ms: config.drainTimeoutMs });
     await server.stop();
-    others?.gateway.stop();
+    upstreams.stop();
     await stopEngines(services);
     services.transcriptions.recordings.close();
     services.recognition.documents.close();
@@ -118,5 +124,6 @@ function stopOnSignal(services: Services, server: RunningServer, readyFile: Read
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));
+  reloadOnHangup({ ...services, reread, hangUp: () => void stop("SIGHUP") });
   return promise;
 }

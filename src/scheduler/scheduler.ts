@@ -228,9 +228,17 @@ export class Scheduler {
     const adapters = this.keyOf(plan.adapters);
     this.turns.served(adapters);
     this.interlude.served(adapters);
-    if (plan.steps > 1) return this.results.applySteps(plan, tokens, ms);
     // Streams of other adapters wait for these prompts too: prompts are sized as if all streams were in the step.
-    return this.results.apply(plan, tokens, ms, plan.prefillRows > 0 ? this.streams.length : plan.decodeRows);
+    const streams = plan.prefillRows > 0 ? this.streams.length : plan.decodeRows;
+    const sampled =
+      plan.steps > 1 ? this.results.applySteps(plan, tokens, ms) : this.results.apply(plan, tokens, ms, streams);
+    for (const sequence of this.queue.running) if (sequence.isFull) this.shift(sequence);
+    return sampled;
+  }
+
+  /** Tokens of a request that were dropped because its context was full. */
+  droppedTokens(key: Key): number {
+    return this.byKey.get(key)?.dropped ?? 0;
   }
 
   /**
@@ -239,6 +247,14 @@ export class Scheduler {
    */
   preemptNewest(now: number): boolean {
     return this.queue.preemptNewest(now);
+  }
+
+  /** Drops older tokens; those behind them are computed again at their new positions, as a prompt is. */
+  private shift(sequence: Sequence): void {
+    this.speculation.release(sequence);
+    sequence.shift();
+    if (!this.limits.canTrim) sequence.computed = 0;
+    this.kv.cut(sequence);
   }
 
   private get streams(): Sequence[] {

@@ -2,6 +2,7 @@
 
 import { defaultAdapters } from "../domain/adapters.ts";
 import type { CancelCause } from "../domain/cancel.ts";
+import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, FinishEvent, GenerateEvent, GenerateRequest, ReadInput } from "../domain/generate.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
@@ -46,6 +47,7 @@ export class GenerationService {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, client, deadline, model, background }] = requests;
     const backend = this.deps.router.find(model, "chat");
+    if (!backend.takesForeignFields) for (const request of requests) refuseForeign(request);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, backend, id, client, places, deadline, background, cancel };
@@ -126,6 +128,11 @@ export class GenerationService {
     const options = { limits, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
+}
+
+function refuseForeign({ foreign }: GenerateRequest): void {
+  const [param] = Object.keys(foreign ?? {});
+  if (param !== undefined) throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
 }
 
 /** The same events; the acceptance tells what was read. */

@@ -25,6 +25,7 @@ import { RequestService } from "../../src/service/request.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { noUpstreams } from "../http/harness.ts";
 import { testStore } from "../support/stored-models.ts";
 import { Exchanges } from "./exchanges.ts";
 
@@ -97,7 +98,17 @@ export class ScriptedModel {
     const pictures = new Pictures(tmpdir());
     const images = new ImageService({ router, requests, pictures, kept: new KeptImages(clock) });
     const version = "0.0.0-test";
-    const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions, speech };
+    const own = {
+      engine,
+      engines: [],
+      upstreams: noUpstreams(),
+      requests,
+      router,
+      generation,
+      embeddings,
+      transcriptions,
+      speech,
+    };
     const services = { ...own, recognition, classification, images, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);

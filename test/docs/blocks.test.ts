@@ -148,11 +148,20 @@ async function check(block: Block, definitions: string): Promise<void> {
       return parsePython(block);
     case "json":
       return void JSON.parse(code);
+    case "yaml":
+      return checkYaml(Bun.YAML.parse(code));
     case "toml":
       return void Bun.TOML.parse(code);
     default:
       throw new Error(`Nothing here runs blocks in "${language}".`);
   }
+}
+
+/** What containers call svc with is parsed. */
+function checkYaml(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value) && value.includes("--no-model")) parseArguments(value.map(String));
+  else for (const inner of Object.values(value)) checkYaml(inner);
 }
 
 describe.each(pages().map((page) => [page.path, blocksOf(page)] as const))("%s", (_, blocks) => {

@@ -109,7 +109,7 @@ describe("any other is 401, whatever it asks for, and nothing is computed", () =
 
 test("what is for everybody needs no key, and the health tells only those who have one of models and engines", async () => {
   const { url } = serveKeyed();
-  for (const path of ["/", "/docs", "/openapi.json"]) expect((await fetch(url + path)).status).toBe(200);
+  for (const path of ["/", "/docs", "/openapi.json", "/v1/health"]) expect((await fetch(url + path)).status).toBe(200);
   const health = async (headers = {}) =>
     Object.keys((await (await fetch(`${url}/health`, { headers })).json()) as object);
   expect(await health()).toEqual(["status", "timestamp", "version"]);

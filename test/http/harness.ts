@@ -16,6 +16,7 @@ import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { FakeReader } from "../support/fake-recognition-engine.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
@@ -53,7 +54,7 @@ import { TestClock } from "../support/test-clock.ts";
 export const testConfig: Config = {
   serveModel: true,
   alias: [],
-  gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
+  gateway: { discover: false, ports: [], upstreams: [], hedge: false, timeoutMs: 5000 },
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],
@@ -92,6 +93,7 @@ export const testConfig: Config = {
   kvType: "f16",
   kvMode: "auto",
   kvDirSize: 8192,
+  contextShift: false,
   prefixCache: true,
   speculation: true,
   draftMax: 8,
@@ -225,6 +227,9 @@ export function temporaryFolder(): string {
 const newFolder = () => mkdtempSync(join(tmpdir(), "svc-test-"));
 const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
+/** A gateway to no other server. */
+export const noUpstreams = () => new Gateway({ configured: [], clock: new TestClock(), log: new RecordingLog() });
+
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
 
@@ -328,6 +333,7 @@ export function serve(
     recognition,
     classification,
     images,
+    upstreams: beside.find((source) => source instanceof Gateway) ?? noUpstreams(),
     metrics,
     log,
     clock,

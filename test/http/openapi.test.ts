@@ -9,7 +9,7 @@ import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
 import { pngHeader } from "../media/files.ts";
 import { testStore } from "../support/stored-models.ts";
-import { serve, testConfig } from "./harness.ts";
+import { noUpstreams, serve, testConfig } from "./harness.ts";
 
 const describeServer = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
 
@@ -37,6 +37,7 @@ function registered(): string[] {
   const services = {
     engine,
     engines: [],
+    upstreams: noUpstreams(),
     requests,
     router,
     generation,

@@ -48,11 +48,11 @@ describe.skipIf(!isBuilt)("an upscaling model", () => {
       const small = picture(9, 6);
       const before = await draw(rig, { pictures: [small] });
       rig.library.start(options({ pictures: [picture(600, 400)] }));
-      while (rig.library.progress().step < 1) await Bun.sleep(2);
-      expect(rig.library.progress().steps).toBeGreaterThan(10);
-      rig.library.stop();
-      while (rig.library.state() === "drawing") await Bun.sleep(2);
-      expect(rig.library.state()).toBe("none");
+      while (rig.library.progress(1).step < 1) await Bun.sleep(2);
+      expect(rig.library.progress(1).steps).toBeGreaterThan(10);
+      rig.library.stop(1);
+      while (rig.library.state(1) === "drawing") await Bun.sleep(2);
+      expect(rig.library.state(1)).toBe("none");
       expect(await draw(rig, { pictures: [small] })).toEqual(before);
     },
     PATIENCE_MS,

@@ -6,10 +6,10 @@ import type { Timers } from "../../domain/clock.ts";
 const TICK_MS = 1000;
 /** Silence after which an engine is said to be stalled; half of the limit, where that is less. */
 const STALLED_MS = 10_000;
-/** The longest that clients of a stalled engine are told to wait. */
+/** The longest `Retry-After` for clients of a stalled engine. */
 const RETRY_MS = 10_000;
 
-/** What native code told of itself since it was last asked. */
+/** What native code reported of itself since the last look. */
 export interface Pulse {
   /** A computation has moved on. */
   readonly moved: boolean;
@@ -23,7 +23,7 @@ export interface WatchdogOptions {
   readonly limitMs: number;
   /** Milliseconds for which a healthy one may be silent in a computation; default: none is. */
   readonly quietMs?: number;
-  /** Asked once a second; undefined: nothing was told. */
+  /** Called once a second; undefined: nothing was reported. */
   readonly pulse: () => Pulse | undefined;
   readonly onStalled: () => void;
   /** It is heard again after so many milliseconds. */

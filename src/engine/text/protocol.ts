@@ -23,6 +23,8 @@ export interface EngineOptions extends ComputeOptions {
   readonly context: number;
   /** Largest prompt plus output of one request. */
   readonly maxModelLen: number;
+  /** Whether requests drop their older tokens where that is full, and go on. */
+  readonly contextShift: boolean;
   /** Prompt tokens that may wait; one request may wait, however long. */
   readonly maxQueueTokens: number;
   readonly parallel: number;

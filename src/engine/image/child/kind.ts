@@ -47,7 +47,8 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
     };
     // Of ggml's threads all wait for the slowest one.
     const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
-    const worker = new ImageWorker({ library, traits, painter, threads: free }, { ...model, name }, send);
+    const tools = { library, traits, painter, threads: free, now: () => performance.now() };
+    const worker = new ImageWorker(tools, { ...model, name }, send);
     return {
       ready: model,
       submit: (key, job) => worker.submit(key, job),
