@@ -136,7 +136,7 @@ DrawingPtr drawing_from(const Json & json, const uint8_t * pixels, size_t length
         drawing->adapters.push_back({one.at("path").get<std::string>(), one.at("scale").get<float>()});
     }
     take_pictures(json.at("pictures"), pixels, length, *drawing);
-    if (state.upscaler) {
+    if (is_upscaler()) {
         if (drawing->pictures.size() != 1 || drawing->pictures[0].channels() != 3) throw std::runtime_error("one picture is made larger");
         return drawing;
     }
@@ -171,15 +171,17 @@ std::vector<sd_lora_t> adapters_of(const Drawing & drawing) {
     return adapters;
 }
 
+// The weights are read anew: that takes a moment, and leaves nothing of a picture that paused or was broken off.
 std::vector<uint8_t> upscaled(Drawing & drawing) {
-    const uint32_t scale = static_cast<uint32_t>(get_upscale_factor(state.upscaler));
-    const sd_image_t large = upscale(state.upscaler, drawing.pictures[0].as_image(), scale);
+    const Upscaler upscaler = open_upscaler(drawing.threads);
+    counts_tiles = true;
+    const sd_image_t large = upscale(upscaler.get(), drawing.pictures[0].as_image(), static_cast<uint32_t>(state.scale));
     const std::unique_ptr<uint8_t, void (*)(void *)> owned(large.data, std::free);
     return pixels_of(large);
 }
 
 std::vector<uint8_t> draw(Drawing & drawing) {
-    if (state.upscaler) return upscaled(drawing);
+    if (is_upscaler()) return upscaled(drawing);
     sd_img_gen_params_t params = drawing.params;
     params.prompt = drawing.prompt.c_str();
     params.negative_prompt = drawing.negative_prompt.c_str();
@@ -212,15 +214,6 @@ void enter(Drawing & drawing) {
     if (is_stopped(nullptr)) throw Stopped();
 }
 
-// After a computation that was broken off. An upscaler that cannot be opened again stays as it is.
-void recover() {
-    if (state.context) return tidy(state.context);
-    try {
-        open_upscaler();
-    } catch (...) {
-    }
-}
-
 std::optional<Failure> attempt(Drawing & drawing) {
     try {
         forget_complaint();
@@ -230,12 +223,11 @@ std::optional<Failure> attempt(Drawing & drawing) {
         drawing.pixels = std::move(pixels);
         return std::nullopt;
     } catch (const std::bad_alloc &) {
-        recover();
+        if (state.context) tidy(state.context);
         return Failure(SVC_IMAGE_ERROR_NO_MEMORY, "there is not enough memory to draw the image");
     } catch (...) {
-        const Failure failure = caught();
-        recover();
-        return failure;
+        if (state.context) tidy(state.context);
+        return caught();
     }
 }
 
@@ -259,7 +251,7 @@ void run(const DrawingPtr & drawing) {
 // On its thread, between two steps: waits until it is to go on, or was stopped. That others may compute meanwhile, what
 // the context has of it is put aside.
 void pause(const DrawingPtr & drawing) {
-    const std::function<void()> put_back = put_aside(state.context, adapters_of(*drawing));
+    const std::function<void()> put_back = is_upscaler() ? [] {} : put_aside(state.context, adapters_of(*drawing));
     drawing->scope.reset();
     {
         std::unique_lock<std::mutex> lock(board.mutex);
@@ -271,7 +263,7 @@ void pause(const DrawingPtr & drawing) {
         become_busy(drawing);
     }
     enter(*drawing);
-    set_threads(state.context, drawing->threads);
+    if (state.context) set_threads(state.context, drawing->threads);
     put_back();
 }
 
@@ -312,6 +304,8 @@ bool is_stopped(void *) {
     return abort_requested(nullptr) || (drawing && drawing->stopped);
 }
 
+thread_local bool counts_tiles = false;
+
 void on_step(int step, int steps, float) {
     if (is_stopped(nullptr)) throw Stopped();
     DrawingPtr drawing;
@@ -321,8 +315,8 @@ void on_step(int step, int steps, float) {
         if (!drawing) return;
         drawing->step = step;
         drawing->steps = steps;
-        // What comes behind the last step is quick, and an upscaler cannot put aside what it has.
-        if (!drawing->is_to_pause || step == steps || !state.context) return;
+        // What comes behind the last step is quick.
+        if (!drawing->is_to_pause || step == steps) return;
     }
     pause(drawing);
 }

@@ -32,10 +32,10 @@ void on_log(sd_log_level_t level, const char * text, void *) {
     keep_log_line(LEVELS[level], text);
 }
 
-// Of tensors that were read; afterwards, of tiles, which are the steps of a picture that is made larger.
+// Of tensors that were read, and of tiles.
 void on_progress(int done, int all, float, void *) {
     if (!is_loaded() && all > 0) on_load_progress(static_cast<float>(done) / static_cast<float>(all), nullptr);
-    if (is_loaded() && state.upscaler) on_step(done, all, 0);
+    if (counts_tiles) on_step(done, all, 0);
 }
 
 void check_processor() {
@@ -95,10 +95,13 @@ void load(const Json & config) {
     sd_set_log_callback(on_log, nullptr);
     sd_set_progress_callback(on_progress, nullptr);
     state.threads = std::max(1, config.at("threads").get<int>());
+    // Of one that could not be loaded.
+    state.upscaler_path.clear();
     if (config.at("upscales").get<bool>()) {
         state.upscaler_path = config.at("path").get<std::string>();
         open_file(state.upscaler_path);
-        return open_upscaler();
+        state.scale = get_upscale_factor(open_upscaler(state.threads).get());
+        return;
     }
     const Files files = read_files(config);
     sd_ctx_params_t params;
@@ -151,7 +154,7 @@ Json upscaler_info() {
         {"scheduler", "none"},
         {"samplers", {"none"}},
         {"schedulers", {"none"}},
-        {"scale", get_upscale_factor(state.upscaler)},
+        {"scale", state.scale},
     };
 }
 
@@ -167,12 +170,11 @@ void remove(std::vector<std::string> & list, const std::string & name) {
 
 } // namespace
 
-void open_upscaler() {
+Upscaler open_upscaler(int32_t threads) {
     forget_complaint();
-    upscaler_ctx_t * const opened = new_upscaler_ctx(state.upscaler_path.c_str(), false, state.threads, TILE, nullptr, nullptr);
+    Upscaler opened(new_upscaler_ctx(state.upscaler_path.c_str(), false, threads, TILE, nullptr, nullptr), free_upscaler_ctx);
     if (!opened) throw std::runtime_error(with_complaint("no upscaling model can be loaded from " + state.upscaler_path));
-    if (state.upscaler) free_upscaler_ctx(state.upscaler);
-    state.upscaler = opened;
+    return opened;
 }
 
 std::vector<std::string> sampler_names() { return names(sd_sample_method_name, SAMPLE_METHOD_COUNT); }
@@ -195,8 +197,7 @@ void svc::unload() {
     stop_drawing();
     if (state.context) free_sd_ctx(state.context);
     state.context = nullptr;
-    if (state.upscaler) free_upscaler_ctx(state.upscaler);
-    state.upscaler = nullptr;
+    state.upscaler_path.clear();
 }
 
 extern "C" {
@@ -212,7 +213,7 @@ int32_t svc_image_load_start(const uint8_t * config, int32_t config_length) {
 int32_t svc_image_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
-        if (state.upscaler) return copy_out(upscaler_info().dump(), out, capacity);
+        if (is_upscaler()) return copy_out(upscaler_info().dump(), out, capacity);
         const sample_method_t sampler = sd_get_default_sample_method(state.context);
         const Json info = {
             {"family", state.traits.family},

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 3
+#define SVC_ABI_VERSION 4
 
 // Code of a failure: nobody would act upon it; it was stopped; there is not enough memory; an adapter does not fit the model.
 enum svc_image_error {
@@ -36,8 +36,8 @@ SVC_API int32_t svc_image_info(uint8_t * out, int32_t capacity);
 
 // Begins to draw an image. `options` is JSON: {owner: see svc_abort_listen, prompt, negativePrompt, width, height, seed, steps,
 // guidance, sampler, scheduler, strength, previews, threads, tiles: bool, adapters: [{path, scale}], pictures: [{use: "image" |
-// "mask" | "reference", width, height}]}; `pixels` has those of all pictures, one after the other. Of what upscales, owner and one
-// picture count. 0, or negative: also while another image is computed, or one of this owner is drawn.
+// "mask" | "reference", width, height}]}; `pixels` has those of all pictures, one after the other. Of what upscales, owner, threads and
+// one picture count. 0, or negative: also while another image is computed, or one of this owner is drawn.
 SVC_API int32_t svc_image_start(const uint8_t * options, int32_t options_length, const uint8_t * pixels,
                                 int32_t pixels_length);
 // Has an image pause as soon as a step is done; it may be done before that. 0, or negative when there is none.

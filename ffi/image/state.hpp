@@ -13,6 +13,7 @@
 #include "stable-diffusion.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,11 @@ using namespace svc;
 using Json = nlohmann::json;
 
 struct State {
-    // One of both: what draws, or what makes pictures larger.
+    // What draws; absent where pictures are made larger.
     sd_ctx_t * context = nullptr;
-    upscaler_ctx_t * upscaler = nullptr;
+    // Of what makes them larger.
     std::string upscaler_path;
+    int32_t scale = 1;
     Traits traits;
     int32_t threads = 1;
 };
@@ -45,8 +47,13 @@ struct Stopped : Failure {
 // Whether the image that is drawn is wanted no more. Each call is a sign of life.
 bool is_stopped(void *);
 
-// Loads what makes pictures larger, anew where it is there. Throws.
-void open_upscaler();
+using Upscaler = std::unique_ptr<upscaler_ctx_t, void (*)(upscaler_ctx_t *)>;
+// Throws where its file holds none.
+Upscaler open_upscaler(int32_t threads);
+inline bool is_upscaler() { return !state.upscaler_path.empty(); }
+
+// Of a thread: what the library says of its progress are tiles, which are the steps of a picture that is made larger.
+extern thread_local bool counts_tiles;
 
 // Lets go of the image and returns when nobody draws.
 void stop_drawing();

@@ -19,7 +19,7 @@ export interface Prepared {
 }
 
 /** Pixels: smaller letters are enlarged to about this height. */
-const READABLE = 16;
+const READABLE = 12;
 const MOST_ENLARGED = 3;
 /** Pixels: letters that are several times as high are as readable when they are smaller, and sooner. */
 const ENOUGH = 24;

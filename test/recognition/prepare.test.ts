@@ -14,7 +14,7 @@ test("letters that are much larger than need be are made smaller, and their plac
 test("small letters are enlarged, but never more than threefold", () => {
   const small = prepare(new Drawing(300, 200).page(1));
   expect(small.bitmap.width).toBeWithin(600, 901);
-  expect(small.letterHeight).toBeWithin(14, 18);
+  expect(small.letterHeight).toBeWithin(10, 14);
   const { bitmap } = prepare(new Drawing(200, 100).text(20, 20, "stone path", 1));
   expect(bitmap.width).toBeLessThanOrEqual(600);
 });

@@ -54,6 +54,8 @@ interface Canvas {
 export class Painting {
   private canvas: Canvas | undefined;
   private step = 0;
+  /** Share of its steps. */
+  private done = 0;
   private shown = 0;
 
   constructor(
@@ -67,7 +69,7 @@ export class Painting {
     const { plan, sources } = this.request;
     const { drawn } = this.canvas ?? sizesOf(plan, this.tools.painter, sources?.image);
     const passes = plan.guidance > 1 ? 2 : 1;
-    return (plan.steps - this.step) * passes * drawn.width * drawn.height;
+    return (1 - this.done) * plan.steps * passes * drawn.width * drawn.height;
   }
 
   /**
@@ -75,12 +77,12 @@ export class Painting {
    * Throws ImageError, with the code `stopped` after `library.stop()` or an abort request.
    */
   async draw(isOver: () => boolean): Promise<Painted | undefined> {
-    const { library, traits, threads } = this.tools;
+    const { library, threads, traits } = this.tools;
     const { key } = this.request;
     if (this.canvas) library.resume(key, threads());
     else this.canvas = await this.begin();
     const isDone = await this.follow(this.canvas, isOver);
-    return isDone ? painted(this.canvas, traits.scale, library.take(key)) : undefined;
+    return isDone ? painted(this.canvas, library.take(key), traits.scale) : undefined;
   }
 
   private async begin(): Promise<Canvas> {
@@ -127,6 +129,8 @@ export class Painting {
         this.told.preview(this.shown - 1, { width, height, rgb: library.preview(key) }, delivered);
       }
       while (now && this.step < now.step) this.told.step(++this.step, now.steps);
+      // Tiles of an image that is made larger are told as steps, and how many there are is known once the first is done.
+      if (now && now.steps > 0) this.done = now.step / now.steps;
       if (state !== "drawing") return state === "done";
       if (!pauses && isOver()) {
         library.pause(key);
@@ -137,8 +141,7 @@ export class Painting {
   }
 }
 
-/** `scale`: how many times as large as the canvas the image is. */
-function painted({ drawn, delivered, pictures }: Canvas, scale: number, rgb: Uint8Array): Painted {
+function painted({ drawn, delivered, pictures }: Canvas, rgb: Uint8Array, scale: number): Painted {
   const mask = pictures.find(({ use }) => use === "mask");
   const image = pictures.find(({ use }) => use === "image");
   const whole = mask && image ? composed(rgb, image.pixels, mask.pixels) : rgb;
