@@ -58,6 +58,24 @@ describe.skipIf(!isBuilt)("an upscaling model", () => {
     PATIENCE_MS,
   );
 
+  test(
+    "pauses between two tiles while another picture is made larger, and ends with the same pixels",
+    async () => {
+      const [small, large] = [picture(9, 6), picture(600, 6)];
+      const [alone, other] = [await draw(rig, { pictures: [large] }), await draw(rig, { pictures: [small] })];
+      rig.library.start(options({ owner: 2, pictures: [large] }));
+      while (rig.library.progress(2).step < 1) await Bun.sleep(1);
+      rig.library.pause(2);
+      while (rig.library.state(2) === "drawing") await Bun.sleep(1);
+      expect(rig.library.state(2)).toBe("paused");
+      expect(await draw(rig, { pictures: [small] })).toEqual(other);
+      rig.library.resume(2, 1);
+      while (rig.library.state(2) === "drawing") await Bun.sleep(2);
+      expect(rig.library.take(2)).toEqual(alone);
+    },
+    PATIENCE_MS,
+  );
+
   test("is refused where the file holds another one", async () => {
     const { model } = DRAW;
     expect(await load(rig, { path: model, textEncoders: [], upscales: true })).toContain("no upscaling model");

@@ -71,21 +71,6 @@ describe("a process that stands still", () => {
     expect([errors, counter.status()]).toMatchObject([[], { state: "ready", restarts: 0 }]);
   });
 
-  test("may last longer where the machine is crowded: a step that waits for a core does not stand still", async () => {
-    const clock = new TestClock();
-    const counter = start({ clock, engineTimeoutMs: 60_000, longestSilenceMs: 15_000, crowding: () => 3 });
-    let isOver = false;
-    const hung = failure(count(counter, { to: 1, hang: true })).finally(() => (isOver = true));
-    await until(() => counter.status().running === 1);
-    for (let seconds = 0; seconds < 40; seconds++) {
-      clock.pass(1000);
-      await Bun.sleep(1);
-    }
-    expect(isOver).toBe(false);
-    await passUntil(clock, () => isOver);
-    expect(await hung).toBe("engine_crashed");
-  });
-
   test("while it loads is killed when there is no progress for as long, and the file is named", async () => {
     const clock = new TestClock();
     const counter = start({ start: "eager", loadMs: 4_000_000, clock, engineTimeoutMs: 60_000 });
