@@ -89,7 +89,7 @@ export const commands = {
   },
   pull: {
     usage: "MODEL",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, flux2-klein, …",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, flux2-klein, …, or component:NAME of svc-slim",
     least: 1,
     most: 1,
     needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",

@@ -21,12 +21,23 @@ import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
+import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
 import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
 export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
+
+/** What must be known of embedded models before they are unpacked; a test compares it with their files. */
+export const ALL_MINILM = {
+  id: "all-minilm-l6-v2",
+  ranks: false,
+  embedding: 384,
+  trainedContext: 256,
+  modified: SYSTEM_ENGINE.created,
+} as const;
+export const WHISPER_BASE = { id: "whisper-base", modified: SYSTEM_ENGINE.created } as const;
 
 /** What the system model does not take from the options, which are about the model that was given. */
 const SYSTEM_CONFIG = {
@@ -111,8 +122,9 @@ export function embeddingEngines(
   launch: Launch,
   native: NativeFiles,
 ): EmbeddingEngine[] {
-  const isMissing = given.every(({ ranks }) => ranks) && native.embeddedEmbeddings !== undefined;
-  const files = isMissing ? [readEmbeddingFile(native.embeddedEmbeddings ?? "", false), ...given] : given;
+  const embedded = native.embeddedEmbeddings;
+  const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
+  const files = isMissing ? [{ path: embedded, ...ALL_MINILM }, ...given] : given;
   return files.map((file) => {
     const engine = {
       ...computeOptions(config, native),
@@ -121,7 +133,13 @@ export function embeddingEngines(
       maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    return new EmbeddingEngine({ engine, model, launch, idleMs: config.idleUnloadMs });
+    return new EmbeddingEngine({
+      engine,
+      model,
+      launch,
+      idleMs: config.idleUnloadMs,
+      ...preparing(file.path, config, launch.log),
+    });
   });
 }
 
@@ -145,7 +163,7 @@ export function transcriptionEngines(
 ): TranscriptionEngine[] {
   const { embeddedTranscription, embeddedVad } = native;
   const isMissing = given.length === 0 && embeddedTranscription !== undefined;
-  const files = isMissing ? [readWhisperFile(embeddedTranscription)] : given;
+  const files = isMissing ? [{ path: embeddedTranscription, ...WHISPER_BASE }] : given;
   return files.map(({ path, id, modified }) => {
     const compute = computeOptions(config, native);
     const engine = {
@@ -155,7 +173,14 @@ export function transcriptionEngines(
       parallel: recordingsAtOnce(compute.threads),
       maxSeconds: config.maxAudioMinutes * 60,
     };
-    return new TranscriptionEngine({ engine, model: { id, created: modified }, launch, idleMs: config.idleUnloadMs });
+    const model = { id, created: modified };
+    return new TranscriptionEngine({
+      engine,
+      model,
+      launch,
+      idleMs: config.idleUnloadMs,
+      ...preparing(path, config, launch.log),
+    });
   });
 }
 

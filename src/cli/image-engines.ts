@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileName } from "../../ffi/runtime/library.ts";
-import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
+import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { availableMemory } from "../engine/process/memory.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
@@ -11,6 +11,7 @@ import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readImageFile, type ImageFile } from "../model/image-file.ts";
+import { preparing } from "./components.ts";
 import { computeOptions, reading, SYSTEM_ENGINE } from "./engines.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { namedModel, type NamedModel } from "./named-model.ts";
@@ -93,6 +94,7 @@ export function imageEngines(
       idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
       availableBytes: () => availableMemory(),
+      ...preparing(parts.modelPath, config, launch.log),
     });
   if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
   return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
@@ -107,7 +109,7 @@ function demoParts({ embeddedImages }: NativeFiles): Parts {
     textEncoders: [textEncoder],
     taesdPath: taesd,
     adapters: [],
-    bytes: [model, textEncoder, taesd].reduce((sum, path) => sum + readImageFile(path).bytes, 0),
+    bytes: [model, textEncoder, taesd].reduce((sum, path) => sum + bytesOf(path), 0),
     demo: DEMO_SIZE,
   };
 }

@@ -7,7 +7,7 @@ import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
-import { tessdataLanguage } from "../store/models/short-names.ts";
+import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
 import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { completion } from "./completion.ts";
@@ -66,6 +66,11 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
       if (language !== undefined) {
         const { pullLanguage } = await import("./pull-tessdata.ts");
         return pullLanguage(config, hubSettings(processEnvironment()), language);
+      }
+      const component = componentNamed(operand);
+      if (component !== undefined) {
+        const { pullComponent } = await import("./pull-component.ts");
+        return pullComponent(config, component);
       }
       const { pullModel } = await import("./pull.ts");
       return pullModel(config, hubSettings(processEnvironment()), operand);

@@ -16,6 +16,8 @@ export interface LazyEngineOptions<Options, Model> {
   readonly quietMs?: number;
   /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
   readonly mostUnread?: number;
+  /** See SupervisorOptions. */
+  readonly prepare?: () => Promise<void> | undefined;
   /** Processes that may work beside each other; default 1. */
   readonly processes?: number;
 }
@@ -37,12 +39,13 @@ export abstract class LazyEngine<
     protected readonly options: LazyEngineOptions<Options, Model>,
     own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs" | "longestSilenceMs"> = {},
   ) {
-    const { engine, model, launch, idleMs, quietMs = 0, mostUnread = Infinity, processes = 1 } = options;
+    const { engine, model, launch, idleMs, quietMs = 0, mostUnread = Infinity, processes = 1, prepare } = options;
     this.model = model.id;
     this.supervisor = new SupervisorPool(processes, {
       kind,
       model: model.id,
       load: () => engine,
+      ...(prepare && { prepare }),
       launch,
       start: "lazy",
       idleMs,

@@ -253,6 +253,27 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   private spawn(): void {
+    const bringing = this.options.prepare?.();
+    if (!bringing) return this.begin();
+    this.state = "loading";
+    this.progress = 0;
+    bringing
+      .then(() => {
+        if (this.isWaitingForFiles) this.begin();
+      })
+      .catch((error: unknown) => {
+        if (!this.isWaitingForFiles) return;
+        this.state = "unloaded";
+        this.failAll(error instanceof SvcError ? error : this.unavailable());
+      });
+  }
+
+  /** What it is to load is still being brought. */
+  private get isWaitingForFiles(): boolean {
+    return this.state === "loading" && this.process === undefined;
+  }
+
+  private begin(): void {
     try {
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);

@@ -2,6 +2,7 @@
 
 import type { ImageTraits } from "../../../../ffi/image/api.ts";
 import { openImageLibrary } from "../../../../ffi/image/binding.ts";
+import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
@@ -22,7 +23,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
     const library = openImageLibrary(libraries);
     library.listenForAborts(ABORT_FD);
     library.loadStart({
-      path,
+      path: unpacked(path),
       ...(vae !== undefined && { vae }),
       ...(taesd !== undefined && { taesd }),
       textEncoders,
