@@ -3,12 +3,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildBinary } from "./packaging/binary.ts";
-import { packComponents, placeArchives } from "./packaging/components.ts";
+import { buildBinary, platformOf } from "./packaging/binary.ts";
+import { BINARIES, packComponents, placeArchives } from "./packaging/components.ts";
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildAudio } from "./vendor/audio.ts";
 import { buildHibari } from "./vendor/hibari.ts";
-import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
+import { buildLlama, flavours, usualFlavour, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, step } from "./vendor/run.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
@@ -22,14 +22,16 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
   slim     all, and dist/svc-slim, which downloads what most people do not need
+  package  slim, compressed as far as it goes, and dist/release: what this platform adds to a release
+  release  completes dist/release, when the files of all platforms are there: checksums, installer, formula
   bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, and Kokoro (some minutes, once)
   docs     docs/reference, from the code; needs no library`;
 
 /** What the targets below make an executable of. */
-const EXECUTABLES = { all: ["svc"], slim: ["svc", "svc-slim"] } as const;
-const TARGETS = ["native", "media", ...Object.keys(EXECUTABLES), "bench", "docs"];
-/** Of zstd. */
-const LEVEL = 12;
+const EXECUTABLES = { all: ["svc"], slim: BINARIES, package: BINARIES } as const;
+const TARGETS = ["native", "media", ...Object.keys(EXECUTABLES), "release", "bench", "docs"];
+/** Of zstd. Releases are compressed once and downloaded often. */
+const LEVELS = { usual: 12, package: 19 };
 const out = join(import.meta.dir, "vendor/.build");
 
 /** The files of svc-draw. */
@@ -45,8 +47,7 @@ function drawingModel(): string[] {
 function readArguments(): { target: string; flavour: Flavour } | undefined {
   try {
     const { positionals, values } = parseArgs({ allowPositionals: true, options: { flavour: { type: "string" } } });
-    const usual = process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu";
-    const flavour = flavours.find((name) => name === (values.flavour ?? usual));
+    const flavour = flavours.find((name) => name === (values.flavour ?? usualFlavour));
     const [target = "", ...rest] = positionals;
     const isKnown = TARGETS.includes(target) && rest.length === 0;
     return isKnown && flavour ? { target, flavour } : undefined;
@@ -67,6 +68,13 @@ async function main(): Promise<void> {
   if (target === "docs") {
     const { writePages } = await import("./docs/generate/pages.ts");
     await step("wrote docs/reference", writePages);
+    return;
+  }
+  if (target === "release") {
+    const { completeRelease } = await import("./packaging/release.ts");
+    const releases = process.env["SVC_RELEASES"];
+    if (!releases) throw new BuildError("SVC_RELEASES must name the address where the release is going to be.");
+    await step("completed dist/release", () => completeRelease(releases));
     return;
   }
   const [{ libraries, sources }, embeddingModel, voice, english] = await Promise.all([
@@ -100,9 +108,14 @@ async function main(): Promise<void> {
       recognition: [english],
       images: drawingModel(),
     };
-    const components = await packComponents(files, LEVEL);
-    for (const name of EXECUTABLES[target]) await buildBinary(name, components);
-    if (target === "slim") placeArchives(components);
+    const level = target === "package" ? LEVELS.package : LEVELS.usual;
+    const components = await packComponents(files, level);
+    for (const name of EXECUTABLES[target]) await buildBinary(name, components, platformOf(flavour));
+    if (target !== "all") placeArchives(components);
+    if (target === "package") {
+      const { packagePlatform } = await import("./packaging/package.ts");
+      await packagePlatform(platformOf(flavour));
+    }
   }
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");

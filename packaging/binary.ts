@@ -5,13 +5,20 @@ import { join } from "node:path";
 import type { BunPlugin } from "bun";
 import packageJson from "../package.json" with { type: "json" };
 import { bundlePages } from "../src/http/pages/bundle.ts";
+import { usualFlavour, type Flavour } from "../vendor/llama.ts";
 import { BuildError, run, step } from "../vendor/run.ts";
 import { embed, type BinaryName, type Packed } from "./components.ts";
 
 const root = join(import.meta.dir, "..");
 
-/** Compiles `dist/NAME`. SVC_RELEASES: where it is released. Throws BuildError. */
-export async function buildBinary(name: BinaryName, components: readonly Packed[]): Promise<void> {
+/** Platform and flavour, as files of a release have them in their names. */
+export const platformOf = (flavour: Flavour): string =>
+  `${process.platform}-${process.arch}${flavour === usualFlavour ? "" : `-${flavour}`}`;
+
+/**
+ * Compiles `dist/NAME`. The environment variable SVC_RELEASES says where it is going to be released. Throws BuildError.
+ */
+export async function buildBinary(name: BinaryName, components: readonly Packed[], platform: string): Promise<void> {
   const pages = await writePages();
   const executable = join(root, "dist", name);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
@@ -29,6 +36,7 @@ export async function buildBinary(name: BinaryName, components: readonly Packed[
       define: {
         SVC_VERSION: JSON.stringify(packageJson.version),
         SVC_COMMIT: JSON.stringify(await commit()),
+        SVC_BUILD: JSON.stringify({ name, platform }),
         SVC_RELEASES: releases === undefined ? "undefined" : JSON.stringify(releases),
       },
       plugins: [embed(components, name), embedPages(pages)],

@@ -84,9 +84,9 @@ export function embed(components: readonly Packed[], binary: BinaryName): BunPlu
   const imports = inside.map(
     ({ name, archive }) => `import ${name} from ${JSON.stringify(archive)} with { type: "file" };`,
   );
-  const rows = components.map(({ archive: _, ...component }) => {
-    const archive = inside.some(({ name }) => name === component.name) ? `archive: ${component.name}, ` : "";
-    return `{ ${archive}...${JSON.stringify(component)} }`;
+  const rows = components.map((component) => {
+    const known = JSON.stringify({ ...component, archive: undefined });
+    return isInside(component, binary) ? `{ ...${known}, archive: ${component.name} }` : known;
   });
   const contents = `${imports.join("\n")}
     export const COMPONENTS = ${JSON.stringify(COMPONENTS)};

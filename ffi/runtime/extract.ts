@@ -32,8 +32,9 @@ type Extractable = Packed & Pick<Component, "archive">;
 /** Where a component is below the folder that holds all of them. */
 export const folderOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}`);
 
-/** What a component's archive is called in a release. */
-export const archiveName = ({ name, id }: Pick<Component, "name" | "id">): string => `svc-component-${name}-${id}.zst`;
+/** What a component's archive is called in a release: of all platforms', the same bytes have the same name. */
+export const archiveName = ({ name, sha256 }: Pick<Component, "name" | "sha256">): string =>
+  `svc-component-${name}-${sha256.slice(0, 16)}.zst`;
 
 /** Where a component's archive is put that is downloaded. */
 export const downloadOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}.zst`);

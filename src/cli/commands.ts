@@ -102,6 +102,12 @@ export const commands = {
     most: 1,
     needs: "the name of a model: as svc list shows it",
   },
+  update: {
+    usage: "[--check]",
+    help: "replace this executable by that of the newest release, checked",
+    most: 0,
+    flags: [{ name: "check", help: "Only say whether there is a newer release." }],
+  },
   "self-test": { usage: "[options]", help: "start on a free port, try the main routes, stop", most: 0 },
   completion: {
     usage: "bash|zsh|fish",

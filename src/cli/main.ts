@@ -83,6 +83,10 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
       const { removeModel } = await import("./rm.ts");
       return removeModel(config, operand);
     }
+    case "update": {
+      const { update } = await import("./update.ts");
+      return update(config, flags);
+    }
     case "self-test": {
       needModel(config);
       const { selfTest } = await import("./self-test.ts");

@@ -15,9 +15,13 @@ interface Releases {
   readonly releases?: string;
 }
 
-/** Address of a file of this version's release; undefined: this build was not made for a release, and none is named. */
-export function releasedFile({ releases = builtReleases }: Releases, file: string): string | undefined {
-  return releases && `${releases}/download/v${version}/${file}`;
+/** Address of a file of a version's release, this one's at first; undefined: this build was not made for a release, and none is named. */
+export function releasedFile(
+  { releases = builtReleases }: Releases,
+  file: string,
+  of: string = version,
+): string | undefined {
+  return releases && `${releases}/download/v${of}/${file}`;
 }
 
 /** Address of a file of the newest release; likewise. */

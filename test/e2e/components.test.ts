@@ -142,7 +142,10 @@ test("svc pull brings a component of svc-slim; a server then needs no permission
 test("svc pull names what there is when it is asked for another component", () =>
   withSandbox(async ({ command }) => {
     const slim = await runToEnd([...command({ binary: "svc-slim" }), "pull", "component:nonsense"]);
-    expect(slim).toMatchObject({ status: 2, stderr: expect.stringContaining("embeddings, transcription, speech, images") });
+    expect(slim).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("embeddings, transcription, speech, images"),
+    });
     const full = await runToEnd([...command(), "pull", "component:speech"]);
     expect(full).toMatchObject({ status: 2, stderr: expect.stringContaining("all components inside") });
   }));

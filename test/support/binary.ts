@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const DIST = join(import.meta.dir, "../../dist");
+export const BINARY = join(DIST, "svc");
 /** What svc-slim downloads. */
 export const ARCHIVES = join(DIST, "components");
 

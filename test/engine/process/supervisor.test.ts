@@ -144,48 +144,6 @@ describe("a lazy engine", () => {
     await until(() => counter.status().state === "unloaded");
   });
 
-  test("waits for what is to be loaded, once for all jobs", async () => {
-    const brought = Promise.withResolvers<void>();
-    let isThere = false;
-    const counter = start({ prepare: () => (isThere ? undefined : brought.promise) });
-    const both = Promise.all([count(counter, { to: 3 }), count(counter, { to: 4 })]);
-    expect(counter.status()).toMatchObject({ state: "loading", progress: 0, waiting: 2, residentBytes: 0 });
-    isThere = true;
-    brought.resolve();
-    expect((await both).map((events) => events.at(-1))).toMatchObject([{ count: 3 }, { count: 4 }]);
-    expect(counter.status()).toMatchObject({ state: "ready", restarts: 0 });
-  });
-
-  test("refuses its jobs with what is wrong with that, and is tried again with the next", async () => {
-    const faults = [
-      () => Promise.reject(new SvcError("storage_full", "no room")),
-      () => Promise.reject(new Error("a bug")),
-      () => {
-        throw new SvcError("mode_unavailable", "not allowed");
-      },
-      () => undefined,
-    ];
-    const counter = start({ prepare: () => faults.shift()?.() });
-    expect(await failure(count(counter, { to: 1 }))).toBe("storage_full");
-    expect(counter.status().state).toBe("unloaded");
-    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
-    expect(await failure(count(counter, { to: 1 }))).toBe("mode_unavailable");
-    expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
-  });
-
-  test("that is stopped meanwhile starts no process", async () => {
-    const brought = Promise.withResolvers<void>();
-    const before = childrenOf(process.pid).length;
-    const counter = start({ prepare: () => brought.promise });
-    const refused = failure(count(counter, { to: 1 }));
-    await counter.stop();
-    brought.resolve();
-    expect(await refused).toBe("shutting_down");
-    await Bun.sleep(20);
-    expect(counter.status().state).toBe("stopped");
-    expect(childrenOf(process.pid)).toHaveLength(before);
-  });
-
   test("that cannot be loaded refuses those that wait, says why to the operator, and is tried again", async () => {
     const counter = start({ loadMs: -1 });
     expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
