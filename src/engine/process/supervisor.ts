@@ -11,6 +11,7 @@ import { PROTOCOL_VERSION, type FromEngine, type JobKey, type Refusal, type ToEn
 import { RestartPolicy } from "./restart.ts";
 import type { ProcessState, ProcessStatus } from "./status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
+import { couldNotLoad, couldNotStart, stalled, stillLoading, waitsForRestart } from "./unavailable.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** Signs of life come once a second, and later on a busy machine. */
@@ -163,10 +164,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private waitForModel(pending: PendingJob<Job, Event>): void {
     const { loadTimeoutMs } = this.options.launch;
-    pending.waitForEngine(loadTimeoutMs, () => {
-      const message = `The model is still loading after ${Math.round(loadTimeoutMs / 1000)} s of waiting.`;
-      this.settle(pending, new SvcError("engine_unavailable", message, { retryAfterSeconds: 5 }));
-    });
+    pending.waitForEngine(loadTimeoutMs, () => this.settle(pending, stillLoading(loadTimeoutMs)));
   }
 
   /** What a process on its way out does not take is its successor's. */
@@ -280,7 +278,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     } catch (error) {
       this.lastError = error instanceof Error ? error.message : String(error);
       this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
-      throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
+      throw couldNotStart();
     }
     this.state = "loading";
     this.progress = 0;
@@ -483,17 +481,6 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private unavailable(): SvcError {
     if (this.options.start === "eager" && !this.isProven) return couldNotLoad();
-    const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
-    const message = this.isProven
-      ? "The model engine is down and will be restarted."
-      : "The model could not be loaded; it will be tried again.";
-    return new SvcError("engine_unavailable", message, { retryAfterSeconds });
+    return waitsForRestart(this.isProven, this.restart.remainingMs);
   }
 }
-
-const couldNotLoad = () => new SvcError("engine_unavailable", "The model could not be loaded.");
-
-const stalled = (ms: number) =>
-  new SvcError("engine_unavailable", "The model engine does not answer at the moment.", {
-    retryAfterSeconds: retryAfterSeconds(ms),
-  });
