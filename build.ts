@@ -1,7 +1,7 @@
 // Builds svc. `bun build.ts` lists the targets; npm scripts call them.
 
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildBinary, platformOf } from "./packaging/binary.ts";
 import { BINARIES, packComponents, placeArchives } from "./packaging/components.ts";
@@ -11,6 +11,7 @@ import { buildHibari } from "./vendor/hibari.ts";
 import { buildLlama, flavours, usualFlavour, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, step } from "./vendor/run.ts";
+import { libraryName } from "./vendor/shim.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
 import { buildImage } from "./vendor/stable-diffusion.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
@@ -22,7 +23,7 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
   slim     all, and dist/svc-slim, which downloads what most people do not need
-  package  slim, compressed as far as it goes, and dist/release: what this platform adds to a release
+  package  slim, and dist/release: what this platform adds to a release
   release  completes dist/release, when the files of all platforms are there: checksums, installer, formula
   bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, and Kokoro (some minutes, once)
   docs     docs/reference, from the code; needs no library`;
@@ -30,8 +31,6 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
 /** What the targets below make an executable of. */
 const EXECUTABLES = { all: ["svc"], slim: BINARIES, package: BINARIES } as const;
 const TARGETS = ["native", "media", ...Object.keys(EXECUTABLES), "release", "bench", "docs"];
-/** Of zstd. Releases are compressed once and downloaded often. */
-const LEVELS = { usual: 12, package: 19 };
 const out = join(import.meta.dir, "vendor/.build");
 
 /** The files of svc-draw. */
@@ -56,6 +55,8 @@ function readArguments(): { target: string; flavour: Flavour } | undefined {
   }
 }
 
+const isImageLibrary = (path: string) => basename(path) === libraryName("image");
+const isCppRuntime = (path: string) => /^lib(stdc\+\+|gcc_s)\./.test(basename(path));
 const isExecutable = (target: string): target is keyof typeof EXECUTABLES => target in EXECUTABLES;
 
 async function main(): Promise<void> {
@@ -99,17 +100,21 @@ async function main(): Promise<void> {
     isWanted("media") ? media() : undefined,
   ]);
   if (isExecutable(target)) {
-    const shim = readdirSync(libraries).map((name) => join(libraries, name));
+    const native = readdirSync(libraries).map((name) => join(libraries, name));
     const files = {
-      base: [...shim, join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"), vad],
+      base: [
+        ...native.filter((path) => !isImageLibrary(path)),
+        join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"),
+        vad,
+      ],
       embeddings: [embeddingModel],
       transcription: [whisper],
       speech: voice,
       recognition: [english],
-      images: drawingModel(),
+      // The library needs nothing else from among the others.
+      images: [...drawingModel(), ...native.filter((path) => isImageLibrary(path) || isCppRuntime(path))],
     };
-    const level = target === "package" ? LEVELS.package : LEVELS.usual;
-    const components = await packComponents(files, level);
+    const components = await packComponents(files);
     for (const name of EXECUTABLES[target]) await buildBinary(name, components, platformOf(flavour));
     if (target !== "all") placeArchives(components);
     if (target === "package") {

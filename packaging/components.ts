@@ -9,6 +9,8 @@ import { archiveName } from "../ffi/runtime/extract.ts";
 import { place } from "../vendor/media.ts";
 import { step } from "../vendor/run.ts";
 
+/** Of zstd. */
+const LEVEL = 12;
 const out = join(import.meta.dir, "../vendor/.build");
 
 /** svc-slim has these inside, and downloads the others. */
@@ -29,7 +31,6 @@ export interface Packed extends Component {
 /** Packs the files of each component into a compressed archive, kept by content so that nothing is compressed twice. */
 export async function packComponents(
   files: Readonly<Record<ComponentName, readonly (string | undefined)[]>>,
-  level: number,
 ): Promise<readonly Packed[]> {
   const packed: Packed[] = [];
   for (const name of COMPONENTS)
@@ -37,7 +38,6 @@ export async function packComponents(
       await pack(
         name,
         files[name].filter((path) => path !== undefined),
-        level,
       ),
     );
   const archives = new Set(packed.map(({ archive }) => basename(archive)));
@@ -47,7 +47,7 @@ export async function packComponents(
   return packed;
 }
 
-async function pack(component: ComponentName, paths: readonly string[], level: number): Promise<Packed> {
+async function pack(component: ComponentName, paths: readonly string[]): Promise<Packed> {
   const contents = paths.map((path) => readFileSync(path));
   const files = contents.map((content, index) => {
     return { name: basename(paths[index] ?? ""), size: content.length, crc32: crc32(content) };
@@ -55,11 +55,11 @@ async function pack(component: ComponentName, paths: readonly string[], level: n
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(files));
   for (const content of contents) hash.update(content);
   const id = hash.digest("hex").slice(0, 16);
-  const archive = join(out, `component-${component}-${id}-${level}.zst`);
+  const archive = join(out, `component-${component}-${id}-${LEVEL}.zst`);
   if (!existsSync(archive)) {
     await step(`packed the component ${component}`, async () => {
       mkdirSync(out, { recursive: true });
-      await Bun.write(`${archive}.part`, await Bun.zstdCompress(Buffer.concat(contents), { level }));
+      await Bun.write(`${archive}.part`, await Bun.zstdCompress(Buffer.concat(contents), { level: LEVEL }));
       renameSync(`${archive}.part`, archive);
     });
   }

@@ -11,12 +11,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checksum } from "./checksum.ts";
 import type { Component, Packed } from "./embedded.ts";
 import { forbidsPrograms } from "./mounts.ts";
-import { isOurs, keepsOurs } from "./ownership.ts";
+import { isOurs, keepsOurs, ownUid } from "./ownership.ts";
 
 export interface Extracted {
   readonly directory: string;
@@ -139,7 +139,7 @@ function removeLeftovers(parent: string): void {
 
 /** A folder that nobody else can have prepared: programs are loaded from it. */
 function privateFolder(parent: string): string {
-  const folder = join(parent, `svc-${userInfo().uid}`);
+  const folder = join(parent, `svc-${ownUid()}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
   if (!found.isDirectory() || !isOurs(found)) throw new Error(`${folder} is open to other users`);

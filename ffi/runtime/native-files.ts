@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { embedded, type Component, type ComponentName } from "./embedded.ts";
 import { extract, extractInto, folderOf } from "./extract.ts";
+import { fileName } from "./library.ts";
 
 /** `libraries` and `embeddedModel` are there. Whoever reads one of the others calls `unpacked` with its path before. */
 export interface NativeFiles {
@@ -14,6 +15,8 @@ export interface NativeFiles {
   readonly embeddedModel: string;
   /** The parts of the model that draws when no other is given. */
   readonly embeddedImages: { readonly model: string; readonly textEncoder: string; readonly taesd: string };
+  /** The library that draws; absent when the build left it out. */
+  readonly imageLibrary?: string;
   /** The embedding model that serves when no other is given; absent when the build left it out. */
   readonly embeddedEmbeddings?: string;
   /** The model for speech to text that serves when no other is given; likewise. */
@@ -119,11 +122,12 @@ const imagesIn = (folder: string): NativeFiles["embeddedImages"] => ({
   textEncoder: join(folder, "svc-draw-llm.gguf"),
   taesd: join(folder, "svc-draw-tae.safetensors"),
 });
-/** What the build leaves out when pip is missing: its component, the folder in the build folder, and the file. */
+/** What the build leaves out when pip or a target is missing: its component, the folder in the build folder, and the file. */
 const OPTIONAL = {
+  imageLibrary: { component: "images", folder: "lib", file: fileName("image") },
   embeddedEmbeddings: { component: "embeddings", folder: "embedding", file: "all-minilm-l6-v2.gguf" },
   embeddedTranscription: { component: "transcription", folder: "transcription", file: "whisper-base.bin" },
   embeddedVad: { component: "base", folder: "vad", file: "silero-vad.bin" },
   embeddedVoice: { component: "speech", folder: "speech", file: "voice.onnx" },
   embeddedTessdata: { component: "recognition", folder: "recognition", file: "eng.traineddata" },
-} as const;
+} as const satisfies Readonly<Record<string, { component: ComponentName; folder: string; file: string }>>;

@@ -80,16 +80,16 @@ install() {
   trap 'rm -rf "$part"' EXIT
   if [ -n "${SVC_VERSION:-}" ]; then from=download/v$SVC_VERSION; else from=latest/download; fi
   download "$releases/$from/SHA256SUMS" "$part/SHA256SUMS"
-  line=$(grep -E "^[0-9a-f]{64}  $name-[0-9][^ ]*-$platform\.tar\.gz\$" "$part/SHA256SUMS") ||
+  line=$(grep -E "^[0-9a-f]{64}  $name-[0-9][^ ]*-$platform\.tar\.xz\$" "$part/SHA256SUMS") ||
     fail "this release has no $name for $platform"
   wanted=${line%% *}
   file=${line##* }
   version=${file#"$name"-}
-  version=${version%-"$platform".tar.gz}
+  version=${version%-"$platform".tar.xz}
   download "$releases/download/v$version/$file" "$part/$file"
   [ "$(checksum "$part/$file")" = "$wanted" ] || fail "$file arrived damaged; nothing was installed"
-  tar -xzf "$part/$file" -C "$part"
-  folder=$part/${file%.tar.gz}
+  tar -xJf "$part/$file" -C "$part" || fail "$file cannot be unpacked: tar needs xz (the package xz-utils or xz)"
+  folder=$part/${file%.tar.xz}
   "$folder/svc" --version >/dev/null || fail "svc $version does not run on this machine; nothing was installed"
   files | while read -r from to; do
     mkdir -p "$(dirname "$prefix/$to")"

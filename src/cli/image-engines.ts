@@ -1,8 +1,5 @@
 // The engines that draw images which a Config asks for. None is started here.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { fileName } from "../../ffi/runtime/library.ts";
 import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { availableMemory } from "../engine/process/memory.ts";
@@ -82,25 +79,26 @@ export function imageEngines(
   launch: Launch,
   native: NativeFiles,
 ): ImageEngine[] {
-  if (!existsSync(join(native.libraries, fileName("image")))) {
+  const { imageLibrary } = native;
+  if (imageLibrary === undefined) {
     if (models.length > 0) launch.log.warn("no image model is offered: the image library is not built");
     return [];
   }
   const engine = (id: string, created: number, parts: Parts) =>
     new ImageEngine({
-      engine: { ...computeOptions(config, native), name: id, ...parts },
+      engine: { ...computeOptions(config, native), imageLibrary, name: id, ...parts },
       model: { id, created },
       launch,
       idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
       availableBytes: () => availableMemory(),
-      ...preparing(parts.modelPath, config, launch.log),
+      ...preparing(imageLibrary, config, launch.log),
     });
   if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
   return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
 }
 
-type Parts = Omit<PainterOptions, "name" | keyof ReturnType<typeof computeOptions>>;
+type Parts = Omit<PainterOptions, "name" | "imageLibrary" | keyof ReturnType<typeof computeOptions>>;
 
 function demoParts({ embeddedImages }: NativeFiles): Parts {
   const { model, textEncoder, taesd } = embeddedImages;

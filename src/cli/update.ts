@@ -1,13 +1,13 @@
 // `svc update`: puts the newest release in the place of this executable, when the user wants it and never else.
 
-import { accessSync, chmodSync, constants, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { processEnvironment, programEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { newestFile, releasedFile } from "../config/releases.ts";
 import { build, version, type Build } from "../config/version.ts";
-import { programOutput } from "../engine/process/program.ts";
+import { ProgramError, programOutput } from "../engine/process/program.ts";
 import { get } from "../store/models/http-client.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { defaultPatience, retrying } from "../store/models/retry.ts";
@@ -18,8 +18,9 @@ import { ExitError } from "./exit-codes.ts";
 
 const CHECKSUMS = "SHA256SUMS";
 const MOST_CHECKSUMS = 100_000;
-/** What the new executable may take to say its version. */
-const CHECK = { mostBytes: 1000, mostMs: 30_000 };
+/** What the new executable may take to say its version, and tar to unpack it. */
+const MOST_OUTPUT = 1000;
+const MOST_MS = { check: 60_000, unpack: 600_000 };
 
 interface Archive {
   readonly version: string;
@@ -80,7 +81,7 @@ async function newestArchive(config: Config, { name, platform }: Build, signal: 
 export function archiveIn(checksums: string, name: string, platform: string): Archive | undefined {
   for (const line of checksums.split("\n")) {
     const [, sha256 = "", file = "", found = "", rest = ""] =
-      /^([0-9a-f]{64}) [ *]((svc(?:-slim)?)-(\d[\w.-]*)\.tar\.gz)$/.exec(line) ?? [];
+      /^([0-9a-f]{64}) [ *]((svc(?:-slim)?)-(\d[\w.-]*)\.tar\.xz)$/.exec(line) ?? [];
     if (found === name && rest.endsWith(`-${platform}`)) {
       return { sha256, file, version: rest.slice(0, -platform.length - 1) };
     }
@@ -112,26 +113,31 @@ async function replace(
       progress: (received) => progress.show({ name: file, received, waiting: false }),
       note: (text) => progress.note(text),
     });
+    await unpack(archive, folder, signal);
     const unpacked = join(folder, "svc");
-    writeFileSync(unpacked, await executableIn(archive), { flush: true });
-    chmodSync(unpacked, 0o755);
-    await expectVersion(unpacked, newVersion);
-    signal.throwIfAborted();
+    await expectVersion(unpacked, newVersion, signal);
     renameSync(unpacked, executable);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function executableIn(archive: string): Promise<Uint8Array> {
-  const files = await new Bun.Archive(await Bun.file(archive).bytes()).files();
-  for (const [path, file] of files) if (/^[^/]+\/svc$/.test(path)) return file.bytes();
-  throw new PullError("The archive of the newest release has no executable.");
+/** The host's tar unpacks it: xz is no format that Bun knows. */
+async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
+  try {
+    await outputOf(["tar", "-xJf", archive, "-C", folder, "--strip-components", "1"], MOST_MS.unpack, signal);
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    throw new PullError("The archive cannot be unpacked: tar and xz are needed, and room for the executable.");
+  }
 }
 
-async function expectVersion(path: string, expected: string): Promise<void> {
-  const env = programEnvironment(processEnvironment());
-  const output = await programOutput([path, "--version"], { ...CHECK, env }).catch(() => new Uint8Array());
+const outputOf = (command: readonly string[], mostMs: number, signal: AbortSignal): Promise<Uint8Array> =>
+  programOutput(command, { mostBytes: MOST_OUTPUT, mostMs, env: programEnvironment(processEnvironment()) }, signal);
+
+async function expectVersion(path: string, expected: string, signal: AbortSignal): Promise<void> {
+  const output = await outputOf([path, "--version"], MOST_MS.check, signal).catch(() => new Uint8Array());
+  signal.throwIfAborted();
   if (new TextDecoder().decode(output).startsWith(`svc ${expected} (`)) return;
   throw new PullError(`svc ${expected} does not run on this machine; nothing was changed.`);
 }

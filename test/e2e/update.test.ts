@@ -1,29 +1,22 @@
 // `svc update` by the compiled binary, in the place of a link to it, against releases on this machine.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, linkSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fakeRelease, type FakeRelease } from "../packaging/fake-release.ts";
-import { BINARY, runToEnd } from "../support/binary.ts";
+import { BINARY, binaryIn, runToEnd } from "../support/binary.ts";
 
 setDefaultTimeout(60_000);
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 
-/** The binary under a name of its own in the release's folder. */
 function installed({ folder }: FakeRelease): string {
-  const place = join(folder, "bin/svc");
   mkdirSync(join(folder, "bin"));
-  try {
-    linkSync(BINARY, place);
-  } catch {
-    copyFileSync(BINARY, place); // another file system
-  }
-  return place;
+  return binaryIn(join(folder, "bin"));
 }
 
 const update = ({ url, folder }: FakeRelease, svc: string, ...more: string[]) =>
-  runToEnd(["env", "-i", `HOME=${folder}`, svc, "--releases", url, "update", ...more]);
+  runToEnd(["env", "-i", `HOME=${folder}`, `PATH=${process.env["PATH"]}`, svc, "--releases", url, "update", ...more]);
 
 test("the newest release takes the executable's place, and only when it is wanted", async () => {
   await using release = fakeRelease();

@@ -33,7 +33,7 @@ export function fakeRelease(): FakeRelease {
       const content = files.get(pathname);
       if (!content) return new Response("", { status: 404 });
       const sent = Buffer.from(content);
-      if (isDamaged && pathname.endsWith(".tar.gz")) sent.fill(0, sent.length - 20);
+      if (isDamaged && pathname.endsWith(".tar.xz")) sent.fill(0, sent.length - 20);
       return new Response(sent);
     },
   });
@@ -47,8 +47,8 @@ export function fakeRelease(): FakeRelease {
       mkdirSync(join(source, "completions"), { recursive: true });
       writeFileSync(join(source, "svc"), `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
       for (const file of ["svc.1.gz", ...COMPLETIONS]) writeFileSync(join(source, file), file);
-      const file = `${top}.tar.gz`;
-      const made = Bun.spawnSync(["tar", "-czf", "-", "-C", join(folder, "archives"), top]);
+      const file = `${top}.tar.xz`;
+      const made = Bun.spawnSync(["tar", "-cJf", "-", "-C", join(folder, "archives"), top]);
       const sha256 = new Bun.CryptoHasher("sha256").update(made.stdout).digest("hex");
       const line = new TextEncoder().encode(`${sha256}  ${file}\n`);
       const listed = files.get(`/download/v${version}/SHA256SUMS`) ?? new Uint8Array();

@@ -65,7 +65,7 @@ test("a version and svc-slim can be chosen", async () => {
   await release.publish({ name: "svc", version: "2.0.0-rc.1", platform: PLATFORM });
   expect((await run(release, { SVC_VERSION: "1.2.3", SVC_SLIM: "1" })).stdout).toContain("svc 1.2.3");
   expect((await run(release)).stdout).toContain("svc 2.0.0-rc.1");
-  expect(release.requests).toContain(`/download/v1.2.3/svc-slim-1.2.3-${PLATFORM}.tar.gz`);
+  expect(release.requests).toContain(`/download/v1.2.3/svc-slim-1.2.3-${PLATFORM}.tar.xz`);
 });
 
 test("what is damaged or does not run leaves the installed version as it is", async () => {

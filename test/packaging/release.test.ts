@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test("the checksums are those of every file, in the form of sha256sum", () => {
   const lines = read("SHA256SUMS").trimEnd().split("\n");
-  expect(lines).toContain(`${sha256("linux-x64")}  svc-${version}-linux-x64.tar.gz`);
+  expect(lines).toContain(`${sha256("linux-x64")}  svc-${version}-linux-x64.tar.xz`);
   for (const line of lines)
     expect(line).toBe(`${sha256(readFileSync(join(folder, line.slice(66))))}  ${line.slice(66)}`);
   for (const name of ["install.sh", "svc.rb", "Dockerfile"]) expect(lines.join("\n")).toContain(`  ${name}`);

@@ -1,6 +1,6 @@
 // The compiled binary as on a machine that has nothing else: an empty folder, no environment, a cache of its own.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +54,17 @@ export async function withSandbox(test: (sandbox: Sandbox) => Promise<void>): Pr
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/** The binary under a path of its own in this folder. */
+export function binaryIn(folder: string): string {
+  const place = join(folder, "svc");
+  try {
+    linkSync(BINARY, place);
+  } catch {
+    copyFileSync(BINARY, place); // another file system
+  }
+  return place;
 }
 
 /** Runs a command to its end. */

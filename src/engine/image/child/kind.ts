@@ -1,6 +1,7 @@
 // The image engine in its process: loads a model that draws, and computes.
 
 import type { ImageTraits } from "../../../../ffi/image/api.ts";
+import { dirname } from "node:path";
 import { openImageLibrary } from "../../../../ffi/image/binding.ts";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { ImageModel } from "../../../domain/image.ts";
@@ -18,12 +19,13 @@ const DEMO_STEPS = 4;
 
 export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, PictureEvent> = {
   async load(options, send) {
-    const { libraries, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
+    const { imageLibrary, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
     const { threads, mmap, flashAttention, adapters, demo, name } = options;
-    const library = openImageLibrary(libraries);
+    // The embedded model is in the same component.
+    const library = openImageLibrary(dirname(unpacked(imageLibrary)));
     library.listenForAborts(ABORT_FD);
     library.loadStart({
-      path: unpacked(path),
+      path,
       ...(vae !== undefined && { vae }),
       ...(taesd !== undefined && { taesd }),
       textEncoders,
