@@ -1,7 +1,8 @@
 // Entry point of the one executable: decides between engine process, one-shot answer and server.
 
-import { keepLoopbackFromProxies, setProductionDefault } from "./config/environment.ts";
+import { copyOfEnvironment, keepLoopbackFromProxies, setProductionDefault } from "./config/environment.ts";
 
+const given = copyOfEnvironment();
 // Before anything that reads NODE_ENV is loaded; that is also why the rest is imported dynamically.
 setProductionDefault();
 keepLoopbackFromProxies();
@@ -14,5 +15,5 @@ if (first === "__engine") {
   await run();
 } else {
   const { main } = await import("./cli/main.ts");
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = await main(process.argv.slice(2), given);
 }

@@ -1,6 +1,8 @@
 // The page of metrics: a scrape of a server in which nothing has happened, by the functions that make the real one.
 
 import { drawnMetrics } from "../../src/engine/image/image-engine.ts";
+import { metricsOf } from "../../src/gateway/replica-metrics.ts";
+import { ReplicaStats } from "../../src/gateway/replica-stats.ts";
 import { processMetrics } from "../../src/engine/process/status.ts";
 import { TextStats } from "../../src/engine/text/stats.ts";
 import { drawingMetrics } from "../../src/service/images.ts";
@@ -23,13 +25,14 @@ export function metricsPage(): string {
     "All engines": text(processMetrics(idle)),
     "Text engines": text(new TextStats(clock).metrics(1, 1)),
     "Image engines": text([...drawnMetrics(0, 0), ...drawingMetrics(0, 0)]),
+    Upstreams: text(metricsOf({ state: "up", inFlight: 0, stats: new ReplicaStats() })),
     "The server": new PrometheusMetrics(clock).render(levels),
   };
   const parts = Object.entries(groups).map(([title, scrape]) => {
     return `## ${title}\n\n${table(["metric", "type", "labels", "meaning"], families(scrape))}`;
   });
   const intro = `\`GET /metrics\` in Prometheus' text format, version 0.0.4. Metrics of requests and engines also have the labels \`model_name\` and
-\`engine\` (\`text\`, \`embedding\`, …). Labels never hold what clients send. Which to watch first: [monitoring](../monitoring.md).`;
+\`engine\` (\`text\`, \`embedding\`, …), those of upstreams \`upstream\` (its name) and \`replica\` (its URL). Labels never hold what clients send. Which to watch first: [monitoring](../monitoring.md).`;
   return page("Metrics", intro, ...parts);
 }
 
@@ -39,6 +42,7 @@ const LATER: Readonly<Record<string, string>> = {
   svc_api_key_requests_total: "api_key, status",
   svc_lora_requests_total: "lora_name",
   svc_request_failure_total: "code",
+  svc_upstream_failures_total: "code",
   svc_spec_decode_num_accepted_tokens_per_pos_total: "source, position",
 };
 

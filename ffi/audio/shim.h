@@ -1,7 +1,7 @@
 // The native surface of sound files: a flat C ABI over miniaudio, which reads WAV, MP3 and FLAC and changes sample rates.
 //
 // The rules and what is not particular to it are in ../common/library.h. Nothing is loaded and nothing computes for long: a
-// call that reads decodes as many frames as it is asked for. One thread at a time may call. svc_unload closes everything.
+// call that reads decodes as many frames as are requested. One thread at a time may call. svc_unload closes everything.
 //
 // All samples that come out are of one channel at SVC_AUDIO_RATE Hz, between -1 and 1 unless a file holds louder ones.
 #pragma once

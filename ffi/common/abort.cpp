@@ -67,10 +67,10 @@ void beat() { aborts.beats.store(aborts.beats.load(std::memory_order_relaxed) + 
 void tell(int fd, const std::string & line) { (void) !send(fd, line.data(), line.size(), MSG_DONTWAIT); }
 
 void report(int fd) {
-    static uint32_t told = 0;
+    static uint32_t reported = 0;
     const uint32_t beats = aborts.beats.load(std::memory_order_relaxed);
-    tell(fd, (beats == told ? "-" : "+") + std::string(aborts.work.load()) + "\n");
-    told = beats;
+    tell(fd, (beats == reported ? "-" : "+") + std::string(aborts.work.load()) + "\n");
+    reported = beats;
 }
 
 void listen(int fd) {

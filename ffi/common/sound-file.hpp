@@ -129,7 +129,7 @@ class SoundFile {
     ~SoundFile() { ma_decoder_uninit(&decoder); }
     SoundFile(const SoundFile &) = delete;
 
-    // Fewer frames than asked for mean that it is over, or that the rest is damaged.
+    // Fewer frames than requested mean that it is over, or that the rest is damaged.
     size_t read(float * out, size_t frames) {
         ma_uint64 read = 0;
         ma_decoder_read_pcm_frames(&decoder, out, frames, &read);

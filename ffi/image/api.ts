@@ -23,6 +23,8 @@ export interface ImageConfig {
   readonly threads: number;
   readonly mmap: boolean;
   readonly flashAttention: boolean;
+  /** It draws nothing, but makes pictures larger. */
+  readonly upscales: boolean;
 }
 
 /** See svc_image_info in shim.h. */
@@ -45,6 +47,8 @@ export interface ImageTraits {
   readonly scheduler: string;
   readonly samplers: readonly string[];
   readonly schedulers: readonly string[];
+  /** How many times as large pictures become; 1 of what draws. */
+  readonly scale: number;
 }
 
 /** Rows from the top: three bytes a pixel, one of a mask. */
@@ -90,10 +94,10 @@ export interface DrawProgress {
 }
 
 /** See svc_image_stage in shim.h. */
-export const IMAGE_STAGES = ["none", "drawing", "done"] as const;
+export const IMAGE_STAGES = ["none", "drawing", "done", "paused"] as const;
 export type DrawState = (typeof IMAGE_STAGES)[number] | NativeFailure<ImageErrorCode>;
 
-/** Draws one image at a time. Nothing here waits for it. */
+/** Draws images, one at a time: others have paused. Nothing here waits for them. */
 export interface ImageLibrary {
   /** Reads abort requests from a pipe, and ends the process when that closes. */
   listenForAborts(fd: number): void;
@@ -102,17 +106,21 @@ export interface ImageLibrary {
   traits(): ImageTraits;
   /** Stops what is drawn. Throws while loading. */
   unload(): void;
-  /** Begins to draw an image. Throws ImageError, also while another one is drawn. */
+  /** Begins to draw an image. Throws ImageError, also while another one is computed. */
   start(options: DrawOptions): void;
-  state(): DrawState;
-  /** Of the image that was begun last. Throws ImageError when it was taken or stopped. */
-  progress(): DrawProgress;
+  /** Has the owner's image pause behind its next step, unless that is its last. Throws ImageError where there is none. */
+  pause(owner: number): void;
+  /** Has it go on, or not pause. Throws ImageError, also while another one is computed. */
+  resume(owner: number, threads: number): void;
+  state(owner: number): DrawState;
+  /** Throws ImageError when the image was taken or stopped. */
+  progress(owner: number): DrawProgress;
   /** Red, green and blue of the image as it was shown last, of the size that `progress` has. */
-  preview(): Uint8Array;
+  preview(owner: number): Uint8Array;
   /** Red, green and blue of the image that is done, as large as was wished; it is forgotten then. */
-  take(): Uint8Array;
-  /** The image ends within a node of its graphs: state is "drawing" until then, and "none" afterwards. */
-  stop(): void;
+  take(owner: number): Uint8Array;
+  /** The image ends within a node of its graphs, or at once: state is "drawing" until then, and "none" afterwards. */
+  stop(owner: number): void;
   /** Log lines since the last call. */
   drainLog(): LogLine[];
 }

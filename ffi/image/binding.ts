@@ -46,25 +46,34 @@ class Binding extends NativeLibrary<typeof symbols, ImageErrorCode> implements I
     this.check(this.native.svc_image_start(json, json.length, there, pixels.length), "draw an image");
   }
 
-  state(): DrawState {
-    const stage = this.native.svc_image_state();
+  pause(owner: number): void {
+    this.check(this.native.svc_image_pause(owner), "pause an image");
+  }
+
+  resume(owner: number, threads: number): void {
+    this.check(this.native.svc_image_resume(owner, threads), "go on with an image");
+  }
+
+  state(owner: number): DrawState {
+    const stage = this.native.svc_image_state(owner);
     return stage < 0 ? this.failure() : this.named(IMAGE_STAGES, stage, "look at an image");
   }
 
-  progress(): DrawProgress {
-    return this.readJson(this.native.svc_image_progress, "follow an image") as DrawProgress;
+  progress(owner: number): DrawProgress {
+    const write = (out: Uint8Array, capacity: number) => this.native.svc_image_progress(owner, out, capacity);
+    return this.readJson(write, "follow an image") as DrawProgress;
   }
 
-  preview(): Uint8Array {
-    return this.pixels(this.native.svc_image_preview, "show an image");
+  preview(owner: number): Uint8Array {
+    return this.pixels((out, capacity) => this.native.svc_image_preview(owner, out, capacity), "show an image");
   }
 
-  take(): Uint8Array {
-    return this.pixels(this.native.svc_image_take, "take an image");
+  take(owner: number): Uint8Array {
+    return this.pixels((out, capacity) => this.native.svc_image_take(owner, out, capacity), "take an image");
   }
 
-  stop(): void {
-    this.native.svc_image_stop();
+  stop(owner: number): void {
+    this.native.svc_image_stop(owner);
   }
 
   /** What `write` puts into a buffer of the size that it says it needs. */

@@ -1,4 +1,5 @@
-// The one image that is drawn: from its description to pixels, on a thread of its own.
+// Images: from a description to pixels, each on a thread of its own. One is computed at a time; others pause between two of
+// their steps, and go on later as if nothing had been.
 
 #include "state.hpp"
 
@@ -8,6 +9,9 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -44,8 +48,12 @@ struct Drawing {
     int32_t previews = 0;
 
     std::atomic<bool> stopped{false};
+    // Of its thread: whose computation is under way.
+    std::optional<AbortScope> scope;
 
     // The rest is protected by the mutex.
+    // Another image is to be drawn first, as soon as a step is done; and it has paused for that.
+    bool is_to_pause = false, is_paused = false;
     int32_t step = 0, steps = 0;
     // Of the step that was shown last.
     int32_t shown_step = 0;
@@ -60,14 +68,34 @@ using DrawingPtr = std::shared_ptr<Drawing>;
 
 struct Board {
     std::mutex mutex;
-    std::condition_variable ended;
-    // What was begun last, until it is taken or stopped.
-    DrawingPtr drawing;
-    // What a thread works on, also when it was stopped.
+    std::condition_variable changed;
+    // What was begun, by owners, until it is taken or stopped.
+    std::map<int32_t, DrawingPtr> drawings;
+    // What is to be computed, or is.
+    DrawingPtr turn;
+    // What is computed, also when it was stopped.
     DrawingPtr busy;
+    // Threads of images that have not ended.
+    int threads = 0;
 };
 Board & board = *new Board;
 std::atomic<Drawing *> current{nullptr};
+
+// With the mutex held, all of these.
+void end_turn(const DrawingPtr & drawing) {
+    if (board.turn == drawing) board.turn.reset();
+}
+
+void become_busy(const DrawingPtr & drawing) {
+    board.busy = drawing;
+    current = drawing.get();
+}
+
+void become_idle() {
+    board.busy.reset();
+    current = nullptr;
+    board.changed.notify_all();
+}
 
 int32_t number_of(const std::vector<std::string> & names, const std::string & name, int32_t found) {
     if (std::find(names.begin(), names.end(), name) == names.end()) throw std::runtime_error("nothing is called " + name);
@@ -108,6 +136,10 @@ DrawingPtr drawing_from(const Json & json, const uint8_t * pixels, size_t length
         drawing->adapters.push_back({one.at("path").get<std::string>(), one.at("scale").get<float>()});
     }
     take_pictures(json.at("pictures"), pixels, length, *drawing);
+    if (state.upscaler) {
+        if (drawing->pictures.size() != 1 || drawing->pictures[0].channels() != 3) throw std::runtime_error("one picture is made larger");
+        return drawing;
+    }
     sd_img_gen_params_t & params = drawing->params;
     sd_img_gen_params_init(&params);
     params.width = json.at("width").get<int>();
@@ -133,12 +165,25 @@ std::vector<uint8_t> pixels_of(const sd_image_t & image) {
     return {image.data, image.data + static_cast<size_t>(image.width) * image.height * 3};
 }
 
+std::vector<sd_lora_t> adapters_of(const Drawing & drawing) {
+    std::vector<sd_lora_t> adapters;
+    for (const Adapter & adapter : drawing.adapters) adapters.push_back({false, adapter.scale, adapter.path.c_str()});
+    return adapters;
+}
+
+std::vector<uint8_t> upscaled(Drawing & drawing) {
+    const uint32_t scale = static_cast<uint32_t>(get_upscale_factor(state.upscaler));
+    const sd_image_t large = upscale(state.upscaler, drawing.pictures[0].as_image(), scale);
+    const std::unique_ptr<uint8_t, void (*)(void *)> owned(large.data, std::free);
+    return pixels_of(large);
+}
+
 std::vector<uint8_t> draw(Drawing & drawing) {
+    if (state.upscaler) return upscaled(drawing);
     sd_img_gen_params_t params = drawing.params;
     params.prompt = drawing.prompt.c_str();
     params.negative_prompt = drawing.negative_prompt.c_str();
-    std::vector<sd_lora_t> adapters;
-    for (const Adapter & adapter : drawing.adapters) adapters.push_back({false, adapter.scale, adapter.path.c_str()});
+    std::vector<sd_lora_t> adapters = adapters_of(drawing);
     params.loras = adapters.data();
     params.lora_count = static_cast<uint32_t>(adapters.size());
     std::vector<sd_image_t> references;
@@ -161,33 +206,73 @@ std::vector<uint8_t> draw(Drawing & drawing) {
     return pixels_of(images.get()[0]);
 }
 
+// Begins to compute, or goes on. Throws Stopped where nobody wants it any more.
+void enter(Drawing & drawing) {
+    drawing.scope.emplace(drawing.owner, "drawing an image");
+    if (is_stopped(nullptr)) throw Stopped();
+}
+
+// After a computation that was broken off. An upscaler that cannot be opened again stays as it is.
+void recover() {
+    if (state.context) return tidy(state.context);
+    try {
+        open_upscaler();
+    } catch (...) {
+    }
+}
+
 std::optional<Failure> attempt(Drawing & drawing) {
     try {
         forget_complaint();
-        AbortScope scope(drawing.owner, "drawing an image");
-        if (scope.aborted_already()) throw Stopped();
+        enter(drawing);
         std::vector<uint8_t> pixels = draw(drawing);
         std::lock_guard<std::mutex> lock(board.mutex);
         drawing.pixels = std::move(pixels);
         return std::nullopt;
     } catch (const std::bad_alloc &) {
-        tidy(state.context);
+        recover();
         return Failure(SVC_IMAGE_ERROR_NO_MEMORY, "there is not enough memory to draw the image");
     } catch (...) {
-        tidy(state.context);
-        return caught();
+        const Failure failure = caught();
+        recover();
+        return failure;
     }
 }
 
 void run(const DrawingPtr & drawing) {
-    current = drawing.get();
+    {
+        // One that was stopped may have to free what it holds.
+        std::unique_lock<std::mutex> lock(board.mutex);
+        board.changed.wait(lock, [] { return !board.busy; });
+        become_busy(drawing);
+    }
     const std::optional<Failure> failure = attempt(*drawing);
-    current = nullptr;
+    drawing->scope.reset();
     std::lock_guard<std::mutex> lock(board.mutex);
     drawing->failure = failure;
     drawing->ended = true;
-    board.busy.reset();
-    board.ended.notify_all();
+    board.threads--;
+    end_turn(drawing);
+    become_idle();
+}
+
+// On its thread, between two steps: waits until it is to go on, or was stopped. That others may compute meanwhile, what
+// the context has of it is put aside.
+void pause(const DrawingPtr & drawing) {
+    const std::function<void()> put_back = put_aside(state.context, adapters_of(*drawing));
+    drawing->scope.reset();
+    {
+        std::unique_lock<std::mutex> lock(board.mutex);
+        drawing->is_to_pause = false;
+        drawing->is_paused = true;
+        end_turn(drawing);
+        become_idle();
+        board.changed.wait(lock, [&] { return !board.busy && (!drawing->is_paused || drawing->stopped); });
+        become_busy(drawing);
+    }
+    enter(*drawing);
+    set_threads(state.context, drawing->threads);
+    put_back();
 }
 
 // The first image is shown after the first step, the others at even distances before the last one.
@@ -199,10 +284,18 @@ bool is_shown_after(int32_t step, const Drawing & drawing) {
     return false;
 }
 
-// With the mutex held. Throws when nothing is drawn.
-Drawing & the_drawing() {
-    if (!board.drawing) throw std::runtime_error("no image is drawn");
-    return *board.drawing;
+// With the mutex held. Throws when nothing is drawn for the owner.
+const DrawingPtr & drawing_of(int32_t owner) {
+    const auto found = board.drawings.find(owner);
+    if (found == board.drawings.end()) throw std::runtime_error("no image is drawn");
+    return found->second;
+}
+
+// With the mutex held. What is computed ends within a node of its graphs, what has paused when nothing is.
+void stop(const DrawingPtr & drawing) {
+    drawing->stopped = true;
+    end_turn(drawing);
+    board.changed.notify_all();
 }
 
 int32_t copy_pixels(const std::vector<uint8_t> & pixels, uint8_t * out, int32_t capacity) {
@@ -221,11 +314,17 @@ bool is_stopped(void *) {
 
 void on_step(int step, int steps, float) {
     if (is_stopped(nullptr)) throw Stopped();
-    Drawing * drawing = current;
-    if (!drawing) return;
-    std::lock_guard<std::mutex> lock(board.mutex);
-    drawing->step = step;
-    drawing->steps = steps;
+    DrawingPtr drawing;
+    {
+        std::lock_guard<std::mutex> lock(board.mutex);
+        drawing = board.busy;
+        if (!drawing) return;
+        drawing->step = step;
+        drawing->steps = steps;
+        // What comes behind the last step is quick, and an upscaler cannot put aside what it has.
+        if (!drawing->is_to_pause || step == steps || !state.context) return;
+    }
+    pause(drawing);
 }
 
 bool shows_step() {
@@ -247,9 +346,10 @@ void on_preview(int, int count, sd_image_t * images, bool, void *) {
 
 void stop_drawing() {
     std::unique_lock<std::mutex> lock(board.mutex);
-    if (board.busy) board.busy->stopped = true;
-    board.drawing.reset();
-    board.ended.wait(lock, [] { return !board.busy; });
+    for (const auto & [owner, drawing] : board.drawings) stop(drawing);
+    if (board.busy) stop(board.busy);
+    board.drawings.clear();
+    board.changed.wait(lock, [] { return board.threads == 0; });
 }
 
 } // namespace image
@@ -264,27 +364,59 @@ int32_t svc_image_start(const uint8_t * options, int32_t options_length, const u
         const Json json = Json::parse(text_of(options, options_length));
         const DrawingPtr drawing = drawing_from(json, pixels, static_cast<size_t>(pixels_length));
         std::lock_guard<std::mutex> lock(board.mutex);
-        if (board.drawing || board.busy) return fail("another image is drawn");
+        if (board.drawings.count(drawing->owner) > 0) return fail("an image of this owner is drawn");
+        if (board.turn) return fail("another image is drawn");
         start_thread([drawing] { run(drawing); });
-        board.drawing = board.busy = drawing;
+        board.threads++;
+        board.turn = drawing;
+        board.drawings[drawing->owner] = drawing;
         return 0;
     });
 }
 
-int32_t svc_image_state(void) {
-    return guarded<int32_t>(-1, [] {
+int32_t svc_image_pause(int32_t owner) {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        // One that was stopped is not forgotten before it has ended: no other can begin.
-        if (!board.drawing) return static_cast<int32_t>(board.busy ? SVC_IMAGE_STAGE_DRAWING : SVC_IMAGE_STAGE_NONE);
-        if (board.drawing->failure) return fail(*board.drawing->failure);
-        return static_cast<int32_t>(board.drawing->ended ? SVC_IMAGE_STAGE_DONE : SVC_IMAGE_STAGE_DRAWING);
+        drawing_of(owner)->is_to_pause = true;
+        return 0;
     });
 }
 
-int32_t svc_image_progress(uint8_t * out, int32_t capacity) {
+int32_t svc_image_resume(int32_t owner, int32_t threads) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        const Drawing & drawing = the_drawing();
+        const DrawingPtr & drawing = drawing_of(owner);
+        drawing->is_to_pause = false;
+        if (!drawing->is_paused) return 0;
+        if (board.turn) return fail("another image is drawn");
+        board.turn = drawing;
+        drawing->threads = std::max(1, threads);
+        drawing->is_paused = false;
+        board.changed.notify_all();
+        return 0;
+    });
+}
+
+int32_t svc_image_state(int32_t owner) {
+    return guarded<int32_t>(-1, [&] {
+        std::lock_guard<std::mutex> lock(board.mutex);
+        const auto found = board.drawings.find(owner);
+        if (found == board.drawings.end()) {
+            // One that was stopped is not forgotten before it has ended.
+            const bool is_ending = board.busy && board.busy->owner == owner;
+            return static_cast<int32_t>(is_ending ? SVC_IMAGE_STAGE_DRAWING : SVC_IMAGE_STAGE_NONE);
+        }
+        const Drawing & drawing = *found->second;
+        if (drawing.failure) return fail(*drawing.failure);
+        if (drawing.is_paused) return static_cast<int32_t>(SVC_IMAGE_STAGE_PAUSED);
+        return static_cast<int32_t>(drawing.ended ? SVC_IMAGE_STAGE_DONE : SVC_IMAGE_STAGE_DRAWING);
+    });
+}
+
+int32_t svc_image_progress(int32_t owner, uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        std::lock_guard<std::mutex> lock(board.mutex);
+        const Drawing & drawing = *drawing_of(owner);
         const Json progress = {
             {"step", drawing.step},
             {"steps", drawing.steps},
@@ -296,29 +428,31 @@ int32_t svc_image_progress(uint8_t * out, int32_t capacity) {
     });
 }
 
-int32_t svc_image_preview(uint8_t * out, int32_t capacity) {
+int32_t svc_image_preview(int32_t owner, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        return copy_pixels(the_drawing().preview.pixels, out, capacity);
+        return copy_pixels(drawing_of(owner)->preview.pixels, out, capacity);
     });
 }
 
-int32_t svc_image_take(uint8_t * out, int32_t capacity) {
+int32_t svc_image_take(int32_t owner, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        const Drawing & drawing = the_drawing();
+        const Drawing & drawing = *drawing_of(owner);
         if (!drawing.ended || drawing.failure) return fail("the image is not done");
         const int32_t length = copy_pixels(drawing.pixels, out, capacity);
-        if (length >= 0) board.drawing.reset();
+        if (length >= 0) board.drawings.erase(owner);
         return length;
     });
 }
 
-void svc_image_stop(void) {
-    guarded<int32_t>(0, [] {
+void svc_image_stop(int32_t owner) {
+    guarded<int32_t>(0, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        if (board.busy) board.busy->stopped = true;
-        board.drawing.reset();
+        const auto found = board.drawings.find(owner);
+        if (found == board.drawings.end()) return 0;
+        stop(found->second);
+        board.drawings.erase(found);
         return 0;
     });
 }

@@ -32,9 +32,10 @@ void on_log(sd_log_level_t level, const char * text, void *) {
     keep_log_line(LEVELS[level], text);
 }
 
-// Of tensors that were read; while an image is drawn, of tiles.
+// Of tensors that were read; afterwards, of tiles, which are the steps of a picture that is made larger.
 void on_progress(int done, int all, float, void *) {
     if (!is_loaded() && all > 0) on_load_progress(static_cast<float>(done) / static_cast<float>(all), nullptr);
+    if (is_loaded() && state.upscaler) on_step(done, all, 0);
 }
 
 void check_processor() {
@@ -93,8 +94,13 @@ void load(const Json & config) {
     check_processor();
     sd_set_log_callback(on_log, nullptr);
     sd_set_progress_callback(on_progress, nullptr);
-    const Files files = read_files(config);
     state.threads = std::max(1, config.at("threads").get<int>());
+    if (config.at("upscales").get<bool>()) {
+        state.upscaler_path = config.at("path").get<std::string>();
+        open_file(state.upscaler_path);
+        return open_upscaler();
+    }
+    const Files files = read_files(config);
     sd_ctx_params_t params;
     sd_ctx_params_init(&params);
     params.model_path = given(files.whole);
@@ -128,6 +134,27 @@ std::string device() {
     return cpu ? ggml_backend_dev_name(cpu) : "CPU";
 }
 
+// Pixels of a side of what is computed at once: memory grows with it, and so does what overlaps when it is small.
+constexpr int TILE = 128;
+
+// What draws has samplers and more; this has a factor.
+Json upscaler_info() {
+    return {
+        {"family", "ESRGAN"},
+        {"multiple", 1},
+        {"isTransformer", false},
+        {"hasTinyDecoder", true},
+        {"takesReferences", false},
+        {"needsReference", true},
+        {"device", device()},
+        {"sampler", "none"},
+        {"scheduler", "none"},
+        {"samplers", {"none"}},
+        {"schedulers", {"none"}},
+        {"scale", get_upscale_factor(state.upscaler)},
+    };
+}
+
 template <typename Kind> std::vector<std::string> names(const char * (*name_of)(Kind), int count) {
     std::vector<std::string> found;
     for (int at = 0; at < count; at++) found.emplace_back(name_of(static_cast<Kind>(at)));
@@ -139,6 +166,14 @@ void remove(std::vector<std::string> & list, const std::string & name) {
 }
 
 } // namespace
+
+void open_upscaler() {
+    forget_complaint();
+    upscaler_ctx_t * const opened = new_upscaler_ctx(state.upscaler_path.c_str(), false, state.threads, TILE, nullptr, nullptr);
+    if (!opened) throw std::runtime_error(with_complaint("no upscaling model can be loaded from " + state.upscaler_path));
+    if (state.upscaler) free_upscaler_ctx(state.upscaler);
+    state.upscaler = opened;
+}
 
 std::vector<std::string> sampler_names() { return names(sd_sample_method_name, SAMPLE_METHOD_COUNT); }
 
@@ -160,6 +195,8 @@ void svc::unload() {
     stop_drawing();
     if (state.context) free_sd_ctx(state.context);
     state.context = nullptr;
+    if (state.upscaler) free_upscaler_ctx(state.upscaler);
+    state.upscaler = nullptr;
 }
 
 extern "C" {
@@ -175,6 +212,7 @@ int32_t svc_image_load_start(const uint8_t * config, int32_t config_length) {
 int32_t svc_image_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
+        if (state.upscaler) return copy_out(upscaler_info().dump(), out, capacity);
         const sample_method_t sampler = sd_get_default_sample_method(state.context);
         const Json info = {
             {"family", state.traits.family},
@@ -188,6 +226,7 @@ int32_t svc_image_info(uint8_t * out, int32_t capacity) {
             {"scheduler", sd_scheduler_name(sd_get_default_scheduler(state.context, sampler))},
             {"samplers", sampler_names()},
             {"schedulers", scheduler_names()},
+            {"scale", 1},
         };
         return copy_out(info.dump(), out, capacity);
     });

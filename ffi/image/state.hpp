@@ -22,7 +22,10 @@ using namespace svc;
 using Json = nlohmann::json;
 
 struct State {
+    // One of both: what draws, or what makes pictures larger.
     sd_ctx_t * context = nullptr;
+    upscaler_ctx_t * upscaler = nullptr;
+    std::string upscaler_path;
     Traits traits;
     int32_t threads = 1;
 };
@@ -41,6 +44,9 @@ struct Stopped : Failure {
 
 // Whether the image that is drawn is wanted no more. Each call is a sign of life.
 bool is_stopped(void *);
+
+// Loads what makes pictures larger, anew where it is there. Throws.
+void open_upscaler();
 
 // Lets go of the image and returns when nobody draws.
 void stop_drawing();

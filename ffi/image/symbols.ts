@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { IMAGE_ERRORS, IMAGE_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 2;
+export const ABI_VERSION = 3;
 
 /** Names of 0 and what follows. */
 export const enums = { svc_image_error: IMAGE_ERRORS, svc_image_stage: IMAGE_STAGES } as const;
@@ -17,9 +17,11 @@ export const symbols = {
   svc_image_info: { args: [buffer, i32], returns: i32 },
 
   svc_image_start: { args: [buffer, i32, buffer, i32], returns: i32 },
-  svc_image_state: { args: [], returns: i32 },
-  svc_image_progress: { args: [buffer, i32], returns: i32 },
-  svc_image_preview: { args: [buffer, i32], returns: i32 },
-  svc_image_take: { args: [buffer, i32], returns: i32 },
-  svc_image_stop: { args: [], returns: "void" },
+  svc_image_pause: { args: [i32], returns: i32 },
+  svc_image_resume: { args: [i32, i32], returns: i32 },
+  svc_image_state: { args: [i32], returns: i32 },
+  svc_image_progress: { args: [i32, buffer, i32], returns: i32 },
+  svc_image_preview: { args: [i32, buffer, i32], returns: i32 },
+  svc_image_take: { args: [i32, buffer, i32], returns: i32 },
+  svc_image_stop: { args: [i32], returns: "void" },
 } as const satisfies Record<string, FFIFunction>;

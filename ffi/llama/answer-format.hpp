@@ -31,7 +31,7 @@ struct AnswerFormat {
     std::string thinking_start;
     std::vector<std::string> thinking_ends;
     std::vector<std::string> stops;
-    // A constraint was asked for that could not be built; the answer is free instead.
+    // A constraint was requested that could not be built; the answer is free instead.
     bool unconstrained = false;
 };
 

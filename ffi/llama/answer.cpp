@@ -149,7 +149,7 @@ int32_t svc_answer_read(int32_t sampler, int32_t final, uint8_t * out, int32_t c
     return guarded<int32_t>(0, [&] {
         Sampler * found = sampler_at(sampler);
         if (!found || !found->reader) return 0;
-        // What did not fit the last time is still to be told.
+        // What did not fit the last time is still to be reported.
         if (found->unsent.empty()) {
             const common_json news = found->reader->read(final != 0);
             if (news.empty()) return 0;

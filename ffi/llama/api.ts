@@ -50,7 +50,7 @@ export interface LoadConfig {
   readonly chatTemplate: string;
   /** LoRA files for this model. */
   readonly adapters: readonly string[];
-  /** A model that guesses for this one; `pMin`: a token that it gives less ends a draft. */
+  /** A draft model; `pMin`: a token that it gives less ends a draft. */
   readonly draft?: { readonly path: string; readonly pMin: number };
 }
 
@@ -321,7 +321,7 @@ export interface Llama {
   model(): LoadedModel;
   /**
    * Queues rendering and tokenizing on the native prompt threads, where clients take turns; returns the job number. Should
-   * its grammar end the process, the parent is told its `owner`; 0: none.
+   * its grammar end the process, the parent process learns its `owner`; 0: none.
    */
   submitPrompt(request: PromptRequest, owner?: number, client?: string): number;
   /** Forgets a job that has not begun; the result of one that has comes all the same. */
@@ -344,7 +344,7 @@ export interface Llama {
   scores(sampler: SamplerId, rows: number): { readonly token: number; readonly logprob: number }[][];
   /**
    * Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. Rows that follow
-   * each other with one sampler are guesses (see svc_decode): -1 behind the first wrong one. With several `steps` it
+   * each other with one sampler hold draft tokens (see svc_decode): -1 behind the first wrong one. With several `steps` it
    * receives the rows of each, -1 for steps that were not made: the last one made is where the first row ended its turn.
    */
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;

@@ -33,10 +33,10 @@ bool is_specialized(const std::string & source) {
 bool asks_by_itself(const std::string & source) {
     try {
         const common_chat_template parsed(source, "", "");
-        const auto render = [&](std::optional<bool> asked) {
+        const auto render = [&](std::optional<bool> thinks) {
             common_json inputs = common_json::parse(
                 R"({"messages": [{"role": "user", "content": "Hi"}], "bos_token": "", "eos_token": "", "add_generation_prompt": true})");
-            if (asked) inputs["enable_thinking"] = *asked;
+            if (thinks) inputs["enable_thinking"] = *thinks;
             jinja::context context(source);
             jinja::global_from_json(context, inputs, false);
             jinja::runtime runtime(context);

@@ -101,12 +101,12 @@ common_json with_single_types(const common_json & schema) {
 // gets the ones that can be enforced, then plainer ones, and at last names alone.
 std::pair<std::string, std::string> render_prompt(const common_chat_templates_inputs & inputs,
                                                   const common_chat_templates_inputs & enforced) {
-    const auto rendered = [](common_chat_templates_inputs asked) {
-        asked.json_schema.clear();
-        asked.force_pure_content = chat_template.verbatim && asked.continue_final_message == COMMON_CHAT_CONTINUATION_NONE;
+    const auto rendered = [](common_chat_templates_inputs inputs) {
+        inputs.json_schema.clear();
+        inputs.force_pure_content = chat_template.verbatim && inputs.continue_final_message == COMMON_CHAT_CONTINUATION_NONE;
         // No schema changes the prompt.
         bool loosened = false;
-        const common_chat_params params = apply_template(asked, loosened);
+        const common_chat_params params = apply_template(inputs, loosened);
         return std::pair{params.prompt, params.generation_prompt};
     };
     try {
@@ -116,9 +116,9 @@ std::pair<std::string, std::string> render_prompt(const common_chat_templates_in
     }
     common_chat_templates_inputs plainer = inputs;
     for (auto & tool : plainer.tools) tool.parameters = with_single_types(common_json::parse(tool.parameters)).dump();
-    for (const common_chat_templates_inputs & asked : {std::cref(enforced), std::cref(plainer)}) {
+    for (const common_chat_templates_inputs & inputs : {std::cref(enforced), std::cref(plainer)}) {
         try {
-            return rendered(asked);
+            return rendered(inputs);
         } catch (const std::exception &) {
         }
     }

@@ -3,6 +3,7 @@
 
 #include "compute-threads.hpp"
 #include "paged-memory.hpp"
+#include "reach.hpp"
 #include "state.hpp"
 
 #include "llama-context.h"
@@ -14,6 +15,15 @@
 #include <mutex>
 
 namespace svc {
+
+// llama.cpp has no public call that makes two contexts share a cache. share_cache checks these members against public calls.
+using MemoryMember = llama_memory_ptr llama_context::*;
+using SettingsMember = llama_cparams llama_context::*;
+MemoryMember reach(MemoryMember);
+SettingsMember reach(SettingsMember);
+template struct Reach<MemoryMember, &llama_context::memory>;
+template struct Reach<SettingsMember, &llama_context::cparams>;
+
 namespace {
 
 // A node of the graph then takes some ten milliseconds at most, and kernels reach their full rate.
@@ -21,18 +31,6 @@ constexpr uint32_t CHUNK_ROWS = 128;
 
 // Multiplications in matrix products for which it is worth to wake the other threads once more: a few milliseconds.
 constexpr int64_t PIECE_PRODUCTS = 200'000'000;
-
-// llama.cpp has no public call that makes two contexts share a cache. These reach the members of the context in the
-// headers that the libraries were built from; share_cache checks them against public calls.
-template <typename Member, Member member> struct Reach {
-    friend Member reach(Member) { return member; }
-};
-using MemoryMember = llama_memory_ptr llama_context::*;
-using SettingsMember = llama_cparams llama_context::*;
-MemoryMember reach(MemoryMember);
-SettingsMember reach(SettingsMember);
-template struct Reach<MemoryMember, &llama_context::memory>;
-template struct Reach<SettingsMember, &llama_context::cparams>;
 
 llama_memory_ptr & memory_of(llama_context * context) { return context->*reach(MemoryMember{}); }
 llama_cparams & settings_of(llama_context * context) { return context->*reach(SettingsMember{}); }

@@ -107,7 +107,7 @@ class ComputeThreads {
         count = std::max(1, count - std::max(1, static_cast<int>(std::lround(cores))));
     }
 
-    // Judges the time since it was asked last: what others did in a pause before that says nothing about now.
+    // Judges the time since the last call: what others did in a pause before that says nothing about now.
     void grow_where_free() {
         const Moment now;
         const double passed = now.wall - since.wall;

@@ -44,13 +44,13 @@ struct BatchColumns {
     }
 };
 
-// Rows whose tokens are to be chosen by one sampler, and where those go. Each row but the first holds a guess at the
+// Rows whose tokens are to be chosen by one sampler, and where those go. Each row but the first holds the draft of the
 // token that the row before gives: the first wrong one ends the series.
 struct Sampling {
     Sampler * sampler;
     int32_t row;
     int32_t count;
-    const llama_token * guesses;
+    const llama_token * drafts;
     llama_token * out;
 
     void run() const {
@@ -58,7 +58,7 @@ struct Sampling {
         for (int32_t i = 0; i < count; i++) {
             out[i] = sampler->sample(row + i);
             if (sampler->stuck || llama_vocab_is_eog(state.vocab, out[i])) return;
-            if (i + 1 < count && out[i] != guesses[i]) return;
+            if (i + 1 < count && out[i] != drafts[i]) return;
         }
     }
 };

@@ -55,8 +55,8 @@ void load_model(const common_json & config) {
 // Regions of paged sequences are multiples of this, so that they are whole pages whatever the bytes of a cell.
 constexpr uint32_t REGION_CELLS = 1024;
 
-// Rows for guessed tokens in a batch.
-constexpr uint32_t GUESSES = 64;
+// Rows for draft tokens in a batch.
+constexpr uint32_t DRAFT_ROWS = 64;
 
 Layout layout_named(const std::string & name) {
     if (name == "unified") return Layout::unified;
@@ -89,8 +89,8 @@ llama_context_params context_params(const common_json & config, Layout layout) {
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
     params.n_seq_max = ids;
-    // One sampled row a sequence, and guesses: without this, buffers are reserved for the logits of whole batches.
-    const auto outputs = config.at("parallel").get<uint32_t>() + GUESSES;
+    // One sampled row a sequence, and draft tokens: without this, buffers are reserved for the logits of whole batches.
+    const auto outputs = config.at("parallel").get<uint32_t>() + DRAFT_ROWS;
     params.n_outputs_max = std::max(params.n_seq_max, std::min(outputs, params.n_batch));
     params.n_threads = params.n_threads_batch = state.threads;
     params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());
@@ -101,21 +101,20 @@ llama_context_params context_params(const common_json & config, Layout layout) {
     return params;
 }
 
-// Where a paged cache is asked for and cannot be had, it is a unified one.
+// A unified cache stands in for a paged one that is not to be had.
 llama_context_params create_context(const common_json & config) {
-    state.layout = layout_named(config.at("layout").get<std::string>());
-    llama_context_params params;
+    const auto params_for = [&](Layout layout) {
+        state.layout = layout;
+        llama_context_params params = context_params(config, layout);
+        params.abort_callback = abort_requested;
+        return params;
+    };
+    llama_context_params params = params_for(layout_named(config.at("layout").get<std::string>()));
     if (state.layout == Layout::paged) {
-        params = context_params(config, state.layout);
-        params.abort_callback = abort_requested;
         if (can_be_paged(config)) state.context = create_paged_context(state.model, params);
-        if (!state.context) state.layout = Layout::unified;
+        if (!state.context) params = params_for(Layout::unified);
     }
-    if (!state.context) {
-        params = context_params(config, state.layout);
-        params.abort_callback = abort_requested;
-        state.context = llama_init_from_model(state.model, params);
-    }
+    if (!state.context) state.context = llama_init_from_model(state.model, params);
     if (!state.context) {
         throw std::runtime_error(with_complaint("llama.cpp cannot create a context of " + std::to_string(params.n_ctx) +
                                                 " tokens (is there enough memory?)"));

@@ -40,7 +40,7 @@ SVC_API int32_t svc_init(const char * backend_dir);
 // Starts loading on a native thread. `config` is JSON: {path, context, parallel, sequences, layout ("unified"|"streams"|
 // "paged": where that is not to be had, unified), region (most cells of a paged sequence), batch, microBatch, threads, gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
 // (Jinja source in place of the model's own, or ""), adapters: [paths of LoRA files], draft?: {path, pMin}: a model that
-// guesses for this one, see svc_draft}. 0, or negative.
+// drafts for this one, see svc_draft}. 0, or negative.
 // For vectors instead of text: {path, embedding: "embed"|"rank", batch (tokens that are computed at once, also the longest
 // input), sequences (inputs at once), threads, gpuLayers, flashAttention, mmap, mlock, warmup}. Of all functions below only
 // those about embeddings are for such a model.
@@ -88,7 +88,7 @@ SVC_API int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
 // strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar is at work, unconstrained: one
 // was wanted but could not be built (of a tool's arguments, or at all), preserved: [special tokens that are text here],
-// thinkingEnds: [text that ends reasoning]}, and {sampler: slot} when a sampler was asked for.
+// thinkingEnds: [text that ends reasoning]}, and {sampler: slot} when a sampler was requested.
 SVC_API int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity);
 
 // ---- tokens ----
@@ -139,8 +139,8 @@ enum svc_decoded {
     SVC_DECODED_PAUSED
 };
 // Decodes one batch of `count` tokens and samples the rows whose `samplers[i]` is ≥ 0 with that sampler, which accepts
-// its token. Several rows in a row with one sampler are guesses: each but the first holds the token that the one before
-// is expected to give. They are sampled in order up to the first that is not as guessed, ends the turn or is the last that
+// its token. Several rows in a row with one sampler hold draft tokens: each but the first holds the token that the one before
+// is expected to give. They are sampled in order up to the first that is not as drafted, ends the turn or is the last that
 // the grammar allows; those behind it give -1, and their cells are the caller's to remove. At most parallel + 64 rows are
 // sampled. A row whose entry is -2 - SLOT is one of the prompt of that slot's sampler, at its own position: nothing is sampled, the
 // log probability of the prompt's next token is kept; it counts among those rows. Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are

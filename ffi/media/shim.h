@@ -60,8 +60,8 @@ SVC_API int32_t svc_media_prepare(int32_t job, const uint8_t * text, int32_t tex
 // Queues the encoding of a prepared job. 1: queued, svc_media_wait will tell · 0: nothing is left to encode, it is
 // encoded already · negative failed.
 SVC_API int32_t svc_media_encode(int32_t job);
-// Waits up to `timeout_ms` (0 = not at all) for any job's preparation or encoding to end, each of which is told once.
-// Returns the job, or 0. Released jobs are not told.
+// Waits up to `timeout_ms` (0 = not at all) for any job's preparation or encoding to end, each of which is reported once.
+// Returns the job, or 0. Released jobs are not reported.
 SVC_API int32_t svc_media_wait(int32_t timeout_ms);
 enum svc_media_stage {
     SVC_MEDIA_STAGE_OPEN,

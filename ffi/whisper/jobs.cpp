@@ -26,7 +26,7 @@ struct Table {
     std::deque<JobPtr> queue;
     std::deque<JobPtr> news;
     std::condition_variable submitted;
-    std::condition_variable told;
+    std::condition_variable changed;
     std::condition_variable stopped;
     int32_t last = 0;
     int32_t workers = 0;
@@ -43,7 +43,7 @@ void note(const JobPtr & job) {
     if (job->has_news || job->released) return;
     job->has_news = true;
     table.news.push_back(job);
-    table.told.notify_all();
+    table.changed.notify_all();
 }
 
 void count_busy(int32_t change) {
@@ -228,7 +228,7 @@ int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t *
 int32_t svc_whisper_wait(int32_t timeout_ms) {
     return guarded<int32_t>(0, [&] {
         std::unique_lock<std::mutex> lock(table.mutex);
-        const bool some = table.told.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !table.news.empty(); });
+        const bool some = table.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !table.news.empty(); });
         if (!some) return 0;
         const JobPtr job = std::move(table.news.front());
         table.news.pop_front();

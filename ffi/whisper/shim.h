@@ -44,7 +44,7 @@ SVC_API int32_t svc_whisper_listen(const float * samples, int32_t count, float *
 // temperatureIncrement, beams, wordTimes, audioContext, threads (0: those of the worker), detectOnly}. Returns the job's number > 0, or negative.
 SVC_API int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t * options, int32_t options_length);
 // Waits up to `timeout_ms` (0 = not at all) for anything new about any job: its language, segments, its end or failure. What
-// comes before somebody looks is told once. Returns the job, or 0. Released jobs are not told.
+// comes before the next call is reported once. Returns the job, or 0. Released jobs are not reported.
 SVC_API int32_t svc_whisper_wait(int32_t timeout_ms);
 enum svc_whisper_stage { SVC_WHISPER_STAGE_QUEUED, SVC_WHISPER_STAGE_RUNNING, SVC_WHISPER_STAGE_DONE };
 // Where a job stands (svc_whisper_stage), or negative when it failed.

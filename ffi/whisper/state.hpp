@@ -122,7 +122,7 @@ class Transcriber {
     static void on_segments(whisper_context *, whisper_state *, int count, void * transcriber);
     whisper_full_params parameters(const Options & options, bool is_short);
     void prepare();
-    // Whether the language was detected, and not told yet.
+    // Whether the language was detected, and not reported yet.
     bool tell_detected();
 
     whisper_state * own = nullptr;

@@ -128,7 +128,8 @@ function readLong(argument: string, queue: string[], values: Map<string, OptionV
     return;
   }
   const others = own.map((flag) => flag.name);
-  throw new UsageError(`Unknown option --${name}.${didYouMean(name, options, others).replace("mean ", "mean --")}`);
+  const meant = didYouMean(name, options, others) || didYouMean(name.replace(/^no-/, ""), options, others);
+  throw new UsageError(`Unknown option --${name}.${meant.replace("mean ", "mean --")}`);
 }
 
 function readShort(argument: string, queue: string[], values: Map<string, OptionValue>): void {

@@ -1,43 +1,68 @@
 // What a person sees when the server is ready.
 
+import { styleText } from "node:util";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import type { Reachable } from "./reachable.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** Model, context, device, address, and a line that can be pasted. */
+type Line = readonly [name: string, value: string];
+
+export interface BannerOptions {
+  readonly addresses: Reachable;
+  readonly colours?: boolean;
+}
+
+/** Model, context and why, device, addresses, and a request that can be pasted. */
 export function banner(
-  runtime: Pick<Runtime, "config" | "context" | "modelGiven">,
+  { context, modelGiven, config }: Pick<Runtime, "config" | "context" | "modelGiven">,
   model: ModelInfo,
-  boundUrl: string,
+  { addresses, colours = false }: BannerOptions,
 ): string {
-  const { context, modelGiven, config } = runtime;
-  const url = reachable(boundUrl);
   const size = `${count(model.parameters)} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
-  const lines: [string, string][] = [
+  const lines: Line[] = [
     ["model", `${model.id} (${model.description}; ${size})`],
     ["context", contextText(model, config.parallel, context)],
     ["device", model.device],
     ["can", abilities(model)],
-    ...(config.lora.length > 0
-      ? [["adapters", config.lora.map(({ name }) => name).join(", ")] as [string, string]]
-      : []),
-    ["address", `${url}/v1  ·  chat ${url}/  ·  docs ${url}/docs`],
   ];
+  if (config.lora.length > 0) lines.push(["adapters", config.lora.map(({ name }) => name).join(", ")]);
   const demo = modelGiven
     ? ""
     : "\n  This is svc-mini, a tiny demonstration model. For real work: svc --model file.gguf\n";
   const key = config.apiKeys.length > 0 ? "-H 'Authorization: Bearer KEY' " : "";
-  const call = `curl ${url}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
-  return `svc ${version}\n${lines.map(([name, value]) => `  ${name.padEnd(8)} ${value}\n`).join("")}${demo}\n  ${call}\n\n`;
+  const call = `curl ${addresses.here}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
+  return `${page([...lines, ...addressLines(addresses)], colours)}${demo}\n  ${call}\n\n`;
 }
 
 /** The same of a server without a model of its own. */
-export function gatewayBanner(models: number, boundUrl: string): string {
-  const url = reachable(boundUrl);
-  const found = `${models} model${models === 1 ? "" : "s"} of other servers; curl ${url}/v1/models lists them`;
-  return `svc ${version}\n  gateway  ${found}\n  address  ${url}/v1  ·  chat ${url}/  ·  docs ${url}/docs\n\n`;
+export function gatewayBanner(models: number, { addresses, colours = false }: BannerOptions): string {
+  const found = `${models} model${models === 1 ? "" : "s"} of other servers; curl ${addresses.here}/v1/models lists them`;
+  return `${page([["gateway", found], ...addressLines(addresses)], colours)}\n`;
+}
+
+/** What is to be opened, and from where. */
+const addressLines = ({ here, others }: Reachable): Line[] => [
+  ["chat", `${here}/`],
+  ["API", `${here}/v1  (reference: ${here}/docs)`],
+  [
+    "network",
+    others.length === 0
+      ? "this machine alone; --host 0.0.0.0 --api-key-file FILE serves others"
+      : `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a code for phones)`,
+  ],
+];
+
+function page(lines: readonly Line[], colours: boolean): string {
+  const paint = (style: "bold" | "dim" | "cyan", text: string) =>
+    colours ? styleText(style, text, { validateStream: false }) : text;
+  const shown = lines.map(([name, value]) => {
+    const withLinks = value.replaceAll(/https?:\/\/[^\s)]+/g, (url) => paint("cyan", url));
+    return `  ${paint("dim", name.padEnd(8))} ${withLinks}\n`;
+  });
+  return `${paint("bold", `svc ${version}`)}\n${shown.join("")}`;
 }
 
 /** What clients may ask of it, beyond text. */
@@ -57,13 +82,10 @@ function contextText(
   parallel: number,
   { kvMode, note }: Runtime["context"],
 ): string {
-  const limit = maxModelLen < context ? `, at most ${maxModelLen} each` : "";
   const mode = kvMode === "streams" ? "fixed shares" : kvMode === "paged" ? "paged" : "divided freely";
-  return `${context} tokens for up to ${parallel} requests at once, ${mode}${limit}${note ? ` (${note})` : ""}`;
+  const why = note ? ` (${note})` : "";
+  return `${maxModelLen} tokens a request${why}; up to ${parallel} at once in ${context}, ${mode}`;
 }
-
-/** Every address of the machine is listened on: this one works here. */
-const reachable = (url: string): string => url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, "//127.0.0.1:");
 
 /** What listening beyond loopback means where no key is asked for, or nothing. */
 export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {

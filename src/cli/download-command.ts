@@ -4,9 +4,10 @@ import type { Config } from "../config/config.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { DownloadProgress } from "./download-progress.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
+import { progressOutput } from "./terminal.ts";
 
 export interface DownloadCommand {
-  readonly config: Pick<Config, "logFormat">;
+  readonly config: Pick<Config, "logFormat" | "logLevel">;
   /** What a person is told after an interruption, behind "Interrupted. ". */
   readonly onInterrupt: string;
   /** Downloads, and returns the sentence to print; the signal is aborted by SIGINT and SIGTERM. */
@@ -17,7 +18,7 @@ export interface DownloadCommand {
 export async function runDownload({ config, onInterrupt, work }: DownloadCommand): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
-  const progress = new DownloadProgress(process.stderr, config.logFormat);
+  const progress = new DownloadProgress(progressOutput(config));
   try {
     const sentence = await work(progress, interrupt.signal);
     progress.end();

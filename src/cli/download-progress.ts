@@ -12,8 +12,8 @@ const MEASURE = {
 export class DownloadProgress {
   private readonly line: ProgressLine;
 
-  constructor(out: ProgressOptions["out"], format: ProgressOptions["format"], now?: () => number) {
-    this.line = new ProgressLine({ out, format, measure: MEASURE, ...(now && { now }) });
+  constructor(options: Omit<ProgressOptions, "measure">) {
+    this.line = new ProgressLine({ ...options, measure: MEASURE });
   }
 
   /** Shows where a download is, unless it was shown just before. */

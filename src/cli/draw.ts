@@ -10,6 +10,7 @@ import { withApi, type Api } from "./in-process.ts";
 import { inlineImage } from "./inline-image.ts";
 import { readPipedInput } from "./piped-input.ts";
 import { ProgressLine } from "./progress-line.ts";
+import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
@@ -67,8 +68,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
   };
   return withApi(config, async (api) => {
     const shown = new ProgressLine({
-      out: process.stderr,
-      format: config.logFormat,
+      ...progressOutput(config),
       measure: MEASURE,
       patienceMs: PATIENCE_MS,
     });

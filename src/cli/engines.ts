@@ -1,9 +1,10 @@
 // The engines that a Config asks for. None is started here.
 
-import { hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
+import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../engine/process/memory.ts";
+import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
@@ -19,7 +20,7 @@ import { ModelFileError } from "../model/gguf.ts";
 import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
 import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
-import type { Logger } from "../telemetry/log.ts";
+import { isLogged, type Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -72,6 +73,7 @@ export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logg
     engineTimeoutMs,
     log,
     clock: systemClock,
+    memory: new MemoryBudget(),
   };
 }
 
@@ -124,7 +126,8 @@ export function embeddingEngines(
 ): EmbeddingEngine[] {
   const embedded = native.embeddedEmbeddings;
   const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
-  const files = isMissing ? [{ path: embedded, ...ALL_MINILM }, ...given] : given;
+  const own = isMissing ? [{ path: embedded, fileBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
+  const files = [...own, ...given];
   return files.map((file) => {
     const engine = {
       ...computeOptions(config, native),
@@ -138,6 +141,7 @@ export function embeddingEngines(
       model,
       launch,
       idleMs: config.idleUnloadMs,
+      needBytes: file.fileBytes,
       ...preparing(file.path, config, launch.log),
     });
   });
@@ -163,8 +167,10 @@ export function transcriptionEngines(
 ): TranscriptionEngine[] {
   const { embeddedTranscription, embeddedVad } = native;
   const isMissing = given.length === 0 && embeddedTranscription !== undefined;
-  const files = isMissing ? [{ path: embeddedTranscription, ...WHISPER_BASE }] : given;
-  return files.map(({ path, id, modified }) => {
+  const files = isMissing
+    ? [{ path: embeddedTranscription, bytes: bytesOf(embeddedTranscription), ...WHISPER_BASE }]
+    : given;
+  return files.map(({ path, id, bytes, modified }) => {
     const compute = computeOptions(config, native);
     const engine = {
       ...compute,
@@ -179,6 +185,7 @@ export function transcriptionEngines(
       model,
       launch,
       idleMs: config.idleUnloadMs,
+      needBytes: bytes,
       ...preparing(path, config, launch.log),
     });
   });
@@ -220,7 +227,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(draft && { draft }),
   });
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
-  const { prefixCache, speculation, sampling, chatTemplate, constrain } = config;
+  const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
   const options: EngineOptions = {
     ...computeOptions(config, native),
     batch,
@@ -231,6 +238,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     maxQueueTokens,
     prefixCache,
     speculation,
+    contextShift,
     sampling,
     chatTemplate,
     constrain,
@@ -244,6 +252,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
     adapterPaths: adapters.map(({ path }) => path),
     ...(mmproj !== undefined && { mmprojPath: mmproj }),
+    ...(isLogged("verbose", config.logLevel) && { logsDecisions: true as const }),
     ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
   };
   return { id, file, modelGiven: given !== undefined, context, adapters, options };

@@ -9,23 +9,32 @@ import { Discovery } from "../gateway/discovery.ts";
 import { Gateway } from "../gateway/gateway.ts";
 import { listeningPorts } from "../gateway/listening-ports.ts";
 import { Replica } from "../gateway/replica.ts";
+import type { Timeouts } from "../gateway/server-client.ts";
 import { Upstream } from "../gateway/upstream.ts";
 import type { Logger } from "../telemetry/log.ts";
 
-export interface GatewayParts {
-  readonly gateway: Gateway;
-  /** A port of ours is none at which another server is. */
-  readonly exclude: (port: number) => void;
-}
-
 const CONNECT_MS = 3000;
 
-/** Undefined when the configuration names no other server and does not ask to look for any. */
-export function createGateway({ gateway: config }: Config, clock: Clock, log: Logger): GatewayParts | undefined {
-  const { discover, ports, upstreams, timeoutMs } = config;
-  if (!discover && upstreams.length === 0) return undefined;
-  const timeouts = { connectMs: Math.min(CONNECT_MS, timeoutMs), silenceMs: timeoutMs };
-  const configured = upstreams.map(({ name, urls, key }) => {
+/** Serves no other server's models while the configuration names none and does not ask to look for any. */
+export function createGateway(config: Config, clock: Clock, log: Logger): Gateway {
+  const { discover, ports } = config.gateway;
+  const timeouts = timeoutsOf(config);
+  const discovery = discover ? new Discovery({ ports, listeningPorts, timeouts, clock }) : undefined;
+  const configured = upstreamsOf(config, clock);
+  const gateway = new Gateway({ configured, ...(discovery && { discovery }), clock, log });
+  excludePorts(gateway, config);
+  return gateway;
+}
+
+/** Gives the gateway the upstreams of another configuration; resolves when new ones have answered, or had their time to. */
+export async function reconfigureGateway(gateway: Gateway, config: Config, clock: Clock): Promise<void> {
+  excludePorts(gateway, config);
+  await gateway.reconfigure(upstreamsOf(config, clock));
+}
+
+function upstreamsOf(config: Config, clock: Clock): Upstream[] {
+  const timeouts = timeoutsOf(config);
+  return config.gateway.upstreams.map(({ name, urls, key }) => {
     const address = (url: string) => {
       const proxy = proxyFor(url, processEnvironment());
       return { url, ...(proxy !== undefined && { proxy }), ...(key !== undefined && { key }) };
@@ -34,15 +43,20 @@ export function createGateway({ gateway: config }: Config, clock: Clock, log: Lo
       name,
       urls.map((url) => new Replica(address(url), timeouts, clock)),
       true,
+      { hedge: config.gateway.hedge },
     );
   });
-  const discovery = discover ? new Discovery({ ports, listeningPorts, timeouts, clock }) : undefined;
+}
+
+const timeoutsOf = ({ gateway: { timeoutMs } }: Config): Timeouts => ({
+  connectMs: Math.min(CONNECT_MS, timeoutMs),
+  silenceMs: timeoutMs,
+});
+
+/** What the operator named is not to be found a second time. */
+function excludePorts(gateway: Gateway, { gateway: { upstreams } }: Config): void {
   for (const url of upstreams.flatMap(({ urls }) => urls)) {
     const { hostname, port } = new URL(url);
-    if (isLoopback(hostname)) discovery?.exclude(Number(port));
+    if (isLoopback(hostname)) gateway.exclude(Number(port));
   }
-  return {
-    gateway: new Gateway({ configured, ...(discovery && { discovery }), clock, log }),
-    exclude: (port) => discovery?.exclude(port),
-  };
 }

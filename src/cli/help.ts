@@ -7,8 +7,10 @@ import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from 
 import { exitCodes } from "./exit-codes.ts";
 
 /** Columns, where nobody knows how wide the terminal is. */
-const USUAL_WIDTH = 100;
+export const USUAL_WIDTH = 100;
 const INDENT = 34;
+/** Two columns take too many lines on narrower terminals: what stands right goes below then, with this indentation. */
+const NARROW = { width: 70, indent: 8 };
 
 /** Calls without a command. */
 export const plainCalls = [
@@ -172,7 +174,9 @@ function placeholder(option: Option): string {
 /** Two columns; what does not fit beside the second begins a line of its own. */
 function entry(left: string, right: string, width: number): string {
   const first = `  ${left}`;
-  const lines = wrapped(right, width, INDENT);
+  const isNarrow = width < NARROW.width;
+  const lines = wrapped(right, width, isNarrow ? NARROW.indent : INDENT);
+  if (isNarrow) return [first, ...lines].join("\n");
   const fits = first.length < INDENT;
   return [...(fits ? [] : [first]), ...lines.with(0, (fits ? first : "").padEnd(INDENT) + lines[0]?.trimStart())].join(
     "\n",

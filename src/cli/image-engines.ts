@@ -2,7 +2,6 @@
 
 import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
-import { availableMemory } from "../engine/process/memory.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
@@ -52,10 +51,20 @@ export function readImageFiles(config: Config): ImageFiles[] {
         adapters,
       };
     });
-    const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
-    if (twice) throw new ModelFileError(`Two image models are called ${twice.id}; clients could ask for one only.`);
-    return models;
+    return eachOnce(models);
   });
+}
+
+/** Models that make images larger. Throws as `readImageFiles`. */
+export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ImageFile[] {
+  return reading(() => eachOnce(imageUpscaleModels.map((name) => readImageFile(namedModel(name, modelsDir).path))));
+}
+
+/** Throws ModelFileError about two of one name. */
+function eachOnce<Model extends { readonly id: string }>(models: Model[]): Model[] {
+  const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
+  if (!twice) return models;
+  throw new ModelFileError(`Two image models are called ${twice.id}; clients could ask for one only.`);
 }
 
 interface PartPaths {
@@ -79,23 +88,42 @@ export function imageEngines(
   launch: Launch,
   native: NativeFiles,
 ): ImageEngine[] {
+  const engine = engineWith(models.length, config, launch, native);
+  if (!engine) return [];
+  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
+  return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
+}
+
+/** One engine a model that makes images larger, loaded on first use. */
+export function upscaleEngines(
+  models: readonly ImageFile[],
+  config: Config,
+  launch: Launch,
+  native: NativeFiles,
+): ImageEngine[] {
+  const engine = engineWith(models.length, config, launch, native);
+  if (!engine) return [];
+  return models.map(({ id, modified, path: modelPath, bytes }) =>
+    engine(id, modified, { modelPath, textEncoders: [], adapters: [], bytes, upscales: true }),
+  );
+}
+
+/** What makes an engine of a model; undefined, with a line about it where `count` models are given: the library is not built. */
+function engineWith(count: number, config: Config, launch: Launch, native: NativeFiles) {
   const { imageLibrary } = native;
   if (imageLibrary === undefined) {
-    if (models.length > 0) launch.log.warn("no image model is offered: the image library is not built");
-    return [];
+    if (count > 0) launch.log.warn("no image model is offered: the image library is not built");
+    return undefined;
   }
-  const engine = (id: string, created: number, parts: Parts) =>
+  return (id: string, created: number, parts: Parts) =>
     new ImageEngine({
       engine: { ...computeOptions(config, native), imageLibrary, name: id, ...parts },
       model: { id, created },
       launch,
       idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
-      availableBytes: () => availableMemory(),
       ...preparing(imageLibrary, config, launch.log),
     });
-  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
-  return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
 }
 
 type Parts = Omit<PainterOptions, "name" | "imageLibrary" | keyof ReturnType<typeof computeOptions>>;

@@ -1,7 +1,7 @@
 // The command line program: arguments to configuration, then help, one answer, a command or the server.
 
 import type { Config } from "../config/config.ts";
-import { processEnvironment } from "../config/environment.ts";
+import { processEnvironment, type Environment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
@@ -12,10 +12,10 @@ import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
-import { commandHelp, fullHelpText, helpJson, helpText } from "./help.ts";
+import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
 
-/** Runs the program and returns its exit code; see `exit-codes.ts`. */
-export async function main(args: readonly string[]): Promise<number> {
+/** Runs the program and returns its exit code; see `exit-codes.ts`. `user`: the environment as the user has it. */
+export async function main(args: readonly string[], user: Environment): Promise<number> {
   let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
@@ -24,9 +24,10 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(text);
       return exitCodes.ok.code;
     }
-    config = readConfig(commandLine.values, processEnvironment(), process.cwd());
+    const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
+    config = reread();
     if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
-    return await run(commandLine, config);
+    return await run(commandLine, config, { user, reread });
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
@@ -39,7 +40,8 @@ const WIDEST = 120;
 
 /** What is printed without any configuration being read. */
 function informationText({ action, command, operands: [shell = ""] }: CommandLine): string | undefined {
-  const width = Math.min(process.stdout.columns ?? 100, WIDEST);
+  // Some pseudo terminals say 0.
+  const width = Math.min(process.stdout.columns || USUAL_WIDTH, WIDEST);
   switch (action) {
     case "help":
       return command === undefined || command === "serve" ? helpText(width) : commandHelp(command, width);
@@ -56,7 +58,15 @@ function informationText({ action, command, operands: [shell = ""] }: CommandLin
   }
 }
 
-async function run(commandLine: CommandLine, config: Config): Promise<number> {
+/** What commands need of the start beside the configuration. */
+interface Start {
+  /** The environment as the user has it. */
+  readonly user: Environment;
+  /** Reads the configuration again. Throws UsageError. */
+  readonly reread: () => Config;
+}
+
+async function run(commandLine: CommandLine, config: Config, { user, reread }: Start): Promise<number> {
   const { action, operands, flags } = commandLine;
   const [operand = ""] = operands;
   const json = flags["json"] === true;
@@ -92,9 +102,21 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
       const { selfTest } = await import("./self-test.ts");
       return selfTest(config);
     }
+    case "launch": {
+      const { launch } = await import("./launch.ts");
+      return launch(config, operands, user);
+    }
     case "models": {
       const { listModels } = await import("./models.ts");
       return listModels(config, json);
+    }
+    case "upstreams": {
+      const { listUpstreams } = await import("./upstreams.ts");
+      return listUpstreams(config, flags);
+    }
+    case "qr": {
+      const { showQr } = await import("./qr.ts");
+      return showQr(config);
     }
     case "wait": {
       const { waitForServer } = await import("./wait.ts");
@@ -117,16 +139,20 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
       return ocr(config, operands, flags);
     }
     default:
-      return serveOrAnswer(commandLine, config, json);
+      return serveOrAnswer(commandLine, config, reread);
   }
 }
 
-async function serveOrAnswer(commandLine: CommandLine, config: Config, json: boolean): Promise<number> {
+async function serveOrAnswer(commandLine: CommandLine, config: Config, reread: () => Config): Promise<number> {
+  const json = commandLine.flags["json"] === true;
   const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {
-    if (json) throw new UsageError("--json is for one answer (svc -s), svc list, svc models and svc say --voices.");
+    if (json)
+      throw new UsageError(
+        "--json is for one answer (svc -s), svc list, svc models, svc upstreams and svc say --voices.",
+      );
     const { serve } = await import("./serve.ts");
-    return serve(config);
+    return serve(config, reread);
   }
   needModel(config);
   const { answer } = await import("./one-shot.ts");

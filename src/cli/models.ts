@@ -1,13 +1,21 @@
 // `svc models`: what the server that runs at --host and --port can be asked for.
 
 import type { Config } from "../config/config.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
-import { askServer, serverUrl } from "./running-server.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { fetchList, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 
-interface Listing {
-  readonly data: readonly { id: string; owned_by: string; loaded?: boolean; max_context_length?: number }[];
-  readonly models?: readonly { name: string; capabilities: readonly string[] }[];
+interface ListedModel {
+  readonly id: string;
+  readonly owned_by: string;
+  readonly loaded?: boolean;
+  readonly max_context_length?: number;
+}
+
+/** What is served. */
+export interface Listing {
+  readonly data: readonly ListedModel[];
+  readonly models?: readonly { name: string; capabilities: readonly string[]; parameters?: number }[];
 }
 
 /**
@@ -20,20 +28,8 @@ export async function listModels(config: Config, asJson: boolean): Promise<numbe
   return exitCodes.ok.code;
 }
 
-async function fetchListing(config: Config): Promise<Listing> {
-  const url = serverUrl(config);
-  try {
-    const response = await askServer(config, "/v1/models");
-    if (response.status === 401)
-      throw new ExitError("failure", `${url} wants an API key, and the first of --api-key and --api-key-file is sent.`);
-    const listing = (await response.json()) as Partial<Listing>;
-    if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
-  } catch (error) {
-    if (error instanceof ExitError) throw error;
-    // Said below.
-  }
-  throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);
-}
+/** What the server at --host and --port serves. Throws ExitError. */
+export const fetchListing = (config: Where): Promise<Listing> => fetchList<ListedModel>(config, "/v1/models");
 
 /** The listing as aligned columns with a head line. */
 export function modelTable({ data, models = [] }: Listing): string {

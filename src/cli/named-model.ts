@@ -56,16 +56,17 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
 /** All files that a server of this configuration computes with, also later ones. */
 export function filesInUse(config: Config): string[] {
   const { model, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } = config;
-  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora } = config;
+  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
   const store = new ModelStore(modelsDir);
-  const lists = [embeddingModels, rerankModels, transcriptionModels, imageModels, imageTextEncoders];
+  const images = [imageModels, imageTextEncoders, imageUpscaleModels];
+  const lists = [embeddingModels, rerankModels, transcriptionModels, ...images];
   const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
   const filesOfName = (name: string) => {
     const found = isAbsolute(name) ? undefined : store.find(name);
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
-  // It is served without being named.
-  const kokoro = store.get("kokoro");
-  const voices = kokoro ? filesOf(kokoro).map(({ path }) => store.path(path)) : [];
-  return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...voices];
+  // They are served without being named.
+  const sets = ["kokoro", "ppocr"].map((name) => store.get(name)).filter((set) => set !== undefined);
+  const unnamed = sets.flatMap(filesOf).map(({ path }) => store.path(path));
+  return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...unnamed];
 }

@@ -5,6 +5,7 @@ import { eachFile, expectOne } from "./each-file.ts";
 import { withApi, type Api } from "./in-process.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
+import { progressOutput } from "./terminal.ts";
 
 const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md" };
 const ROUTE = "/v1/vision/ocr";
@@ -35,7 +36,7 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
   expectOne(files);
   return withApi(config, async ({ ask, signal }) => {
     const measure = { amount: () => "", rate: () => "" };
-    const shown = new ProgressLine({ out: process.stderr, format: config.logFormat, measure, patienceMs: Infinity });
+    const shown = new ProgressLine({ ...progressOutput(config), measure, patienceMs: Infinity });
     const work = async (path: string, label: string) => {
       shown.show({ name: label, done: 0 });
       if (results.format === "csv") return tablesOf(ask, path, common);

@@ -11,6 +11,7 @@ import { schemaConstraint } from "../json-schema/constraint.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
+import { isTerminal, progressOutput } from "./terminal.ts";
 
 /**
  * Streams the answer to `prompt` to standard output; returns the exit code. Only warnings are logged, unless more was
@@ -23,7 +24,7 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
   process.stdout.on("error", () => interrupt.abort("unread"));
   runtime.engine.start();
   try {
-    await loaded(runtime, interrupt.signal);
+    await loaded(runtime, config, interrupt.signal);
     if (asJson) await printCompletion(runtime, prompt, interrupt.signal);
     else await generate(runtime, toRequest(config, prompt), interrupt.signal);
     return exitCodes.ok.code;
@@ -38,9 +39,9 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
   }
 }
 
-async function loaded({ engine, config }: Runtime, signal: AbortSignal): Promise<void> {
-  const showsBar = process.stderr.isTTY && config.logFormat === "text";
-  const progress = showsBar ? showLoading(engine, process.stderr) : undefined;
+async function loaded({ engine }: Runtime, config: Config, signal: AbortSignal): Promise<void> {
+  const showsBar = isTerminal() && config.logFormat === "text";
+  const progress = showsBar ? showLoading(engine, progressOutput(config)) : undefined;
   const interrupted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const ready = engine.ready().catch((error: Error) => {
     throw new ExitError("model", error.message);

@@ -1,6 +1,7 @@
 // Work of which somebody waits for the end, made visible: a bar that is redrawn on a terminal, a line now and then elsewhere.
 
 import { createLogger } from "../telemetry/log.ts";
+import { CLEAR_LINE } from "./terminal.ts";
 
 const REDRAW_MS = 100;
 const LINE_MS = 10_000;
@@ -25,7 +26,11 @@ export interface ProgressState {
 }
 
 export interface ProgressOptions {
-  readonly out: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
+  readonly out: {
+    readonly isTTY: boolean;
+    readonly columns: number;
+    readonly write: (text: string) => boolean;
+  };
   readonly format: "text" | "json";
   readonly measure: Measure;
   /** Milliseconds before the first line where there is no bar. */
@@ -59,7 +64,7 @@ export class ProgressLine {
     const parts = [percent(state) + measure.amount(done, total), rate, this.left(state), remark];
     const text = parts.filter((part) => part !== "").join("  ");
     if (this.isBar) {
-      out.write(`\x1b[K${fitting(`  ${name}`, bar(state), text, out.columns || DEFAULT_COLUMNS)}\r`);
+      out.write(`${CLEAR_LINE}${fitting(`  ${name}`, bar(state), text, out.columns || DEFAULT_COLUMNS)}\r`);
       this.drawn = true;
     } else this.line(`${name}: ${text}`);
   }
@@ -72,7 +77,7 @@ export class ProgressLine {
 
   /** Removes the bar. */
   end(): void {
-    if (this.drawn) this.options.out.write("\x1b[K");
+    if (this.drawn) this.options.out.write(CLEAR_LINE);
     this.drawn = false;
   }
 

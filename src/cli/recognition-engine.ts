@@ -5,6 +5,7 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { physicalCores } from "../engine/process/memory.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
+import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
@@ -13,9 +14,14 @@ import { SYSTEM_ENGINE } from "./engines.ts";
 const MOST_PROCESSES = 2;
 
 /** Loaded on first use. */
-export function recognitionEngine(config: Config, launch: Launch, { libraries }: NativeFiles): RecognitionEngine {
+export function recognitionEngine(
+  ppocr: PpocrFiles | undefined,
+  config: Config,
+  launch: Launch,
+  { libraries }: NativeFiles,
+): RecognitionEngine {
   return new RecognitionEngine({
-    engine: { libraries },
+    engine: { libraries, ...(ppocr && { ppocr }) },
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
     launch,
     idleMs: config.idleUnloadMs,

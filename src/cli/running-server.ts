@@ -3,10 +3,12 @@
 import { X509Certificate } from "node:crypto";
 import { rootCertificates, type PeerCertificate } from "node:tls";
 import type { Config } from "../config/config.ts";
+import { ExitError } from "./exit-codes.ts";
 
 const TIMEOUT_MS = 10_000;
 
-type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
+/** Where a server listens, and how it is asked. */
+export type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
 
 /** Its address, as this machine reaches it. */
 export function serverUrl({ host, port, tls }: Where): string {
@@ -14,12 +16,29 @@ export function serverUrl({ host, port, tls }: Where): string {
   return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Fetches a path with the first API key, for at most ten seconds. Rejects when nobody answers. */
-export function askServer(config: Where, path: string): Promise<Response> {
+/** Fetches a path with the first API key, for at most ten seconds; with a body it is a POST. Rejects when nobody answers. */
+export function askServer(config: Where, path: string, body?: object): Promise<Response> {
   const [first] = config.apiKeys;
   const headers = first === undefined ? {} : { authorization: `Bearer ${first.key}` };
   const tls = config.tls === undefined ? {} : onlyFrom(config.tls.cert);
-  return fetch(serverUrl(config) + path, { headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const sent = body && { method: "POST", body: JSON.stringify(body) };
+  return fetch(serverUrl(config) + path, { ...sent, headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+/** A list of the server, with what else is told with it. Throws ExitError when there is none. */
+export async function fetchList<Entry>(config: Where, path: string): Promise<{ readonly data: readonly Entry[] }> {
+  const url = serverUrl(config);
+  try {
+    const response = await askServer(config, path);
+    if (response.status === 401)
+      throw new ExitError("failure", `${url} wants an API key, and the first of --api-key and --api-key-file is sent.`);
+    const listing = (await response.json()) as { readonly data?: readonly Entry[] };
+    if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
+    // Said below.
+  }
+  throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);
 }
 
 /** The server has this very certificate, for whatever names others call it by: nobody else is to get the key. */

@@ -14,6 +14,7 @@ import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { ImageEngine } from "../engine/image/image-engine.ts";
+import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
@@ -32,6 +33,7 @@ import {
   offeredImages,
   OfferedModels,
   offeredRecognition,
+  offeredUpscaling,
   offeredSpeech,
   offeredTranscription,
 } from "../service/offered-models.ts";
@@ -63,12 +65,16 @@ import {
   unpack,
   type PreparedModel,
 } from "./engines.ts";
-import { createGateway, type GatewayParts } from "./gateway.ts";
-import { imageEngines, readImageFiles, type ImageFiles } from "./image-engines.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { ImageFile } from "../model/image-file.ts";
+import { createGateway } from "./gateway.ts";
+import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
+import { findPpocr } from "./ppocr-files.ts";
 import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
+import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 
 /** What a server needs, with or without a model of its own. */
 export interface Services {
@@ -91,7 +97,7 @@ export interface Services {
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
   /** Models of other servers; its `start` is the caller's. */
-  readonly others?: GatewayParts;
+  readonly upstreams: Gateway;
 }
 
 export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGiven" | "context"> {
@@ -99,8 +105,7 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
 }
 
 /** A server with a model; `engine.start()` is the caller's. Throws ExitError when the files of a model cannot be used. */
-export function createRuntime(config: Config): Runtime {
-  const log = logger(config);
+export function createRuntime(config: Config, log = logger(config)): Runtime {
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
   const files = givenFiles(config);
@@ -115,10 +120,10 @@ export function createRuntime(config: Config): Runtime {
 }
 
 /** A server that has no model of its own. */
-export function createGatewayServices(config: Config): Services {
-  const launch = launchWith(config, logger(config));
+export function createGatewayServices(config: Config, log = logger(config)): Services {
+  const launch = launchWith(config, log);
   const files = givenFiles(config);
-  const native = unpack(config, launch.log);
+  const native = unpack(config, log);
   const system = systemEngine(config, launch, native);
   return services({ config, launch, system, ...onDemand(files, config, launch, native) });
 }
@@ -128,7 +133,9 @@ const givenFiles = (config: Config): GivenFiles => ({
   embedding: readEmbeddingFiles(config),
   whisper: readWhisperFiles(config),
   images: readImageFiles(config),
+  upscalers: readUpscaleFiles(config),
   kokoro: findKokoro(config),
+  ppocr: findPpocr(config),
 });
 
 /** The engines that are loaded on first use. */
@@ -137,8 +144,9 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
     painters: imageEngines(files.images, config, launch, native),
+    upscalers: upscaleEngines(files.upscalers, config, launch, native),
     speakers: speechEngines(config, files.kokoro, launch, native),
-    reader: recognitionEngine(config, launch, native),
+    reader: recognitionEngine(files.ppocr, config, launch, native),
     tessdata: recognitionData(config, native),
   };
 }
@@ -152,7 +160,9 @@ interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
   readonly images: readonly ImageFiles[];
+  readonly upscalers: readonly ImageFile[];
   readonly kokoro: FoundKokoro | undefined;
+  readonly ppocr: PpocrFiles | undefined;
 }
 
 interface Parts {
@@ -166,18 +176,19 @@ interface Parts {
   readonly transcribers: readonly TranscriptionEngine[];
   /** The first is the usual one. */
   readonly painters: readonly ImageEngine[];
+  readonly upscalers: readonly ImageEngine[];
   readonly speakers: readonly SpeechEngine[];
   readonly reader: RecognitionEngine;
   readonly tessdata: Tessdata;
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, painters, speakers, reader, tessdata } = parts;
+  const { embedders, transcribers, painters, upscalers, speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock, config.metricsNames);
-  const others = createGateway(config, clock, log);
+  const upstreams = createGateway(config, clock, log);
   const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const offered = new OfferedModels([
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
@@ -185,8 +196,9 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
     offeredRecognition(reader),
     ...painters.map(offeredImages),
+    ...upscalers.map(offeredUpscaling),
   ]);
-  const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
+  const sources = [offered, upstreams, systemModel];
   const { transcribeInput, ocrInput } = config;
   const read = { image: ocrInput, audio: transcribeInput };
   const router = engine
@@ -211,6 +223,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     requests,
     documents: new Documents(tmpdir()),
     tessdata,
+    ppocr: config.ocrEngine === "ppocr",
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   });
   const readers = new InputReaders({
@@ -224,6 +237,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...embedders,
     ...transcribers,
     ...painters,
+    ...upscalers,
     ...speakers,
     reader,
   ];
@@ -249,14 +263,15 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
       inUse: filesInUse(config),
       now: clock.wall,
     }),
-    ...(others && { others }),
+    upstreams,
   };
 }
 
-const logger = (config: Config): Logger =>
-  createLogger({
-    level: config.logLevel,
-    format: config.logFormat,
-    write: (line) => process.stderr.write(line),
-    now: systemClock.wall,
-  });
+function logger({ logLevel: level, logFormat }: Config): Logger {
+  const now = systemClock.wall;
+  if (logFormat === "json" || !isTerminal()) {
+    return createLogger({ level, format: logFormat, write: (line) => process.stderr.write(line), now });
+  }
+  const write = (line: string) => process.stderr.write(CLEAR_LINE + line);
+  return createLogger({ level, format: "terminal", colours: hasColours(), write, now });
+}

@@ -4,21 +4,24 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
-import { banner, exposure, gatewayBanner } from "./banner.ts";
+import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
+import { LiveLine } from "./live-line.ts";
 import { showLoading } from "./load-progress.ts";
+import { checkExposure, closeServer, lookForOthers, startListening, warnOfExposure } from "./open-server.ts";
+import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
-import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
+import { reloadOnHangup } from "./reload.ts";
+import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
+import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
-/** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
-export async function serve(config: Config): Promise<number> {
-  if (config.requireAuth && exposure(config)) {
-    throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
-  }
-  return config.serveModel ? serveModel(config) : serveOthers(config);
+/** Serves until SIGINT or SIGTERM; returns the exit code. `reread` reads the configuration again. Throws ExitError when it cannot start. */
+export async function serve(config: Config, reread: () => Config): Promise<number> {
+  checkExposure(config);
+  return config.serveModel ? serveModel(config, reread) : serveOthers(config, reread);
 }
 
-async function serveModel(config: Config): Promise<number> {
+async function serveModel(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const runtime = createRuntime(config);
   const { engine } = runtime;
@@ -29,9 +32,9 @@ async function serveModel(config: Config): Promise<number> {
     await engine.stop();
     throw error;
   });
-  const stopped = stopOnSignal(runtime, server, readyFile);
+  const stopped = stopOnSignal(runtime, server, readyFile, reread);
   const looked = lookForOthers(runtime, server);
-  const progress = config.logFormat === "text" ? showLoading(engine, process.stderr) : undefined;
+  const progress = config.logFormat === "text" ? showLoading(engine, progressOutput(config)) : undefined;
   try {
     const model = await Promise.race([engine.ready(), stopped]);
     progress?.end();
@@ -41,8 +44,7 @@ async function serveModel(config: Config): Promise<number> {
     announce(runtime, model, server);
   } catch (error) {
     progress?.end();
-    await server.stop();
-    await stopEngines(runtime);
+    await closeServer(runtime, server);
     if (error instanceof ExitError) throw error;
     throw new ExitError("model", error instanceof Error ? error.message : String(error));
   }
@@ -50,73 +52,69 @@ async function serveModel(config: Config): Promise<number> {
 }
 
 /** Serves what other servers have. */
-async function serveOthers(config: Config): Promise<number> {
+async function serveOthers(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const services = createGatewayServices(config);
   const { log } = services;
   const server = await startListening(services);
-  const stopped = stopOnSignal(services, server, readyFile);
+  const stopped = stopOnSignal(services, server, readyFile, reread);
   await Promise.race([lookForOthers(services, server), stopped]);
   const models = services.router.models().filter(({ remote }) => remote).length;
   readyFile.write(server.url);
-  if (config.logFormat === "text") process.stderr.write(gatewayBanner(models, server.url));
-  else log.info("ready", { version, url: server.url, models });
+  if (config.logFormat === "json") log.info("ready", { version, url: server.url, models });
+  else greet(config, gatewayBanner(models, bannerOptions(config, server)));
   warnOfExposure(services, server);
+  watch(services);
   return stopped;
-}
-
-function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
-  const warning = exposure({ ...config, port });
-  if (warning) log.warn(warning);
-}
-
-/** Resolves when other servers have told of their models, or had their time to. */
-async function lookForOthers({ others }: Services, { port }: RunningServer): Promise<void> {
-  others?.exclude(port);
-  await others?.gateway.start();
-}
-
-async function startListening(runtime: Services): Promise<RunningServer> {
-  const { createApp } = await import("../http/app.ts");
-  const { listen, ListenError } = await import("../http/server.ts");
-  try {
-    const app = createApp({ ...runtime, version });
-    const server = listen(app, runtime.config, runtime.requests);
-    app.batches.start();
-    return server;
-  } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    const hint = error.reason === "in-use" ? " Choose another with --port (0 takes a free one)." : "";
-    throw new ExitError("address", `${error.message}${hint}`);
-  }
 }
 
 function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
   const { config, log } = runtime;
   const { url } = server;
-  if (config.logFormat === "text") process.stderr.write(banner(runtime, model, url));
+  if (config.logFormat === "text") greet(config, banner(runtime, model, bannerOptions(config, server)));
   else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
   warnOfExposure(runtime, server);
+  watch(runtime);
+}
+
+const bannerOptions = (config: Config, { port }: RunningServer): BannerOptions => ({
+  addresses: reachable({ ...config, port }),
+  colours: hasColours(),
+});
+
+function greet(config: Config, text: string): void {
+  if (!isQuiet(config)) process.stderr.write(text);
+}
+
+/** Shows on a terminal what is computed, below the log. */
+function watch({ config, requests }: Services): void {
+  if (config.logFormat === "json" || isQuiet(config) || !isTerminal()) return;
+  const line = new LiveLine({ live: () => requests.live(), output: progressOutput(config) });
+  process.once("exit", () => line.stop());
+  line.start();
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal(services: Services, server: RunningServer, readyFile: ReadyFile): Promise<number> {
-  const { others, log, requests, config } = services;
+function stopOnSignal(
+  services: Services,
+  server: RunningServer,
+  readyFile: ReadyFile,
+  reread: () => Config,
+): Promise<number> {
+  const { log, requests, config } = services;
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) process.exit(1);
     stopping = true;
     readyFile.remove();
-    log.info("stopping", { signal, active: requests.activeCount, drain_ms: config.drainTimeoutMs });
-    await server.stop();
-    others?.gateway.stop();
-    await stopEngines(services);
-    services.transcriptions.recordings.close();
-    services.recognition.documents.close();
-    services.images.close();
+    const { activeCount: active } = requests;
+    const hint = active > 0 && signal === "SIGINT" ? "; press Ctrl-C again to stop now" : "";
+    log.info(`stopping${config.logFormat === "text" ? hint : ""}`, { signal, active, drain_ms: config.drainTimeoutMs });
+    await closeServer(services, server);
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));
+  reloadOnHangup({ ...services, reread, hangUp: () => void stop("SIGHUP") });
   return promise;
 }

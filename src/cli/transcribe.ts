@@ -6,6 +6,7 @@ import { eachFile, expectOne } from "./each-file.ts";
 import { withApi } from "./in-process.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
+import { progressOutput } from "./terminal.ts";
 
 const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", verbose_json: "json" };
 
@@ -40,8 +41,7 @@ export async function transcribe(config: Config, files: readonly string[], flags
   expectOne(files);
   return withApi(config, async ({ ask, signal, transcribed }) => {
     const shown = new ProgressLine({
-      out: process.stderr,
-      format: config.logFormat,
+      ...progressOutput(config),
       measure: MEASURE,
       patienceMs: PATIENCE_MS,
       rateMs: RATE_MS,

@@ -10,7 +10,10 @@ import type { Tls } from "./tls.ts";
 type Table = FieldsOf<typeof table>;
 
 /** Without what only says how other options are meant. */
-export interface Config extends Omit<Table, "configFile" | "verbose" | "gateway" | "apiKeys" | "apiKeyFiles" | "tls"> {
+export interface Config extends Omit<
+  Table,
+  "configFile" | "verbose" | "quiet" | "gateway" | "apiKeys" | "apiKeyFiles" | "tls"
+> {
   /** Present: HTTPS is served. */
   readonly tls?: Tls;
   /** Empty: requests need none. */

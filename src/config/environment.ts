@@ -7,6 +7,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The environment of this process. */
 export const processEnvironment = (): Environment => process.env;
 
+/** The same as it is now: for programs that are to have it as the user does. */
+export const copyOfEnvironment = (): Environment => ({ ...process.env });
+
 /** Elysia and Bun read NODE_ENV at load and take its absence for development: call this before importing them. */
 export function setProductionDefault(): void {
   process.env["NODE_ENV"] ??= "production";
@@ -27,6 +30,13 @@ export function engineEnvironment(environment: Environment): Record<string, stri
   const kept =
     /^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_LIBRARY_PATH|LD_PRELOAD|ASAN_OPTIONS|UBSAN_OPTIONS|DYLD_.*|CUDA_.*|NVIDIA_.*|VK_.*|GGML_VK_.*|GGML_CUDA_.*|HIP_.*|ROCR_.*|NODE_ENV)$/;
   return keep(environment, kept);
+}
+
+/** What a program of the user's is started with: all that it would have without this one, and these; none where undefined. */
+export function environmentOf(user: Environment, more: Environment): Record<string, string> {
+  const environment = keep({ ...user, ...more }, /^/);
+  keepLoopbackFromProxies(environment);
+  return environment;
 }
 
 /** What a program of the host is started with: where its own files are, and nobody's keys. */

@@ -8,7 +8,7 @@ const FARTHEST = 3;
  * a hyphen; undefined when none is near.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const limit = Math.min(FARTHEST, Math.max(1, Math.floor(word.length / 2)));
+  const limit = Math.min(FARTHEST, Math.max(1, Math.floor(word.length / 3)));
   const ranked = candidates
     .map((candidate) => ({ candidate, far: distance(word, candidate) }))
     .sort((a, b) => a.far - b.far);
@@ -19,16 +19,19 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     : ranked.find(({ candidate }) => candidate.split("-")[0] === first)?.candidate;
 }
 
-/** Edits that turn one word into the other (Levenshtein). */
+/** Edits that turn one word into the other, two letters in the wrong order being one (optimal string alignment). */
 function distance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwapped ? (before[j - 2] as number) + 1 : Infinity;
+      next.push(Math.min(change, swap, (row[j] as number) + 1, (next[j - 1] as number) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length] as number;
 }

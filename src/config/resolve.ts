@@ -12,11 +12,12 @@ import { readTls } from "./tls.ts";
 
 /** Merges layers, the strongest first, over the defaults of the options table. Throws UsageError. */
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
-  const ranked = withVerbose(layers);
+  const ranked = withLogLevel(layers);
   const given = (name: string) => ranked.find((layer) => layer.has(name))?.get(name);
   const {
     configFile: _read,
-    verbose: _applied,
+    verbose: _verbose,
+    quiet: _quiet,
     gateway,
     apiKeyFiles,
     tls: tlsFiles,
@@ -36,11 +37,22 @@ export function resolveConfig(layers: readonly Values[], environment: Environmen
   return config;
 }
 
-/** `verbose` is a log level by another name, as strong as the layer that says it; a stronger layer may take it back. */
-function withVerbose(layers: readonly Values[]): readonly Values[] {
-  const says = layers.find((layer) => layer.has("verbose"));
-  if (says?.get("verbose") !== true) return layers;
-  return layers.map((layer) => (layer === says ? new Map([...layer, ["log-level", "debug"]]) : layer));
+/** Log levels by another name. */
+const LOG_LEVELS = { verbose: "verbose", quiet: "warn" };
+
+/** Each is as strong as the layer that says it; a stronger layer may take it back. Throws UsageError about both in one. */
+function withLogLevel(layers: readonly Values[]): readonly Values[] {
+  if (layers.some((layer) => layer.get("verbose") === true && layer.get("quiet") === true)) {
+    throw new UsageError("--verbose and --quiet contradict each other.");
+  }
+  const given = Object.entries(LOG_LEVELS).flatMap(([name, level]) => {
+    const says = layers.find((layer) => layer.has(name));
+    return says?.get(name) === true ? [{ says, level }] : [];
+  });
+  return layers.map((layer) => {
+    const level = given.find(({ says }) => says === layer)?.level;
+    return level === undefined ? layer : new Map([...layer, ["log-level", level]]);
+  });
 }
 
 function refuseContradictions(config: Config): void {

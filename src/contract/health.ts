@@ -24,6 +24,13 @@ const EngineHealth = t.Object({
   resident_bytes: t.Integer({ description: "Memory of the engine process; 0 without one." }),
 });
 
+const UpstreamHealth = t.Object({
+  name: t.String(),
+  state: oneOf("up", "down"),
+  replicas: t.Integer(),
+  down: t.Array(t.String(), { description: "The URLs of the replicas that are down." }),
+});
+
 /** What is told to everybody. */
 const everybody = {
   status: oneOf("healthy", "loading", "degraded"),
@@ -44,6 +51,10 @@ export const Health = t.Object({
   engines: t.Array(EngineHealth, {
     description:
       "Every engine of this server, the one above included. One that is unloaded starts with its next request.",
+  }),
+  upstreams: t.Array(UpstreamHealth, {
+    description:
+      "Other servers whose models are served. One is `down` when all of its replicas are that are not drained.",
   }),
 });
 

@@ -1,4 +1,4 @@
-// POST /v1/images/generations and /v1/images/edits
+// POST /v1/images/generations, /v1/images/edits and /v1/images/upscale
 
 import { IMAGE_FORMATS, LARGEST_SEED } from "../domain/image.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
@@ -101,6 +101,33 @@ export const ImageEditForm = t.Object({
   mask: t.Optional(file("PNG or WebP, as large as the image: where it is transparent, the image is drawn anew.")),
 });
 
+/** The fields of a form beside its image. */
+export const UpscaleRequest = t.Object({
+  model: opt(
+    t.String({
+      description:
+        "An upscaling model of GET /v1/models; another name stands for the first of them, and headers of the answer say so.",
+    }),
+  ),
+  scale: opt(
+    t.Number({
+      exclusiveMinimum: 1,
+      maximum: 4,
+      description: "How many times as wide and as high; default and at most: the model's own.",
+    }),
+  ),
+  response_format: ImageRequest.properties.response_format,
+  output_format: ImageRequest.properties.output_format,
+  output_compression: ImageRequest.properties.output_compression,
+  user: ImageRequest.properties.user,
+});
+
+/** The parts of a form, for the API description. */
+export const UpscaleForm = t.Object({
+  ...UpscaleRequest.properties,
+  image: file("PNG, JPEG or WebP, of at most 1,048,576 pixels."),
+});
+
 const Drawn = t.Object({
   b64_json: t.Optional(t.String({ description: "The file in base64." })),
   url: t.Optional(t.String({ description: "Where the file is for an hour." })),
@@ -116,6 +143,11 @@ export const Images = t.Object({
   quality: t.Optional(oneOf("low", "medium", "high")),
 });
 
+const { created, data, output_format, size } = Images.properties;
+export const Upscaled = t.Object({ created, data: t.Array(t.Omit(data.items, ["seed"])), output_format, size });
+
+export type UpscaleRequest = Static<typeof UpscaleRequest>;
+export type Upscaled = Static<typeof Upscaled>;
 export type ImageRequest = Static<typeof ImageRequest>;
 export type ImageEditRequest = Static<typeof ImageEditRequest>;
 export type Images = Static<typeof Images>;

@@ -22,6 +22,12 @@ const common = {
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
   stream: opt(t.Boolean()),
   stop: opt(t.Union([t.String(), stopSequences])),
+  n_keep: opt(
+    t.Integer({
+      minimum: -1,
+      description: "With --context-shift: first tokens that stay; -1: the prompt. Else not above 0.",
+    }),
+  ),
   n_probs: opt(t.Integer({ minimum: 0, maximum: 20, description: "Alternatives a token; 0 is no log probabilities." })),
   grammar,
   json_schema: structuredFields.json_schema,
@@ -78,7 +84,7 @@ export const LlamaCompletion = t.Object({
   generation_settings: t.Optional(JsonObject),
   prompt: t.Optional(t.String()),
   has_new_line: t.Optional(t.Boolean()),
-  truncated: t.Optional(t.Boolean({ description: "The context is full." })),
+  truncated: t.Optional(t.Boolean({ description: "The context is full, or was and older tokens were dropped." })),
   stop_type: t.Optional(t.Union([t.Literal("none"), t.Literal("eos"), t.Literal("limit"), t.Literal("word")])),
   stopping_word: t.Optional(t.String()),
   tokens_cached: t.Optional(t.Integer({ description: "Tokens that the cache holds of it." })),

@@ -33,6 +33,20 @@ export const Model = t.Object({
   parent: t.Optional(t.String({ description: "The same." })),
   loaded: t.Boolean(),
   status: t.Object({ value: t.Union([t.Literal("loaded"), t.Literal("unloaded")]) }),
+  meta: t.Optional(
+    t.Object(
+      {
+        n_ctx: t.Optional(t.Integer()),
+        n_ctx_train: t.Optional(t.Integer()),
+        n_params: t.Optional(t.Integer()),
+        size: t.Optional(t.Integer()),
+      },
+      {
+        description:
+          "llama.cpp's names of the context, and of what `models` has as trained_context, parameters and bytes.",
+      },
+    ),
+  ),
   ...Object.fromEntries(Object.entries(contextKeys).map(([name, schema]) => [name, t.Optional(schema)])),
 });
 

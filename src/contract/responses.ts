@@ -11,7 +11,7 @@ import { MOST_TOOLS } from "./tools.ts";
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
 /** Items and parts are told apart by `type`; of items without one, those with a role are messages, others references. */
-const InputItem = t.Object({
+export const InputItem = t.Object({
   type: opt(
     t.String({ description: "Absent: message where there is a role, else item_reference where there is an id." }),
   ),
@@ -71,6 +71,12 @@ const prompt = {
   input: opt(t.Union([t.String(), t.Array(InputItem)])),
   instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
   previous_response_id: opt(t.String()),
+  conversation: opt(
+    t.Union([t.String(), t.Object({ id: t.String() })], {
+      description:
+        "Goes on from its items, and adds the input and the output to them. Not beside previous_response_id.",
+    }),
+  ),
   tools: opt(
     t.Array(Tool, {
       maxItems: MOST_TOOLS,
@@ -158,6 +164,7 @@ export const ResponseResource = t.Object({
   completed_at: nullable(t.Integer()),
   status: oneOf("in_progress", "completed", "incomplete", "failed", "cancelled"),
   background: t.Boolean(),
+  conversation: t.Optional(t.Object({ id: t.String() })),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
   incomplete_details: nullable(t.Object({ reason: t.Literal("max_output_tokens") })),
   instructions: nullable(t.String()),
@@ -201,6 +208,7 @@ export const InputItemList = t.Object({
   has_more: t.Boolean(),
 });
 
+export type InputItem = Static<typeof InputItem>;
 export type ResponsesRequest = Static<typeof ResponsesRequest>;
 export type ResponsesPrompt = Static<typeof CountResponseTokensRequest>;
 export type ResponseResource = Static<typeof ResponseResource>;

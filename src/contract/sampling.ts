@@ -44,7 +44,7 @@ export const samplingFields = {
   repeat_penalty: opt(RepetitionPenalty),
   repeat_last_n: opt(Window),
   presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
-  frequency_penalty: opt(t.Number({ description: "Deprecated; accepted without effect." })),
+  frequency_penalty: opt(t.Number({ description: "Deprecated; passed on to upstreams, without effect elsewhere." })),
   dry_multiplier: opt(t.Number({ minimum: 0, maximum: 100, description: "Strength of the DRY penalty; 0 is off." })),
   dry_base: opt(t.Number({ minimum: 1, maximum: 100 })),
   dry_allowed_length: opt(t.Integer({ minimum: 0, maximum: 1_048_576 })),

@@ -55,6 +55,17 @@ export const PlainTokenizeResponse = t.Object({
     t.Array(t.Object({ id: t.Integer(), piece: t.Union([t.String(), t.Array(t.Integer())]) })),
   ]),
 });
+
+const textOrNull = t.Union([t.String(), t.Null()]);
+
+/** GET /tokenizer_info, vLLM's: what a tokenizer_config.json says of special tokens; null where the model has none. */
+export const TokenizerInfo = t.Object({
+  tokenizer_class: t.String(),
+  bos_token: textOrNull,
+  eos_token: textOrNull,
+  chat_template: textOrNull,
+});
+
 export const RenderedPrompt = t.Object({ prompt: t.String() });
 
 /** What is known of the server, in llama.cpp's layout. */

@@ -4,6 +4,7 @@ import type { Health, OpenHealth } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
+import { isDead, type UpstreamStatus } from "../domain/upstream.ts";
 import type { ProcessStatus } from "../engine/process/status.ts";
 
 /** GET /v1/models: the models in their order, and in the same order what each can do. */
@@ -21,6 +22,7 @@ function encodeEntry({
   contextLength,
   parent,
   aliases,
+  file,
 }: ListedModel): ModelList["data"][number] {
   return {
     id,
@@ -38,8 +40,19 @@ function encodeEntry({
       context_window: contextLength,
       n_ctx: contextLength,
     }),
+    ...(file && { meta: encodeMeta(file, contextLength) }),
   };
 }
+
+const encodeMeta = (
+  { trainedContext, parameters, bytes }: NonNullable<ListedModel["file"]>,
+  contextLength: number | undefined,
+) => ({
+  ...(contextLength !== undefined && { n_ctx: contextLength }),
+  ...(trainedContext !== undefined && { n_ctx_train: trainedContext }),
+  ...(parameters !== undefined && { n_params: parameters }),
+  ...(bytes !== undefined && { size: bytes }),
+});
 
 function encodeDetails({ id, capabilities, file, isDemo }: ListedModel): ModelList["models"][number] {
   const { architecture, description, parameters, bytes, trainedContext, dimensions, device } = file ?? {};
@@ -73,15 +86,17 @@ export interface HealthParts {
   readonly engine: ProcessStatus;
   /** All engines. */
   readonly engines: readonly (ProcessStatus & { readonly kind: string; readonly model: string })[];
+  readonly upstreams: readonly UpstreamStatus[];
   readonly model: string;
   readonly version: string;
   /** Milliseconds since 1970. */
   readonly wall: number;
 }
 
-/** GET /health for everybody. `healthy`: a request would be computed now; `degraded`: those to some engine are refused. */
-export const encodeOpenHealth = ({ engine, engines, version, wall }: HealthParts): OpenHealth => ({
-  status: healthOf(engine, engines),
+/** GET /health for everybody. `healthy`: a request would be computed now; `degraded`: those to some engine or upstream are refused. */
+export const encodeOpenHealth = ({ engine, engines, upstreams, version, wall }: HealthParts): OpenHealth => ({
+  // What was found on this machine may go as it came.
+  status: upstreams.some((one) => one.isConfigured && isDead(one)) ? "degraded" : healthOf(engine, engines),
   timestamp: wall / 1000,
   version,
 });
@@ -98,6 +113,12 @@ export const encodeHealth = (parts: HealthParts): Health => ({
     running: one.running,
     waiting: one.waiting,
     resident_bytes: one.residentBytes,
+  })),
+  upstreams: parts.upstreams.map((one) => ({
+    name: one.name,
+    state: isDead(one) ? "down" : "up",
+    replicas: one.replicas.length,
+    down: one.replicas.filter(({ state }) => state === "down").map(({ url }) => url),
   })),
 });
 

@@ -38,6 +38,8 @@ export interface Tool {
   readonly parameters: JsonSchema;
   /** The same for the sampler: what of it can be enforced. */
   readonly enforced: JsonSchema;
+  /** The client was promised arguments that follow their schema. */
+  readonly strict?: true;
   /** The conversation itself tells of it: the prompt's list of tools does not. Such tools come last. */
   readonly described?: true;
 }
@@ -48,6 +50,9 @@ export interface Constraint {
   readonly schema?: JsonSchema;
   /** GBNF grammar that the answer follows. */
   readonly grammar?: string;
+  /** What the client wrote in its place: all of the answer matches it, or is one of these. */
+  readonly regex?: string;
+  readonly choice?: readonly string[];
   /** The client was promised enforcement (strict): it is told when there is none. */
   readonly strict: boolean;
   /** Parts of a strict schema that a grammar cannot express. */
@@ -74,6 +79,8 @@ export interface Sampling {
   /** Tokens; -1 is the whole context. */
   readonly repetitionWindow?: number;
   readonly presencePenalty?: number;
+  /** For other servers alone: it has no effect here. */
+  readonly frequencyPenalty?: number;
   readonly dryMultiplier?: number;
   readonly dryBase?: number;
   readonly dryAllowedLength?: number;
@@ -109,6 +116,8 @@ export interface GenerateRequest {
   readonly parseSpecial?: true;
   /** Text that the answer has to lead to: it fills the gap between a `prompt` of text and this. */
   readonly suffix?: string;
+  /** Where older tokens are dropped because the context is full: how many first ones stay; -1: the prompt. */
+  readonly keepTokens?: number;
   /** With `suffix`: what the answer in the gap begins with, and other files that the model reads before it. */
   readonly gap?: Gap;
   /** The ids of prompt and answer are wanted with the events. */
@@ -123,6 +132,8 @@ export interface GenerateRequest {
   readonly media?: readonly Media[];
   /** Tools that may be called; none where calling is forbidden. */
   readonly tools: readonly Tool[];
+  /** All tools of the client, where `tools` are a choice among them: servers that choose by themselves get these, for an unchanged prompt. */
+  readonly allTools?: readonly Tool[];
   /** `required`: the answer is a call of one of `tools`. */
   readonly toolChoice: "auto" | "required";
   /** False: at most one call. */
@@ -134,6 +145,8 @@ export interface GenerateRequest {
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
   readonly sampling: Sampling;
+  /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
+  readonly foreign?: Readonly<Record<string, unknown>>;
   /** The LoRA adapters that it chooses; absent: those that are on by default. */
   readonly adapters?: AdapterSet;
   /** Output limit in tokens; absent: the room left in the context. */
@@ -256,6 +269,8 @@ export interface FinishEvent extends OfChoice {
   readonly stopSequence?: string;
   /** With reason `length`: the context is full, no token limit of the request was reached. */
   readonly contextFull?: boolean;
+  /** The context was full, and older tokens were dropped. */
+  readonly contextShifted?: boolean;
   readonly usage: Usage;
   /** Of a request that wants them; media have none. */
   readonly tokens?: { readonly prompt: readonly number[]; readonly answer: readonly number[] };

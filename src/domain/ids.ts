@@ -12,6 +12,9 @@ export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 export const newResponseId = (): string => `resp_${hex(32)}`;
 export const newItemId = (kind: "rs" | "msg" | "fc" | "item" | "cmp"): string => `${kind}_${hex(32)}`;
 
+/** Id of a conversation that responses go on from. */
+export const newConversationId = (): string => `conv_${hex(32)}`;
+
 /** Id of a live session, and of an event in it. */
 export const newSessionId = (): string => `sess_${hex(24)}`;
 export const newEventId = (): string => `event_${hex(24)}`;

@@ -65,6 +65,8 @@ export interface ImageWork {
   readonly scheduler?: string;
   readonly adapters?: readonly ImageAdapter[];
   readonly edit?: ImageEdit;
+  /** Nothing is drawn: the image of the edit is made larger, by this factor; absent: by the model's own. */
+  readonly upscale?: { readonly scale?: number };
   /** How many times each image is shown before it is done, as far as it has steps. */
   readonly previews: number;
   readonly encoding: ImageEncoding;

@@ -17,8 +17,13 @@ export interface LanguageData {
   readonly path: string;
 }
 
+/** Languages that PP-OCR is better at than Tesseract, and those that it reads in pages of these. */
+export const PPOCR_LANGUAGES = { own: ["chi_sim", "chi_tra", "jpn"], beside: ["eng"] } as const;
+
 /** How text is recognised. */
 export interface TextTask {
+  /** By PP-OCR, whatever the languages' data; absent: by Tesseract. */
+  readonly engine?: "ppocr";
   readonly languages: readonly LanguageData[];
   readonly level: "accurate" | "fast";
   /** Words of the languages' dictionaries are preferred. */

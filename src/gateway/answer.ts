@@ -6,12 +6,15 @@ import { newToolCallId } from "../domain/ids.ts";
 import type { FinishReason } from "../domain/usage.ts";
 import type { CallPiece, Piece, UpstreamUsage } from "./output.ts";
 import { ThinkTags } from "./think-tags.ts";
+import { wrongCall } from "./upstream-failure.ts";
 
 export interface AnswerOptions {
   /** The server may leave `<think>` tags in the text. */
   readonly splitThinking: boolean;
   /** What the server may say again before it goes on: no part of the answer. */
   readonly beginning: string;
+  /** The tools that the answer may call; absent: a name that it makes up goes to the client, as in any other server. */
+  readonly callable?: ReadonlySet<string>;
   /** false: the answer ends before a second call. */
   readonly parallelToolCalls: boolean;
   /** Stop sequences of the request. */
@@ -32,6 +35,8 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   cancelled: "cancelled",
 };
 
+const NO_ARGUMENTS = "{}";
+
 export class RemoteAnswer {
   /** The server said how it ends. */
   isFinished = false;
@@ -47,6 +52,8 @@ export class RemoteAnswer {
   /** Server's number of a call → its id and our number. */
   private readonly calls = new Map<number, { readonly id: string | undefined; readonly index: number }>();
   private callCount = 0;
+  /** The call that began last, until something of its arguments shows that it is one. */
+  private held: { readonly index: number; readonly id: string; readonly name: string } | undefined;
 
   constructor(private readonly options: AnswerOptions) {
     if (options.splitThinking) this.thinking = new ThinkTags();
@@ -68,6 +75,9 @@ export class RemoteAnswer {
       this.stopSequence = piece.stopSequence;
     }
     if (piece.reason !== undefined) {
+      // Cut off before its first argument, a call is none.
+      if (piece.reason === "length") this.held = undefined;
+      yield* this.endHeld();
       yield* this.rest();
       this.isFinished = true;
       this.reason = REASONS[piece.reason] ?? "stop";
@@ -81,10 +91,15 @@ export class RemoteAnswer {
     if (text !== "") yield { type: "text", text };
   }
 
-  /** The last event. Without counts of the server, tokens are its pieces: these servers send one for each. */
-  finish(cancelled: CancelCause | undefined, times: AnswerTimes): FinishEvent {
+  /** What it came to so far. Without counts of the server, tokens are its pieces: these servers send one for each. */
+  get tokens(): UpstreamUsage {
     const counted = { promptTokens: 0, completionTokens: this.pieces, cachedTokens: 0, reasoningTokens: 0 };
-    const usage = this.usage ?? counted;
+    return this.usage ?? counted;
+  }
+
+  /** The last event. */
+  finish(cancelled: CancelCause | undefined, times: AnswerTimes): FinishEvent {
+    const usage = this.tokens;
     const called = this.callCount > 0 && this.reason === "stop";
     const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
     const { maxTokens } = this.options;
@@ -118,8 +133,8 @@ export class RemoteAnswer {
     return said.startsWith(beginning) ? said.slice(beginning.length) : said;
   }
 
-  private *call({ index, id, name, arguments: json }: CallPiece): Generator<OutputEvent, void, void> {
-    const number = index ?? this.callCount;
+  private *call({ index: given, id, name, arguments: json }: CallPiece): Generator<OutputEvent, void, void> {
+    const number = given ?? this.callCount;
     const known = this.calls.get(number);
     // Some servers send whole calls, each under the number 0.
     const isNew = !known || (id !== undefined && known.id !== undefined && id !== known.id);
@@ -129,11 +144,37 @@ export class RemoteAnswer {
         this.isCut = true;
         return;
       }
+      // Under `none` nobody would answer it.
+      if (this.options.callable?.size === 0) return;
+      yield* this.endHeld();
       this.pieces++;
       this.calls.set(number, { id, index: this.callCount });
-      yield { type: "tool_call", index: this.callCount++, id: id ?? newToolCallId(), name: name ?? "" };
+      this.held = { index: this.callCount++, id: id ?? newToolCallId(), name: name ?? "" };
     }
-    const current = this.calls.get(number);
-    if (current && json !== "") yield { type: "tool_arguments", index: current.index, text: json };
+    const index = this.calls.get(number)?.index;
+    if (index === undefined || json === "") return;
+    if (this.held?.index === index) {
+      if (json.trim() === "") return;
+      yield* this.release(json);
+    }
+    yield { type: "tool_arguments", index, text: json };
+  }
+
+  /** Begins the held call, whose arguments begin like this. Throws UpstreamFailure when it is not what was asked for. */
+  private *release(json: string): Generator<OutputEvent, void, void> {
+    const { held } = this;
+    if (!held) return;
+    this.held = undefined;
+    if (this.options.callable?.has(held.name) === false) throw wrongCall("called another tool than it was told to");
+    if (!json.trimStart().startsWith("{")) throw wrongCall("called a tool with arguments that are no JSON object");
+    yield { type: "tool_call", ...held };
+  }
+
+  /** The held call came without arguments: clients read them as JSON. */
+  private *endHeld(): Generator<OutputEvent, void, void> {
+    if (!this.held) return;
+    const { index } = this.held;
+    yield* this.release(NO_ARGUMENTS);
+    yield { type: "tool_arguments", index, text: NO_ARGUMENTS };
   }
 }

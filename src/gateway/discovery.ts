@@ -30,6 +30,7 @@ export class Discovery {
 
   exclude(port: number): void {
     this.excluded.add(port);
+    this.found.delete(port);
   }
 
   /** The servers found, known ports first, each part by port. */

@@ -2,14 +2,20 @@
 
 import type { Clock } from "../domain/clock.ts";
 import type { ListedModel } from "../domain/model.ts";
+import type { UpstreamStatus } from "../domain/upstream.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { Backend, ModelSource, Served, TextBackend } from "../service/model-router.ts";
+import type { Upstreams } from "../service/upstreams.ts";
+import { gauge, type MetricTable } from "../telemetry/exposition.ts";
+import { subjectLabels } from "../telemetry/metrics.ts";
 import type { Discovery } from "./discovery.ts";
+import { replicaMetrics } from "./replica-metrics.ts";
 import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 import type { RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
+import { StateLog } from "./state-log.ts";
 import type { Upstream } from "./upstream.ts";
 
 export interface GatewayOptions {
@@ -36,15 +42,15 @@ interface Lookup<T> {
 
 /** Requests of one model under way at other servers: these have limits of their own, this one is for svc's memory. */
 const PARALLEL = 1024;
-/** Vectors of upstreams count together: clients make up names, and labels are kept. */
-const UPSTREAM_VECTORS = { kind: "embedding", model: "" };
 /** How often servers are looked after, and how often the machine is searched. */
 const TICK_MS = 1000;
 const SEARCH_MS = 30_000;
 /** A listing starts a search when the last one is older. */
 const STALE_MS = 10_000;
 
-export class Gateway implements ModelSource {
+export class Gateway implements ModelSource, Upstreams {
+  private configured: readonly Upstream[];
+  private readonly stateLog: StateLog;
   private readonly known = new WeakMap<Upstream, Known>();
   /** When a model was first seen, for servers that tell another time whenever they are asked. */
   private readonly created = new Map<string, number>();
@@ -52,11 +58,15 @@ export class Gateway implements ModelSource {
   private searching: Promise<void> | undefined;
   private timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(private readonly options: GatewayOptions) {}
+  constructor(private readonly options: GatewayOptions) {
+    this.configured = options.configured;
+    this.stateLog = new StateLog(options.log, options.clock);
+  }
 
   /** Looks for servers; resolves when those that were named, or are at known ports, have answered or had their time. */
   async start(): Promise<void> {
-    const { configured, discovery } = this.options;
+    const { configured } = this;
+    const { discovery } = this.options;
     const replicas = configured.flatMap((upstream) => upstream.replicas);
     await Promise.all([...replicas.map((replica) => replica.refresh()), discovery?.askKnown()]);
     this.timer = setInterval(() => this.look(), TICK_MS);
@@ -72,8 +82,50 @@ export class Gateway implements ModelSource {
     }
   }
 
+  /** A port of this machine at which nothing is to be found: ours, or that of a server that the operator named. */
+  exclude(port: number): void {
+    this.options.discovery?.exclude(port);
+  }
+
   stop(): void {
     clearInterval(this.timer);
+  }
+
+  /**
+   * Puts others in the place of the upstreams that the operator named. Upstreams and replicas that are the same stay, with
+   * what is known of them; requests under way at those that go end in order. Resolves when new ones have answered.
+   */
+  async reconfigure(upstreams: readonly Upstream[]): Promise<void> {
+    const known = new Map(this.configured.map((upstream) => [upstream.name, upstream]));
+    this.configured = upstreams.map((fresh) => {
+      const upstream = known.get(fresh.name) ?? fresh;
+      upstream.replace(fresh.replicas);
+      return upstream;
+    });
+    await Promise.all(this.configured.flatMap(({ replicas }) => replicas).map((replica) => replica.refresh()));
+  }
+
+  status(): UpstreamStatus[] {
+    return this.upstreams().map((upstream) => upstream.status());
+  }
+
+  setDraining(name: string, isDraining: boolean, url?: string): UpstreamStatus | undefined {
+    const upstream = this.upstreams().find((one) => one.name === name);
+    if (!upstream?.setDraining(isDraining, url)) return undefined;
+    this.stateLog.write([upstream]);
+    return upstream.status();
+  }
+
+  metrics(): MetricTable[] {
+    const upstreams = this.upstreams();
+    const running = upstreams.flatMap((upstream) => {
+      const { chat, embeddings } = this.backendsOf(upstream);
+      return [...chat.values(), ...embeddings.values()].map(({ subject, engine }) => ({
+        labels: subject ? subjectLabels(subject) : {},
+        metrics: [gauge("svc_num_requests_running", "Requests that are computed.", engine.status().running)],
+      }));
+    });
+    return [...running, ...upstreams.flatMap(replicaMetrics)];
   }
 
   /** Looks again for servers, in the background, when the last look is some time ago. */
@@ -135,8 +187,7 @@ export class Gateway implements ModelSource {
   }
 
   private upstreams(): Upstream[] {
-    const { configured, discovery } = this.options;
-    return [...configured, ...(discovery?.upstreams() ?? [])];
+    return [...this.configured, ...(this.options.discovery?.upstreams() ?? [])];
   }
 
   private textBackend(upstream: Upstream, model: string): TextBackend {
@@ -145,7 +196,9 @@ export class Gateway implements ModelSource {
       model: listed,
       engine: new RemoteEngine({ listed, model }, upstream, this.options.clock),
       parallel: PARALLEL,
+      subject: subjectOf("text", upstream, model),
       takesMediaSources: true,
+      takesForeignFields: true,
       lacks: (kind) => upstream.lacks(model, kind),
     }));
   }
@@ -156,7 +209,7 @@ export class Gateway implements ModelSource {
       model: listed,
       engine: new RemoteEmbedder({ listed, model }, upstream),
       parallel: PARALLEL,
-      subject: UPSTREAM_VECTORS,
+      subject: subjectOf("embedding", upstream, model),
     }));
   }
 
@@ -178,7 +231,12 @@ export class Gateway implements ModelSource {
   }
 
   private look(): void {
-    for (const replica of this.upstreams().flatMap(({ replicas }) => replicas)) void replica.refresh();
+    const upstreams = this.upstreams();
+    this.stateLog.write(upstreams);
+    for (const replica of upstreams.flatMap(({ replicas }) => replicas)) {
+      void replica.refresh();
+      void replica.probe();
+    }
     if (this.options.clock.now() - this.searchedAt > SEARCH_MS) this.search();
   }
 
@@ -192,6 +250,12 @@ export class Gateway implements ModelSource {
       .finally(() => (this.searching = undefined));
   }
 }
+
+/** Whose metrics requests count for: a model that the upstream lists, else the upstream, as clients make up names. */
+const subjectOf = (kind: string, upstream: Upstream, model: string) => ({
+  kind,
+  model: upstream.has(model) ? `${upstream.name}/${model}` : upstream.name,
+});
 
 /** The backend of a model, the same at every call; names that nobody has are as many as clients make up. */
 function remembered<T>(known: Map<string, T>, model: string, upstream: Upstream, make: () => T): T {

@@ -10,6 +10,7 @@ export const KNOWN_PORTS: ReadonlyMap<number, ServerKind> = new Map([
   [8080, "mlx-lm"],
   [8081, "llama.cpp"],
   [8000, "vllm"],
+  [30_000, "sglang"],
 ]);
 
 /** Ports at which people start web servers, both ends included; others are not asked. */

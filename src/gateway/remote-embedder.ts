@@ -3,20 +3,22 @@
 import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { AnswerMessages } from "./answer-messages.ts";
+import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
 import type { Replica } from "./replica.ts";
+import { inputKey } from "./prefix-key.ts";
 import { headersOf } from "./request-headers.ts";
-import { readMessages } from "./stream-lines.ts";
+import type { ServerKind } from "./server-kind.ts";
 import type { Upstream } from "./upstream.ts";
 import { processless } from "./upstream.ts";
+import { refusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
 const LONGEST_ANSWER = 256 * 2 ** 20;
-/** As much of the first input as says which replica a request goes to. */
-const KEY_LENGTH = 1024;
 
 export class RemoteEmbedder implements EmbeddingPort {
   private readonly stopping = new AbortController();
@@ -62,44 +64,61 @@ export class RemoteEmbedder implements EmbeddingPort {
   }
 
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
-    const key = JSON.stringify(work.inputs[0]?.slice(0, KEY_LENGTH));
-    const attempts = new Attempts(this.upstream, this.names.model, key);
-    for await (const replica of attempts.replicas(signal)) {
+    const key = inputKey(work.inputs[0]);
+    const { model } = this.names;
+    const refusalOf = ({ kind }: Replica) => refusal(() => encode(kind, work, model));
+    const attempts = new Attempts(this.upstream, { model, key, refusalOf });
+    for await (const attempt of attempts.each(signal)) {
       try {
-        return await this.ask(replica, work, signal, origin);
+        const result = await this.ask(attempt, work, signal, origin);
+        attempts.succeeded();
+        return result;
       } catch (error) {
-        attempts.failed(replica, error);
+        attempts.failed(attempt.replica, error);
       }
     }
     throw new Error("attempts end with an answer or a failure");
   }
 
   private async ask(
-    replica: Replica,
+    attempt: Attempt,
     work: EmbedWork,
     signal: AbortSignal,
     origin?: EmbeddingOrigin,
   ): Promise<EmbeddingResult> {
-    const { client, breaker, kind } = replica;
+    const { replica } = attempt;
+    const { client, kind } = replica;
     const { model } = this.names;
-    const { path, body } = kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
     try {
+      const { path, body } = encode(kind, work, model);
       const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
-      const answer = await only(readMessages(response, (next) => client.waiting(next, signal), LONGEST_ANSWER));
+      const answer = await only(client.messages(response, signal, LONGEST_ANSWER));
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
-      breaker.succeeded();
+      attempt.firstToken();
+      attempt.finished({ promptTokens: computed.tokens, cachedTokens: 0, completionTokens: 0 });
       const truncated = Number(response.headers.get("x-embedding-truncated"));
       return { ...computed, truncated: Number.isSafeInteger(truncated) && truncated > 0 ? truncated : 0 };
     } catch (error) {
-      if (signal.aborted) throw error;
-      throw replica.failed(error);
+      if (signal.aborted || error instanceof SvcError) throw error;
+      throw attempt.failed(error);
+    } finally {
+      attempt.end();
     }
   }
 }
 
-async function only(messages: AsyncIterable<unknown>): Promise<unknown> {
-  for await (const message of messages) return message;
-  return undefined;
+const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
+  kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
+
+/** The first message, which is all of the answer. */
+async function only(messages: AnswerMessages): Promise<unknown> {
+  try {
+    let some: unknown[] | undefined;
+    while ((some = await messages.next())) if (some.length > 0) return some[0];
+    return undefined;
+  } finally {
+    await messages.end();
+  }
 }
 
 /** Throws UpstreamFailure about what is not a vector of one length for each input. */

@@ -6,16 +6,17 @@ import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
 import { RemoteAnswer } from "./answer.ts";
+import type { AnswerMessages } from "./answer-messages.ts";
+import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
-import { encodeOllama } from "./ollama/encode-request.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
-import { encodeOpenAi } from "./openai/encode-request.ts";
 import { prefixKey } from "./prefix-key.ts";
+import { race, type Winner } from "./race.ts";
 import type { Replica } from "./replica.ts";
 import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
-import { readMessages } from "./stream-lines.ts";
+import { Translation } from "./translation.ts";
 import { processless, type Upstream } from "./upstream.ts";
 import { lost, passedOnAlready, streamedFailure, type UpstreamFailure } from "./upstream-failure.ts";
 
@@ -23,8 +24,6 @@ interface Job {
   readonly stop: AbortController;
   cancelled: CancelCause | undefined;
   accepted: boolean;
-  /** Something of the answer went out: it cannot be begun again. */
-  answered: boolean;
   answer: RemoteAnswer | undefined;
   readonly beganAt: number;
   firstAt?: number;
@@ -63,7 +62,6 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       stop: new AbortController(),
       cancelled: undefined,
       accepted: false,
-      answered: false,
       answer: undefined,
       beganAt: this.clock.now(),
     };
@@ -72,7 +70,10 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     if (signal.aborted) leave();
     this.jobs.set(request.id, job);
     try {
-      yield* this.tryReplicas(request, job);
+      const answer = yield* this.tryReplicas(request, job);
+      // Not by yield*, which would cost each token a round more.
+      if (answer.first) yield answer.first;
+      for await (const event of answer.rest) yield event;
     } catch (error) {
       signal.throwIfAborted();
       if (!job.cancelled) throw error;
@@ -99,54 +100,71 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
-  /** Asks one replica after another, as long as nothing of an answer went out. */
-  private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
-    const attempts = new Attempts(this.upstream, this.names.model, prefixKey(request));
-    for await (const replica of attempts.replicas(job.stop.signal)) {
-      try {
-        yield* this.ask(replica, request, job);
-        return;
-      } catch (error) {
-        if (job.answered) throw error;
-        attempts.failed(replica, error);
-      }
+  /** Asks one replica after another until an answer begins. Throws what is told when none does. */
+  private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, Winner, void> {
+    const { model } = this.names;
+    const translation = new Translation(request, model);
+    const { refusalOf } = translation;
+    const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), refusalOf });
+    const ask = (attempt: Attempt, stopped: AbortSignal) =>
+      this.ask(attempt, translation, request, job, AbortSignal.any([job.stop.signal, stopped]));
+    for await (const attempt of attempts.each(job.stop.signal)) {
+      const hedgeAfterMs = this.upstream.hedgeAfterMs(attempt.replica);
+      const winner = yield* race(attempt, { attempts, ask, hedgeAfterMs });
+      if (!winner) continue;
+      attempts.succeeded();
+      return winner;
     }
+    throw new Error("attempts end with an answer or a failure");
   }
 
-  private async *ask(replica: Replica, request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
-    const { client, breaker, kind } = replica;
-    const { signal } = job.stop;
-    const { path, body } = this.encode(replica, request);
-    const answer = (job.answer = this.newAnswer(request, replica));
+  private async *ask(
+    attempt: Attempt,
+    translation: Translation,
+    request: GenerateRequest,
+    job: Job,
+    signal: AbortSignal,
+  ): AsyncGenerator<EngineEvent, void, void> {
+    const { replica } = attempt;
+    const { client, kind } = replica;
+    const answer = this.newAnswer(request, replica);
     const decode = kind === "ollama" ? decodeLine : decodeChunk;
-    let heard = false;
+    let answered = false;
+    let messages: AnswerMessages | undefined;
     try {
+      const { path, body } = translation.for(replica);
       const response = await client.post(path, body, headersOf(replica, request), signal);
+      messages = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
-      for await (const message of readMessages(response, (next) => client.waiting(next, signal))) {
-        const failure = streamedFailure(message);
-        if (failure) throw failure;
-        if (!heard) breaker.succeeded();
-        heard = true;
-        for (const event of answer.add(decode(message))) {
-          job.firstAt ??= this.clock.now();
-          job.answered = true;
-          yield event;
+      let some: unknown[] | undefined;
+      while (!answer.isCut && (some = await messages.next())) {
+        for (const message of some) {
+          if (answer.isCut) break;
+          const failure = streamedFailure(message);
+          if (failure) throw failure;
+          attempt.heard();
+          for (const event of answer.add(decode(message))) {
+            if (!answered) {
+              answered = true;
+              job.answer = answer;
+              job.firstAt = this.clock.now();
+              attempt.firstToken();
+            }
+            yield event;
+          }
         }
-        if (answer.isCut) return;
       }
-      if (!answer.isFinished) throw lost("ended in the middle of the answer");
+      if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");
+      job.answer ??= answer;
+      attempt.finished(answer.tokens);
     } catch (error) {
-      if (signal.aborted) throw error;
-      throw this.told(replica, error, job);
+      if (signal.aborted || error instanceof SvcError) throw error;
+      const failure = attempt.failed(error);
+      throw answered ? brokenOff(failure) : failure;
+    } finally {
+      attempt.end();
+      await messages?.end();
     }
-  }
-
-  private told(replica: Replica, error: unknown, job: Job): UpstreamFailure | SvcError {
-    const failure = replica.failed(error);
-    if (!job.answered) return failure;
-    if (!failure.sick) return failure.error;
-    return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
   }
 
   /** The server does not report when it begins to compute: a request that it accepted counts as started. */
@@ -157,23 +175,24 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     yield { type: "started" };
   }
 
-  private encode(replica: Replica, request: GenerateRequest) {
-    const { model } = this.names;
-    if (replica.kind !== "ollama") return encodeOpenAi(request, model, replica.kind);
-    return encodeOllama(request, model, replica.model(model)?.capabilities.includes("reasoning") === true);
-  }
-
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {
     const traits = replica && traitsOf(replica.kind);
     return new RemoteAnswer({
       splitThinking: traits?.separatesReasoning === false && request.prompt === undefined,
       beginning: traits?.repeatsBeginning && request.continueLast ? lastText(request) : "",
+      ...callableOf(request),
       parallelToolCalls: request.parallelToolCalls,
       stop: request.stop,
       maxTokens: request.maxTokens,
     });
   }
 }
+
+/** What is told of an answer of which something went out. */
+const brokenOff = ({ sick, error }: UpstreamFailure): SvcError =>
+  sick === false
+    ? error
+    : new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
 
 const accepted = (downgraded: boolean): EngineEvent => ({ type: "accepted", promptTokens: 0, downgraded });
 
@@ -182,9 +201,24 @@ function lastText({ messages }: GenerateRequest): string {
   return typeof content === "string" ? content : "";
 }
 
-/** A strict schema was asked for, and the server does not hold the model to it, or not to all of it. */
-function isDowngraded({ constraint }: GenerateRequest, { kind }: Replica, response: Response): boolean {
-  if (constraint?.strict !== true) return false;
+/** What an answer may call, where the client said so. */
+function callableOf({ tools, allTools, toolChoice }: GenerateRequest): { callable?: ReadonlySet<string> } {
+  if (!allTools && toolChoice !== "required") return {};
+  return { callable: new Set(tools.map(({ name }) => name)) };
+}
+
+/** Something was promised that the server does not hold the model to, or not to all of it: a schema, or calls. */
+function isDowngraded(
+  { constraint, tools, toolChoice }: GenerateRequest,
+  { kind }: Replica,
+  response: Response,
+): boolean {
+  const { enforcesSchemas, enforcesCalls } = traitsOf(kind);
   if (response.headers.get("x-grammar-constraints") === "downgraded") return true;
-  return constraint.inexpressible || !traitsOf(kind).enforcesSchemas;
+  const isForced = toolChoice === "required" && tools.length > 0;
+  if (isForced && enforcesCalls === "none") return true;
+  if (constraint?.strict !== true) return false;
+  if (constraint.inexpressible) return true;
+  if (constraint.schema !== undefined && !enforcesSchemas) return true;
+  return tools.some(({ strict }) => strict) && enforcesCalls !== "all" && !(isForced && enforcesCalls === "required");
 }

@@ -2,27 +2,43 @@
 
 import type { Clock } from "../domain/clock.ts";
 import type { SvcError } from "../domain/errors.ts";
+import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
+import { Attempt } from "./attempt.ts";
+import { askCapabilities } from "./cluster-capabilities.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
+import { urlHashOf } from "./prefix-key.ts";
+import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { lost, UpstreamFailure } from "./upstream-failure.ts";
+import { failureFrom } from "./upstream-failure.ts";
 
 /** A server in front of many others may take its time to list what they have. */
 const PROBE_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
+/** How often it is looked whether a replica is there that has nothing to do. */
+const PROBE_MS = 5000;
+/** Silence while requests wait, below which no replica is slow, and as a multiple of what first tokens take there. */
+const SLOW_MS = 10_000;
+const SLOW_FACTOR = 4;
 
 export class Replica {
   readonly client: ServerClient;
+  /** Stands for it in the choice of a replica. */
+  readonly urlHash: number;
   readonly breaker: CircuitBreaker;
-  /** Requests under way. */
-  inFlight = 0;
+  /** Requests under way, in the order in which they were sent. */
+  readonly running = new Set<Attempt>();
+  readonly stats = new ReplicaStats();
+  /** The operator wants no new requests to go there. */
+  isDraining = false;
   /** Why it did not tell what it has, when it was asked last. */
   listingFailure: SvcError | undefined;
+  private sickness: SvcError | undefined;
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
+  private probedAt = -Infinity;
   private refreshing: Promise<void> | undefined;
-  /** Ollama tells of each model alone; it is asked once for each version of it. */
   private readonly shown = new Map<string, RemoteModel>();
 
   constructor(
@@ -32,7 +48,13 @@ export class Replica {
     private readonly hint?: ServerKind,
   ) {
     this.client = new ServerClient(address, timeouts, clock.now);
+    this.urlHash = urlHashOf(address.url);
     this.breaker = new CircuitBreaker(clock.now);
+  }
+
+  /** Requests under way. */
+  get inFlight(): number {
+    return this.running.size;
   }
 
   get url(): string {
@@ -58,6 +80,44 @@ export class Replica {
     return this.breaker.state === "closed";
   }
 
+  /** Nothing has come for long, while requests wait: new ones are better off elsewhere. */
+  get isSlow(): boolean {
+    const [oldest] = this.running;
+    if (!oldest) return false;
+    const silentMs = this.clock.now() - Math.max(oldest.beganAt, this.client.heardAt);
+    return silentMs > SLOW_MS && silentMs > SLOW_FACTOR * (this.stats.firstTokens.quantile(0.99) ?? 0);
+  }
+
+  get state(): ReplicaState {
+    if (this.isDraining) return this.inFlight > 0 ? "draining" : "drained";
+    if (!this.isWell) return "down";
+    if (!this.description) return "unknown";
+    return this.isSlow ? "slow" : "up";
+  }
+
+  status(): ReplicaStatus {
+    const { firstTokens } = this.stats;
+    const [median, p99] = [firstTokens.quantile(0.5), firstTokens.quantile(0.99)];
+    const why = this.lastFailure?.message;
+    return {
+      url: this.url,
+      kind: this.kind,
+      state: this.state,
+      models: (this.models ?? []).map(({ id }) => id),
+      ...(!this.isWell && { retryMs: this.breaker.pauseMs }),
+      ...(why !== undefined && { lastError: why }),
+      running: this.inFlight,
+      counts: this.stats,
+      ...(median !== undefined && p99 !== undefined && { firstTokenMs: { median, p99 } }),
+    };
+  }
+
+  /** Whether it is the server at this address, asked in the same way. */
+  isAt({ url, key, proxy }: ServerAddress): boolean {
+    const own = this.client.address;
+    return own.url === url && own.key === key && own.proxy === proxy;
+  }
+
   /** Asks it what it has, when the last answer is older than `maxAgeMs` or it may be well again. */
   refresh(maxAgeMs = REFRESH_MS): Promise<void> {
     const isOld = this.clock.now() - this.refreshedAt >= maxAgeMs;
@@ -66,23 +126,42 @@ export class Replica {
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
   }
 
-  /** A request goes out to it; what comes back is to be called when it is over. */
-  begin(): () => void {
-    const tries = this.breaker.begin();
-    this.inFlight++;
-    return () => {
-      this.inFlight--;
-      if (tries) this.breaker.abandoned();
-    };
+  /** Looks whether it is still there, when nothing has shown that lately; its models are asked for more rarely. */
+  async probe(): Promise<void> {
+    const now = this.clock.now();
+    const shownAt = Math.max(this.client.heardAt, this.refreshedAt, this.probedAt);
+    if (!this.isWell || this.inFlight > 0 || this.refreshing || now - shownAt < PROBE_MS) return;
+    this.probedAt = now;
+    try {
+      await this.client.connect(AbortSignal.timeout(PROBE_TIMEOUT_MS));
+    } catch (error) {
+      this.failed({ sick: true, error: failureFrom(error).error });
+      // The second failure in a row tells that it is gone.
+      this.probedAt = now - PROBE_MS;
+    }
   }
 
-  /** Counts the failure of a request for its health, and makes it one that clients understand. */
-  failed(error: unknown): UpstreamFailure {
-    const failure = error instanceof UpstreamFailure ? error : lost("broke the connection");
-    if (failure.sick) this.breaker.failed();
+  /** Sends it a request: it counts as under way until the attempt's end. */
+  begin(routing: Routing): Attempt {
+    return new Attempt(this, routing, this.clock.now);
+  }
+
+  /** Counts a failure for its health. */
+  failed({ sick, error }: { readonly sick: boolean; readonly error: SvcError }): void {
     // Whoever refuses is well.
-    else this.breaker.succeeded();
-    return failure;
+    if (!sick) return this.breaker.succeeded();
+    this.sickness = error;
+    const wasWell = this.isWell;
+    this.breaker.failed();
+    if (!wasWell || this.isWell) return;
+    this.stats.outages++;
+    // It may come back as another.
+    this.shown.clear();
+  }
+
+  /** Why it is down, or does not list its models; undefined while it is well and lists them. */
+  private get lastFailure(): SvcError | undefined {
+    return this.isWell ? this.listingFailure : this.sickness;
   }
 
   private async describe(): Promise<void> {
@@ -90,7 +169,7 @@ export class Replica {
     const tries = this.breaker.begin();
     try {
       const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
-      this.description = { kind, models: kind === "ollama" ? await this.show(models) : models };
+      this.description = { kind, models: await this.show(kind, models) };
       this.listingFailure = undefined;
       this.breaker.succeeded();
     } catch (error) {
@@ -99,23 +178,43 @@ export class Replica {
         if (tries) this.breaker.abandoned();
         return;
       }
-      const failure = this.failed(error);
+      const failure = failureFrom(error);
+      const sick = failure.sick !== false;
+      this.failed({ sick, error: failure.error });
       this.listingFailure = failure.error;
       // It is asked again as soon as the breaker lets it be.
-      if (failure.sick) this.refreshedAt = -Infinity;
+      if (sick) this.refreshedAt = -Infinity;
     }
   }
 
-  private show(models: readonly RemoteModel[]): Promise<RemoteModel[]> {
+  /** The models with what is known of each beyond the list: it is asked once for each, and again when it was down. */
+  private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<RemoteModel[]> {
+    const ask = asks[kind];
+    if (!ask) return Promise.resolve([...models]);
     return Promise.all(
       models.map(async (model) => {
-        const key = `${model.id} ${model.created}`;
+        const key = ask.keyOf(model);
         const known = this.shown.get(key);
         if (known) return { ...known, loaded: model.loaded };
-        const shown = await describeOllamaModel(this.client, model, AbortSignal.timeout(PROBE_TIMEOUT_MS));
+        const shown = await ask.about(this.client, model, PROBE_TIMEOUT_MS);
         if (shown) this.shown.set(key, shown);
         return shown ?? model;
       }),
     );
   }
 }
+
+interface Ask {
+  /** What tells one version of a model from another. */
+  readonly keyOf: (model: RemoteModel) => string;
+  readonly about: (client: ServerClient, model: RemoteModel, timeoutMs: number) => Promise<RemoteModel | undefined>;
+}
+
+/** Its list tells another time of creation whenever it is asked. */
+const cluster: Ask = { keyOf: ({ id }) => id, about: askCapabilities };
+/** Kinds of servers that tell of each model alone. */
+const asks: Partial<Record<ServerKind, Ask>> = {
+  ollama: { keyOf: ({ id, created }) => `${id} ${created}`, about: describeOllamaModel },
+  vllm: cluster,
+  sglang: cluster,
+};

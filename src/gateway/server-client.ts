@@ -2,7 +2,9 @@
 
 import { connect } from "node:net";
 import { withWholePairs } from "../domain/whole-pairs.ts";
+import { AnswerMessages } from "./answer-messages.ts";
 import { within } from "./deadline.ts";
+import { MessageReader } from "./stream-lines.ts";
 import { parseJson } from "./fields.ts";
 import { beginningOf, failureOf, lost, malformed, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
@@ -36,7 +38,8 @@ const FRESH_MS = 5000;
 const LONGEST_DOCUMENT = 16 * 2 ** 20;
 
 export class ServerClient {
-  private heardAt = -Infinity;
+  /** When the last part of an answer to a request came; monotonic milliseconds. */
+  heardAt = -Infinity;
 
   constructor(
     readonly address: ServerAddress,
@@ -93,8 +96,15 @@ export class ServerClient {
     }
   }
 
-  /** Waits for the next part of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */
-  readonly waiting = <T>(next: Promise<T>, signal: AbortSignal): Promise<T> =>
+  /** The messages of an answer. `longest`: characters of one. Their `end` is the caller's. */
+  messages(response: Response, signal: AbortSignal, longest?: number): AnswerMessages {
+    const reader = new MessageReader(response, longest);
+    const onHeard = () => void (this.heardAt = this.now());
+    return new AnswerMessages({ reader, silenceMs: this.timeouts.silenceMs, signal, now: this.now, onHeard });
+  }
+
+  /** Waits for the beginning of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */
+  private readonly waiting = <T>(next: Promise<T>, signal: AbortSignal): Promise<T> =>
     within(next, { ms: this.timeouts.silenceMs, signal, late: () => silent(this.timeouts.silenceMs / 1000) }).then(
       (value) => {
         this.heardAt = this.now();
@@ -113,7 +123,11 @@ export class ServerClient {
 
   /** `fetch` knows no time-out of its own for connecting, and an answer may well take minutes. */
   private async checkConnection(signal: AbortSignal): Promise<void> {
-    if (this.now() - this.heardAt < FRESH_MS) return;
+    if (this.now() - this.heardAt >= FRESH_MS) await this.connect(signal);
+  }
+
+  /** Resolves when it accepts a connection. Throws UpstreamFailure, or the signal's reason. */
+  async connect(signal: AbortSignal): Promise<void> {
     const { hostname, port, protocol } = new URL(this.address.proxy ?? this.address.url);
     const late = () => unreachable(`did not accept a connection within ${this.timeouts.connectMs / 1000} s`);
     const socket = connect({

@@ -28,8 +28,8 @@ export interface ServerDescription {
 type Get = (path: string) => Promise<JsonDocument | undefined>;
 
 /** What is certain of a chat model on any of these servers. */
-const CHAT = ["chat", "completion", "streaming"];
-const EMBEDDINGS = ["embeddings"];
+export const CHAT = ["chat", "completion", "streaming"];
+export const EMBEDDINGS = ["embeddings"];
 /** How models for vectors are called, where their server does not say what they are for. */
 const EMBEDDING_NAME = /embed|(^|[/_-])(bge|gte|e5)-|minilm/i;
 const RERANKER_NAME = /rerank/i;
@@ -59,7 +59,7 @@ async function describeListing(listing: JsonDocument, get: Get, hint?: ServerKin
   if (listing.headers.has("compat-request-id")) return { kind: "svc", models: describeSvc(entries, listing.body) };
   const owner = text(entries[0]?.["owned_by"]);
   if (owner === "llamacpp") return { kind: "llama.cpp", models: await describeLlama(entries, get) };
-  if (owner === "vllm") return { kind: "vllm", models: entries.map((entry) => byName(entry)) };
+  if (owner === "vllm" || owner === "sglang") return { kind: owner, models: entries.map((entry) => byName(entry)) };
   if (owner === "library" || hint === "ollama") {
     const ollama = await describeOllama(get);
     if (ollama) return ollama;
@@ -157,8 +157,9 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
 export async function describeOllamaModel(
   client: ServerClient,
   model: RemoteModel,
-  signal: AbortSignal,
+  timeoutMs: number,
 ): Promise<RemoteModel | undefined> {
+  const signal = AbortSignal.timeout(timeoutMs);
   const response = await client.post("/api/show", { model: model.id }, {}, signal).catch(() => undefined);
   const body: unknown = await response?.json().catch(() => undefined);
   if (body === undefined) return undefined;

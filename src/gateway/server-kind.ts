@@ -1,31 +1,50 @@
-// The servers that svc knows to talk to, and what of a request each can be told.
+// The servers that svc knows to talk to, and what of a request each can be told: the one table of it. test/parity/UPSTREAMS.md
+// shows what becomes of every field.
 
 import type { Sampling } from "../domain/generate.ts";
 
 /** `openai`: any other server of the chat completions convention. */
-export type ServerKind = "svc" | "llama.cpp" | "vllm" | "ollama" | "lm-studio" | "jan" | "mlx-lm" | "openai";
+export type ServerKind = "svc" | "llama.cpp" | "vllm" | "sglang" | "ollama" | "lm-studio" | "jan" | "mlx-lm" | "openai";
 
 export interface ServerTraits {
   /** Who owns its models in listings. */
   readonly owner: string;
-  /** Sampling settings beyond those of the convention that it takes, and their names there. */
+  /** Sampling settings that it takes, and their names there. */
   readonly sampling: Readonly<Partial<Record<keyof Sampling, string>>>;
+  /** Fields of its own that are passed on as they are, and their names there. */
+  readonly foreign: Readonly<Record<string, string>>;
   /** Its list says of each model what it can do; others leave that to be found out. */
   readonly tellsCapabilities: boolean;
   /** Takes values for its chat template, `enable_thinking` among them. */
   readonly templateKwargs: boolean;
-  /** Takes GBNF grammars. */
-  readonly grammar: boolean;
+  /** How it takes grammars, regular expressions and choices; absent: it does not. */
+  readonly grammar?: "gbnf" | "structured_outputs" | "ebnf";
+  /** The field in which it takes a schema for raw text; absent: it does not. */
+  readonly rawSchema?: "json_schema" | "response_format";
   /** Holds answers to a schema while it samples; others are asked to, and may not. */
   readonly enforcesSchemas: boolean;
+  /** What of `tool_choice` it takes beside `auto`: with `none` its prompt has the tools all the same. */
+  readonly toolChoices: readonly ("none" | "required" | "named")[];
+  /** Which calls it holds to their tool's schema while it samples: those that it has to make, or those of its own choice, too. */
+  readonly enforcesCalls: "all" | "required" | "none";
   /** Goes on from an answer that was begun; a server may need to be told so with these fields. */
   readonly continueFields?: Readonly<Record<string, unknown>>;
   /** It begins its part with what the request had begun. */
   readonly repeatsBeginning?: true;
+  /** Ends its prompt behind the last message where it is told to. */
+  readonly generationPrompt?: true;
   /** The name of a limit of reasoning in tokens. */
   readonly reasoningBudget?: string;
   /** Puts reasoning apart from the answer; others may leave `<think>` tags in it. */
   readonly separatesReasoning: boolean;
+  /** Fields that have it compute the whole prompt. */
+  readonly freshFields?: Readonly<Record<string, unknown>>;
+  /** The name of a limit of an answer in milliseconds. */
+  readonly predictMs?: string;
+  /** The name of how many first tokens stay where it drops older ones. */
+  readonly keepTokens?: string;
+  /** Fills the gap between a prompt and a suffix. */
+  readonly suffix?: true;
 }
 
 /** What every server of the convention takes. */
@@ -33,6 +52,7 @@ const CONVENTION = {
   temperature: "temperature",
   topP: "top_p",
   presencePenalty: "presence_penalty",
+  frequencyPenalty: "frequency_penalty",
   seed: "seed",
   logitBias: "logit_bias",
 } as const;
@@ -60,43 +80,107 @@ const LLAMA = {
   ignoreEos: "ignore_eos",
 } as const;
 
+/** What vLLM and SGLang take beyond the convention. */
+const CLUSTER = {
+  ...CONVENTION,
+  topK: "top_k",
+  minP: "min_p",
+  repetitionPenalty: "repetition_penalty",
+  ignoreEos: "ignore_eos",
+  minTokens: "min_tokens",
+} as const;
+
+const same = (...names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, name]));
+
+const LLAMA_FOREIGN = same("n_indent", "n_cache_reuse", "min_keep", "n_keep", "n_discard", "adaptive_target");
+
+const LLAMA_SERVER = {
+  sampling: LLAMA,
+  foreign: LLAMA_FOREIGN,
+  tellsCapabilities: false,
+  templateKwargs: true,
+  grammar: "gbnf",
+  rawSchema: "json_schema",
+  enforcesSchemas: true,
+  toolChoices: ["none", "required"],
+  enforcesCalls: "all",
+  separatesReasoning: true,
+  freshFields: { cache_prompt: false },
+  predictMs: "t_max_predict_ms",
+} as const satisfies Omit<ServerTraits, "owner">;
+
 const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
   svc: {
+    ...LLAMA_SERVER,
     sampling: { ...LLAMA, minTokens: "min_tokens" },
+    foreign: {},
     tellsCapabilities: true,
-    templateKwargs: true,
-    grammar: true,
-    enforcesSchemas: true,
+    toolChoices: ["none", "required", "named"],
     continueFields: { continue_final_message: true },
+    generationPrompt: true,
     reasoningBudget: "reasoning_budget_tokens",
-    separatesReasoning: true,
+    suffix: true,
   },
   "llama.cpp": {
-    sampling: LLAMA,
-    tellsCapabilities: false,
-    templateKwargs: true,
-    grammar: true,
-    enforcesSchemas: true,
+    ...LLAMA_SERVER,
     // It goes on from a last turn of the assistant unasked.
     continueFields: {},
     repeatsBeginning: true,
+    generationPrompt: true,
+    keepTokens: "n_keep",
     reasoningBudget: "reasoning_budget_tokens",
-    separatesReasoning: true,
   },
   vllm: {
-    sampling: {
-      ...CONVENTION,
-      topK: "top_k",
-      minP: "min_p",
-      repetitionPenalty: "repetition_penalty",
-      ignoreEos: "ignore_eos",
-      minTokens: "min_tokens",
+    sampling: CLUSTER,
+    foreign: same(
+      "watermarking",
+      "stop_token_ids",
+      "include_stop_str_in_output",
+      "skip_special_tokens",
+      "spaces_between_special_tokens",
+      "truncate_prompt_tokens",
+      "truncation_side",
+      "logprob_token_ids",
+      "allowed_token_ids",
+      "bad_words",
+      "priority",
+      "cache_salt",
+      "vllm_xargs",
+      "repetition_detection",
+      "stream_interval",
+      "include_reasoning",
+      "add_special_tokens",
+      "documents",
+      "chat_template",
+      "media_io_kwargs",
+      "mm_processor_kwargs",
+    ),
+    tellsCapabilities: false,
+    templateKwargs: true,
+    grammar: "structured_outputs",
+    rawSchema: "response_format",
+    enforcesSchemas: true,
+    toolChoices: ["none", "required", "named"],
+    enforcesCalls: "required",
+    continueFields: { continue_final_message: true, add_generation_prompt: false },
+    generationPrompt: true,
+    separatesReasoning: false,
+  },
+  sglang: {
+    sampling: CLUSTER,
+    foreign: {
+      ...same("stop_token_ids", "skip_special_tokens", "priority", "cache_salt"),
+      include_stop_str_in_output: "no_stop_trim",
     },
     tellsCapabilities: false,
     templateKwargs: true,
-    grammar: false,
+    grammar: "ebnf",
+    rawSchema: "response_format",
     enforcesSchemas: true,
-    continueFields: { continue_final_message: true, add_generation_prompt: false },
+    toolChoices: ["none", "required", "named"],
+    enforcesCalls: "required",
+    continueFields: { continue_final_message: true },
     separatesReasoning: false,
   },
   ollama: {
@@ -104,6 +188,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       temperature: "temperature",
       topP: "top_p",
       presencePenalty: "presence_penalty",
+      frequencyPenalty: "frequency_penalty",
       seed: "seed",
       topK: "top_k",
       minP: "min_p",
@@ -111,30 +196,28 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       repetitionPenalty: "repeat_penalty",
       repetitionWindow: "repeat_last_n",
     },
+    foreign: {},
     tellsCapabilities: true,
     templateKwargs: false,
-    grammar: false,
     enforcesSchemas: true,
+    toolChoices: [],
+    enforcesCalls: "none",
     // As llama.cpp.
     continueFields: {},
     separatesReasoning: true,
+    suffix: true,
   },
   "lm-studio": {
     sampling: { ...CONVENTION, topK: "top_k", minP: "min_p", repetitionPenalty: "repeat_penalty" },
+    foreign: {},
     tellsCapabilities: true,
     templateKwargs: false,
-    grammar: false,
     enforcesSchemas: true,
+    toolChoices: ["none", "required"],
+    enforcesCalls: "none",
     separatesReasoning: false,
   },
-  jan: {
-    sampling: LLAMA,
-    tellsCapabilities: false,
-    templateKwargs: true,
-    grammar: true,
-    enforcesSchemas: true,
-    separatesReasoning: true,
-  },
+  jan: { ...LLAMA_SERVER, keepTokens: "n_keep" },
   "mlx-lm": {
     sampling: {
       ...CONVENTION,
@@ -144,18 +227,22 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       xtcProbability: "xtc_probability",
       xtcThreshold: "xtc_threshold",
     },
+    foreign: {},
     tellsCapabilities: false,
     templateKwargs: true,
-    grammar: false,
     enforcesSchemas: false,
+    toolChoices: [],
+    enforcesCalls: "none",
     separatesReasoning: false,
   },
   openai: {
     sampling: CONVENTION,
+    foreign: {},
     tellsCapabilities: false,
     templateKwargs: false,
-    grammar: false,
     enforcesSchemas: false,
+    toolChoices: ["none", "required", "named"],
+    enforcesCalls: "none",
     separatesReasoning: false,
   },
 };
@@ -164,3 +251,5 @@ const OWNERS: Partial<Record<ServerKind, string>> = { "llama.cpp": "llamacpp", "
 
 /** What is known of servers of this kind. */
 export const traitsOf = (kind: ServerKind): ServerTraits => ({ owner: OWNERS[kind] ?? kind, ...TRAITS[kind] });
+
+export const serverKinds = Object.keys(TRAITS) as ServerKind[];

@@ -7,41 +7,68 @@ import { lost, malformed } from "./upstream-failure.ts";
 /** A line is one message; no server makes longer ones, and a broken one must not fill the memory. */
 const LONGEST_LINE = 16 * 2 ** 20;
 
-/**
- * The messages of a response, in order; ends at `[DONE]` or with the body. `waiting` goes around every wait, and what
- * it throws ends the stream. `longest`: characters of one message. Throws UpstreamFailure about what is no JSON or breaks
- * off, and what reading throws.
- */
-export async function* readMessages(
-  response: Response,
-  waiting: <T>(next: Promise<T>) => Promise<T>,
-  longest = LONGEST_LINE,
-): AsyncGenerator<unknown, void, void> {
-  const type = response.headers.get("content-type") ?? "";
-  if (!response.body) return;
-  const isWhole = type.includes("application/json");
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  const splitter = splitterOf(type);
-  try {
-    if (type.includes("html")) throw malformed("answered with a page for browsers");
-    while (true) {
-      const { done, value } = await waiting(reader.read());
-      for (const data of splitter.push(done ? decoder.decode() : decoder.decode(value, { stream: true }))) {
-        if (data === "[DONE]") return;
-        yield parse(data);
+/** Reads the messages of a response in order, until `[DONE]` or the end of its body. */
+export class MessageReader {
+  private readonly reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel"> | undefined;
+  private readonly decoder = new TextDecoder();
+  private readonly splitter: Splitter;
+  private readonly isWhole: boolean;
+  /** It is no answer at all. */
+  private readonly failure: Error | undefined;
+  private isOver = false;
+
+  /** `longest`: characters of one message. */
+  constructor(
+    response: Response,
+    private readonly longest = LONGEST_LINE,
+  ) {
+    const type = response.headers.get("content-type") ?? "";
+    this.isWhole = type.includes("application/json");
+    this.splitter = splitterOf(type);
+    this.reader = response.body?.getReader();
+    if (type.includes("html")) this.failure = malformed("answered with a page for browsers");
+  }
+
+  /**
+   * The messages that came in one piece, perhaps none; undefined at the end, and after `cancel`. Throws UpstreamFailure about
+   * what is no JSON or breaks off, and what reading throws.
+   */
+  async next(): Promise<unknown[] | undefined> {
+    if (this.failure) throw this.failure;
+    if (this.isOver || !this.reader) return undefined;
+    const { done, value } = await this.reader.read();
+    if (this.isOver) return undefined;
+    const messages = this.parsed(
+      this.splitter.push(done ? this.decoder.decode() : this.decoder.decode(value, { stream: true })),
+    );
+    if (this.splitter.held > this.longest) throw malformed("sent a line that is too long");
+    if (!done || this.isOver) return messages;
+    this.isOver = true;
+    const last = this.splitter.end();
+    if (last !== undefined && last !== DONE) messages.push(this.isWhole ? parse(last) : parseLast(last));
+    return messages;
+  }
+
+  /** Ends the request there as well; a pending `next` resolves. */
+  async cancel(): Promise<void> {
+    this.isOver = true;
+    await this.reader?.cancel().catch(() => {});
+  }
+
+  private parsed(texts: readonly string[]): unknown[] {
+    const messages: unknown[] = [];
+    for (const data of texts) {
+      if (data === DONE) {
+        this.isOver = true;
+        break;
       }
-      if (splitter.held > longest) throw malformed("sent a line that is too long");
-      if (!done) continue;
-      const last = splitter.end();
-      if (last !== undefined && last !== "[DONE]") yield isWhole ? parse(last) : parseLast(last);
-      return;
+      messages.push(parse(data));
     }
-  } finally {
-    // Ends the request there as well.
-    await reader.cancel().catch(() => {});
+    return messages;
   }
 }
+
+const DONE = "[DONE]";
 
 /** Takes text as it comes and gives whole messages. */
 interface Splitter {

@@ -12,6 +12,17 @@ export function cannotCarry(param: string, kind: ServerKind): SvcError {
   });
 }
 
+/** What a translation throws about a request that the server cannot be told. Throws everything else. */
+export function refusal(translate: () => unknown): SvcError | undefined {
+  try {
+    translate();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+}
+
 /** Values that switch a setting off: a server without the setting does the same. */
 const OFF: Partial<Record<keyof Sampling, unknown>> = {
   topK: 0,
@@ -22,6 +33,7 @@ const OFF: Partial<Record<keyof Sampling, unknown>> = {
   dynatempRange: 0,
   repetitionPenalty: 1,
   presencePenalty: 0,
+  frequencyPenalty: 0,
   dryMultiplier: 0,
   mirostat: 0,
   ignoreEos: false,
@@ -51,11 +63,32 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   // They are numbers of adapters here.
   if (request.adapters && request.adapters.length > 0) throw cannotCarry("lora", kind);
   if (request.constraint?.grammar !== undefined && !traits.grammar) throw cannotCarry("grammar", kind);
-  if (request.continueLast === true && !traits.continueFields) throw cannotCarry("messages", kind);
-  if (request.generationPrompt === false && kind !== "svc" && kind !== "llama.cpp" && kind !== "vllm") {
-    throw cannotCarry("add_generation_prompt", kind);
+  if (request.prompt !== undefined && request.constraint?.schema && kind !== "ollama" && !traits.rawSchema) {
+    throw cannotCarry("response_format", kind);
   }
+  if (!traits.templateKwargs && Object.keys(request.templateKwargs).some((name) => name !== "reasoning_effort")) {
+    throw cannotCarry("chat_template_kwargs", kind);
+  }
+  if (request.toolChoice === "required" && !traits.toolChoices.includes("required")) {
+    throw cannotCarry("tool_choice", kind);
+  }
+  if (request.continueLast === true && !traits.continueFields) throw cannotCarry("messages", kind);
+  if (request.generationPrompt === false && !traits.generationPrompt) throw cannotCarry("add_generation_prompt", kind);
+  if (request.maxPredictMs !== undefined && !traits.predictMs) throw cannotCarry("t_max_predict_ms", kind);
+  if (request.keepTokens !== undefined && !traits.keepTokens) throw cannotCarry("n_keep", kind);
+  if (request.fresh && !traits.freshFields) throw cannotCarry("cache_prompt", kind);
   if (request.promptLogprobs) throw cannotCarry("echo", kind);
   if (request.gap && (request.gap.begun !== "" || request.gap.files.length > 0)) throw cannotCarry("input_extra", kind);
-  if (request.suffix !== undefined && kind !== "svc" && kind !== "ollama") throw cannotCarry("suffix", kind);
+  if (request.suffix !== undefined && !traits.suffix) throw cannotCarry("suffix", kind);
+}
+
+/** The fields of a request that are the server's own, under its names. Throws SvcError `unsupported_parameter`. */
+export function carryForeign({ foreign = {} }: GenerateRequest, kind: ServerKind, traits: ServerTraits) {
+  return Object.fromEntries(
+    Object.entries(foreign).map(([field, value]) => {
+      const name = traits.foreign[field];
+      if (name === undefined) throw cannotCarry(field, kind);
+      return [name, value];
+    }),
+  );
 }

@@ -2,6 +2,7 @@
 
 import { SvcError } from "../domain/errors.ts";
 import { fields, number, parseJson, text } from "./fields.ts";
+import { knownRefusal } from "./known-refusals.ts";
 
 /** A failure, and whether asking again may help. */
 export class UpstreamFailure extends Error {
@@ -9,10 +10,10 @@ export class UpstreamFailure extends Error {
 
   constructor(
     readonly error: SvcError,
-    /** `elsewhere`: another replica may do better; `later`: that, or this one after a while. */
-    readonly retry: "later" | "elsewhere" | "never",
-    /** It says something about the server's health, not about this request or its load. */
-    readonly sick: boolean,
+    /** `elsewhere`: another replica may do better; `other kind`: one of another kind may; `later`: any, or this one after a while. */
+    readonly retry: "later" | "elsewhere" | "other kind" | "never",
+    /** It says something about the server's health, not about this request or its load; `unclear`: perhaps. */
+    readonly sick: boolean | "unclear",
   ) {
     super(error.message);
   }
@@ -25,9 +26,13 @@ export const unreachable = (what: string): UpstreamFailure => new UpstreamFailur
 export const lost = (what: string): UpstreamFailure =>
   new UpstreamFailure(unavailable(what, { sent: true }), "later", true);
 
+/** What went wrong while something was read from a server, as a failure. */
+export const failureFrom = (error: unknown): UpstreamFailure =>
+  error instanceof UpstreamFailure ? error : lost("broke the connection");
+
 /** The request was sent, and nothing came back for so many seconds. */
 export const silent = (seconds: number): UpstreamFailure =>
-  new UpstreamFailure(unavailable(`was silent for ${seconds} s`, { sent: true }), "never", true);
+  new UpstreamFailure(unavailable(`was silent for ${seconds} s`, { sent: true }), "elsewhere", true);
 
 const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
   new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds: 5, ...details });
@@ -36,11 +41,23 @@ const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
 export const malformed = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
 
+/** The model called what it was not to call. `what` as above. */
+export const wrongCall = (what: string): UpstreamFailure =>
+  new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", false);
+
+/** A model that the server listed is not there any more. */
+export const modelGone = (): UpstreamFailure =>
+  new UpstreamFailure(
+    new SvcError("model_not_found", "The server of this model does not have it any more.", { param: "model" }),
+    "elsewhere",
+    false,
+  );
+
 /** Another svc passed the request on, and is not to get it back. */
 export const passedOnAlready = () =>
   new SvcError("loop_detected", "This request came through another svc already; it is not passed on a second time.");
 
-const CONTEXT = /context.{0,24}(length|size|window)|exceed_context|maximum context/i;
+const CONTEXT = /maximum model length|context.{0,24}(length|size|window)|exceed_context|maximum context/i;
 /** How llama.cpp tells of an input for vectors that is too long, with status 500. */
 const TOO_LARGE = /^input \(\d+ tokens\) is (too large to process|larger than)/;
 const LONGEST_ERROR = 64 * 1024;
@@ -90,16 +107,17 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     if (CONTEXT.test(code) || CONTEXT.test(message)) return elsewhere(contextExceeded(error));
     if (status === 413)
       return never(new SvcError("payload_too_large", "The server of this model takes no request of this size."));
-    return never(refused(error, status));
+    return new UpstreamFailure(knownRefusal(message) ?? refused(error, status), "other kind", false);
   }
   if (status === 401 || status === 403) {
     const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
     return elsewhere(new SvcError("upstream_error", why));
   }
   if (status === 404) {
-    return elsewhere(
-      new SvcError("model_not_found", "The server of this model does not have it any more.", { param: "model" }),
-    );
+    // A route that it does not have, not a model.
+    if (whole["detail"] === "Not Found") return otherKind(status);
+    const why = "The server of this model has none of this name.";
+    return elsewhere(new SvcError("model_not_found", why, { param: "model" }));
   }
   if (status === 508)
     return never(new SvcError("loop_detected", "The servers behind this model lead back to each other."));
@@ -112,14 +130,17 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     );
   }
   if (status === 500 && TOO_LARGE.test(message)) return elsewhere(contextExceeded(error));
-  if (status === 501) {
-    const why = "'model': its server does not answer requests of this kind (501).";
-    return never(new SvcError("unsupported_parameter", why, { param: "model" }));
-  }
+  if (status === 501) return otherKind(status);
   // A proxy says so of a server that ended with the request, too.
   if (status === 502) return lost("cannot reach what it needs (502)");
   const failed = new SvcError("upstream_error", `The server of this model failed (${status}).`);
-  return new UpstreamFailure(failed, "never", status >= 500);
+  return status >= 500 ? new UpstreamFailure(failed, "elsewhere", "unclear") : never(failed);
+}
+
+/** The server has no such route, or its model is for something else. */
+function otherKind(status: number): UpstreamFailure {
+  const why = `'model': its server does not answer requests of this kind (${status}).`;
+  return new UpstreamFailure(new SvcError("unsupported_parameter", why, { param: "model" }), "other kind", false);
 }
 
 function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {

@@ -2,7 +2,8 @@
 
 import { SvcError, retryAfterSeconds } from "../domain/errors.ts";
 import type { MediaKind } from "../domain/media.ts";
-import { byAffinity } from "./prefix-key.ts";
+import type { UpstreamStatus } from "../domain/upstream.ts";
+import { affinity } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
 import type { RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
@@ -12,19 +13,42 @@ const LOAD_BOUND = 1.25;
 /** Below this, a replica is never too busy for its own conversations. */
 const LEAST_BOUND = 2;
 const FIRST_PAUSE_MS = 100;
+/** When clients may come back to what is drained: such work takes a while. */
+const DRAINED_RETRY_S = 30;
 
 /** What an engine says of itself that has no process here. */
 export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as const;
 
+/** First tokens of a replica from which on it is known what is usual, and the share of its requests that may be hedged. */
+const LEAST_FIRST_TOKENS = 20;
+const MOST_HEDGED = 0.05;
+
+export interface UpstreamOptions {
+  /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
+  readonly firstPauseMs?: number;
+  /** Requests whose first token takes longer than usual are sent to a second replica as well. */
+  readonly hedge?: boolean;
+}
+
+/** The replica that a request goes to. */
+export interface Choice {
+  readonly replica: Replica;
+  /** It is the one to which requests with this beginning go while nothing is in the way. */
+  readonly isOwn: boolean;
+}
+
 export class Upstream {
   constructor(
     readonly name: string,
-    readonly replicas: readonly Replica[],
+    public replicas: readonly Replica[],
     /** Named by the operator: it counts also while nothing is heard of it. */
     readonly isConfigured: boolean,
-    /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
-    readonly firstPauseMs = FIRST_PAUSE_MS,
+    private readonly options: UpstreamOptions = {},
   ) {}
+
+  get firstPauseMs(): number {
+    return this.options.firstPauseMs ?? FIRST_PAUSE_MS;
+  }
 
   /** The models of all replicas, each once, in the order in which they are told; its context is the longest that one has. */
   models(): RemoteModel[] {
@@ -38,6 +62,24 @@ export class Upstream {
       }
     }
     return [...byId.values()];
+  }
+
+  /** Puts others in the place of its replicas; those that are the same servers stay, with all that is known of them. */
+  replace(replicas: readonly Replica[]): void {
+    const { replicas: known } = this;
+    this.replicas = replicas.map((fresh) => known.find((one) => one.isAt(fresh.client.address)) ?? fresh);
+  }
+
+  /** Takes a replica out of service or back, or all of them. False when none has this address. */
+  setDraining(isDraining: boolean, url?: string): boolean {
+    const meant = this.replicas.filter((replica) => url === undefined || replica.url === url);
+    for (const replica of meant) replica.isDraining = isDraining;
+    return meant.length > 0;
+  }
+
+  status(): UpstreamStatus {
+    const { name, isConfigured } = this;
+    return { name, isConfigured, replicas: this.replicas.map((replica) => replica.status()) };
   }
 
   has(model: string): boolean {
@@ -73,28 +115,69 @@ export class Upstream {
 
   /**
    * The replica for a request with this beginning: the key's own unless it has too much to do, then the one with the least.
-   * Sick ones are asked only when no other is left and their pause is over. Undefined when there is none to ask now.
+   * Slow ones are asked when no other is left, sick ones then only when their pause is over, and draining ones never.
+   * Undefined when there is none to ask now.
    */
-  choose(model: string, key: string, tried: ReadonlySet<Replica>): Replica | undefined {
-    const untried = this.having(model).filter((replica) => !tried.has(replica));
-    const well = untried.filter(({ isWell }) => isWell);
-    const trial = untried.filter(({ breaker }) => breaker.state === "half-open");
-    return bounded(byAffinity(well.length > 0 ? well : trial, key));
+  choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
+    const serving = this.having(model).filter(({ isDraining }) => !isDraining);
+    const suits = ({ urlHash }: Replica) => affinity(urlHash, key);
+    let best = Infinity;
+    let candidates: Replica[] = [];
+    for (const replica of serving) {
+      const preference = tried.has(replica) ? Infinity : preferenceOf(replica);
+      if (preference < best) [best, candidates] = [preference, []];
+      if (preference === best && best < Infinity) candidates.push(replica);
+    }
+    if (candidates.length === 0) return undefined;
+    const replica = bounded(candidates, highest(candidates, suits));
+    return { replica, isOwn: replica === highest(serving, suits) };
+  }
+
+  /**
+   * Milliseconds without a first token from the replica after which another is asked as well: what 99 of 100 of its last
+   * requests took. Undefined: never, as so many were hedged already that more would be load, not luck.
+   */
+  hedgeAfterMs({ stats }: Replica): number | undefined {
+    if (!this.options.hedge || this.replicas.length < 2 || stats.firstTokens.count < LEAST_FIRST_TOKENS)
+      return undefined;
+    const sum = (of: "hedges" | "requests") => this.replicas.reduce((all, replica) => all + replica.stats[of], 0);
+    return sum("hedges") < MOST_HEDGED * sum("requests") ? stats.firstTokens.quantile(0.99) : undefined;
   }
 
   /** What is told while replicas are left alone after failures. */
   unavailable(model: string): SvcError {
-    const pauseMs = Math.min(...this.having(model).map(({ breaker }) => breaker.pauseMs));
+    const serving = this.having(model).filter(({ isDraining }) => !isDraining);
+    if (serving.length === 0) return drained();
+    const pauseMs = Math.min(...serving.map(({ breaker }) => breaker.pauseMs));
     const message = "The server of this model failed several times in a row, and is left alone for the moment.";
     return new SvcError("upstream_unavailable", message, { retryAfterSeconds: retryAfterSeconds(pauseMs) });
   }
 }
 
-function bounded([favourite, ...others]: readonly Replica[]): Replica | undefined {
-  if (!favourite) return undefined;
-  const all = [favourite, ...others];
+function drained(): SvcError {
+  const message = "The server of this model is taken out of service by its operator (drained).";
+  return new SvcError("upstream_unavailable", message, { retryAfterSeconds: DRAINED_RETRY_S });
+}
+
+/** Those with the lowest number are asked; Infinity: never. */
+function preferenceOf({ isWell, isSlow, breaker }: Replica): number {
+  if (isWell) return isSlow ? 1 : 0;
+  return breaker.state === "half-open" ? 2 : Infinity;
+}
+
+function bounded(all: readonly Replica[], favourite: Replica): Replica {
   const total = all.reduce((sum, { inFlight }) => sum + inFlight, 0);
   const bound = Math.max(LEAST_BOUND, Math.ceil((LOAD_BOUND * (total + 1)) / all.length));
-  if (favourite.inFlight < bound) return favourite;
-  return all.reduce((least, replica) => (replica.inFlight < least.inFlight ? replica : least));
+  return favourite.inFlight < bound ? favourite : highest(all, ({ inFlight }) => -inFlight);
+}
+
+/** Of several with the same score the first. */
+function highest(all: readonly Replica[], scoreOf: (replica: Replica) => number): Replica {
+  let [best] = all as [Replica];
+  let bestScore = scoreOf(best);
+  for (const replica of all) {
+    const score = scoreOf(replica);
+    if (score > bestScore) [best, bestScore] = [replica, score];
+  }
+  return best;
 }

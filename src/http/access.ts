@@ -3,7 +3,7 @@
 /** Where browsers find what the pages load. */
 export const ASSETS = "/page/";
 
-const OPEN: ReadonlySet<string> = new Set(["/", "/health", "/openapi.json", "/docs"]);
+const OPEN: ReadonlySet<string> = new Set(["/", "/health", "/v1/health", "/openapi.json", "/docs"]);
 
 /** Whether the route is for everybody: it tells nothing of anybody's own, needs no API key, and any page may link to it. */
 export const isOpen = (pathname: string | undefined): boolean =>

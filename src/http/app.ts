@@ -11,6 +11,7 @@ import { TokenizerService } from "../service/tokenizer.ts";
 import type { AppDeps, AppServices } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { JsonBodies } from "./json-body.ts";
+import { keptAnswers } from "./kept-answers.ts";
 import { ApiKeys } from "./plugins/api-keys.ts";
 import { errors } from "./plugins/errors.ts";
 import { KeyLimits } from "./plugins/key-limits.ts";
@@ -21,6 +22,7 @@ import { batchRoutes } from "./routes/batches.ts";
 import { cancelRoutes } from "./routes/cancel.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { completionRoutes } from "./routes/completions.ts";
+import { conversationRoutes } from "./routes/conversations.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -44,6 +46,7 @@ import { sdapiRoutes } from "./routes/sdapi.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
+import { upstreamRoutes } from "./routes/upstreams.ts";
 import { shortPaths } from "./short-paths.ts";
 import type { SocketHandler } from "./socket.ts";
 
@@ -82,6 +85,7 @@ export function createApp(services: AppServices): App {
 
   const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
   const tokenizer = new TokenizerService({ metrics: deps.metrics.of(textSubject(deps.engine)), clock: deps.clock });
+  const answers = keptAnswers(deps);
   const realtime = new RealtimeService({
     ...deps,
     maxSessions: deps.config.maxRealtimeSessions,
@@ -97,8 +101,9 @@ export function createApp(services: AppServices): App {
     handler: { standardHostname: deps.config.tls !== undefined },
   })
     .use(errors({ contexts, routes, log: deps.log }))
-    .use(chatRoutes(deps, contexts))
-    .use(responsesRoutes(deps, contexts, tokenizer))
+    .use(chatRoutes(deps, contexts, tokenizer))
+    .use(responsesRoutes(deps, contexts, { tokenizer, answers }))
+    .use(conversationRoutes(deps, answers))
     .use(messagesRoutes(deps, contexts, tokenizer))
     .use(completionRoutes(deps, contexts))
     .use(deps.config.compatibilityApis ? compatibility(deps, contexts, tokenizer) : none)
@@ -116,6 +121,7 @@ export function createApp(services: AppServices): App {
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps, tokenizer))
+    .use(upstreamRoutes(deps, contexts))
     .use(healthRoutes(deps, contexts))
     .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
     .use(pageRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));

@@ -60,7 +60,7 @@ const completionLine =
   };
 
 /** Answers of a batch are in its output, and nowhere else. */
-const NOTHING_STORED: History = { conversation: () => undefined, item: () => undefined };
+const NOTHING_STORED: History = { upTo: () => undefined, items: () => undefined, item: () => undefined };
 
 const responseLine =
   (deps: AppDeps): AnswerLine =>

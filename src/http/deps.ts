@@ -16,6 +16,7 @@ import type { RequestService } from "../service/request.ts";
 import type { SpeechService } from "../service/speech.ts";
 import type { StoredModels } from "../service/stored-models.ts";
 import type { TranscriptionService } from "../service/transcriptions.ts";
+import type { Upstreams } from "../service/upstreams.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { JsonBodies } from "./json-body.ts";
@@ -37,6 +38,8 @@ export interface AppServices {
   readonly classification: ClassificationService;
   readonly images: ImageService;
   readonly storedModels: StoredModels;
+  /** Other servers. */
+  readonly upstreams: Upstreams;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Timers;

@@ -4,9 +4,9 @@ import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { RequestReport } from "../service/request.ts";
-import type { LogFields } from "../telemetry/log.ts";
 import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
+import { reportFields } from "./log-fields.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import type { RequestContexts } from "./request-context.ts";
 import { eventStream, type Frame } from "./sse.ts";
@@ -128,7 +128,7 @@ async function begin(
 ): Promise<{ events: AsyncGenerator<GenerateEvent, void, void>; accepted: AcceptedEvent | undefined }> {
   const context = contexts.of(request);
   const { report = {} } = call;
-  context.logFields = () => logFields(report);
+  context.logFields = () => reportFields(report);
   const own = requestOrigin(deps, contexts, request);
   const [first, ...others] = call.requests;
   const events = deps.generation.generate(
@@ -168,18 +168,4 @@ const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): Stream
 /** Reports to the client when its strict schema is not enforced. */
 function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
   return accepted?.downgraded ? DOWNGRADED : {};
-}
-
-/** How a generation went, for the request's log line. */
-export function logFields({ reason, usage, error, firstTextMs }: RequestReport): LogFields {
-  const decodeSeconds = (usage?.completionMs ?? 0) / 1000;
-  return {
-    finish: error ?? reason,
-    prompt: usage?.promptTokens,
-    cached: usage?.cachedTokens,
-    completion: usage?.completionTokens,
-    ttft_ms: firstTextMs === undefined ? undefined : Math.round(firstTextMs),
-    tok_s:
-      usage && decodeSeconds > 0 ? Math.round(((usage.completionTokens - 1) / decodeSeconds) * 10) / 10 : undefined,
-  };
 }

@@ -3,8 +3,8 @@
 import type { BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
 import { JsonBounds } from "../domain/json-bounds.ts";
+import { parseJson } from "../domain/json-pieces.ts";
 import { bodyChunks } from "./body-chunks.ts";
-import { JsonText } from "./json-text.ts";
 
 const MB = 1024 * 1024;
 
@@ -13,11 +13,6 @@ const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlenco
 
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
-
-/** A body up to this size is parsed at once. */
-const SMALL_BYTES = 64 * 1024;
-/** Bytes of a larger one that are parsed in one turn of the event loop: a millisecond's work. */
-const PIECE_BYTES = 256 * 1024;
 
 /** Reads the JSON bodies of requests within one budget. */
 export class JsonBodies {
@@ -36,14 +31,10 @@ export class JsonBodies {
       const chunks = await readChunks(request, ceiling, (size) => account.hold(size));
       const size = chunks.reduce((sum, { length }) => sum + length, 0);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
-      const turn = () => (size > SMALL_BYTES ? this.turn() : undefined);
-      const text = new JsonText();
-      for (const piece of piecesOf(chunks)) {
-        await turn();
-        valid(size, () => text.push(piece));
-      }
-      await turn();
-      return valid(size, () => text.parse());
+      return await parseJson(chunks, () => this.turn()).catch((error: unknown) => {
+        if (error instanceof SyntaxError) throw invalid("valid JSON", size);
+        throw error instanceof TypeError ? invalid("valid UTF-8", size) : error;
+      });
     } finally {
       account.close();
     }
@@ -79,24 +70,6 @@ async function readChunks(request: Request, ceiling: number, hold: (size: number
     throw error;
   }
   return chunks;
-}
-
-/** Pieces of the chunks, which are given up one after the other. */
-function* piecesOf(chunks: Uint8Array[]): Generator<Uint8Array, void, void> {
-  chunks.reverse();
-  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES);
-  }
-}
-
-function valid<T>(size: number, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof SyntaxError) throw invalid("valid JSON", size);
-    if (error instanceof TypeError) throw invalid("valid UTF-8", size);
-    throw error;
-  }
 }
 
 const invalid = (what: string, size: number): SvcError =>

@@ -31,7 +31,8 @@ export interface RunningServer {
 }
 
 /** Our ceilings answer 413 with an envelope; Bun's would answer with nothing, so it lies above them. */
-const bunBodyLimit = ({ files }: Config) => 2 * Math.max(bodyCeilings.generation, files.bytes);
+const bunBodyLimit = ({ files, maxAudioBytes }: Config) =>
+  2 * Math.max(bodyCeilings.generation, files.bytes, maxAudioBytes);
 /** Connections end on which nothing goes in or out for so long while no request is under way. */
 const IDLE_SECONDS = 75;
 /** How long cancelled requests and written responses have to leave. */

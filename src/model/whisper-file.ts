@@ -8,6 +8,7 @@ export interface WhisperFile {
   readonly path: string;
   /** The name that clients see: `ggml-base.en.bin` is whisper-base.en. */
   readonly id: string;
+  readonly bytes: number;
   /** Last change of the file, Unix seconds. */
   readonly modified: number;
 }
@@ -35,10 +36,12 @@ export function readWhisperFile(path: string): WhisperFile {
     if (!isWhisperFile(path)) {
       throw new ModelFileError(`${name} is no model in whisper.cpp's format (ggml-….bin).`);
     }
+    const { size, mtimeMs } = statSync(path);
     return {
       path,
       id: stem.startsWith("whisper-") ? stem : `whisper-${stem}`,
-      modified: Math.floor(statSync(path).mtimeMs / 1000),
+      bytes: size,
+      modified: Math.floor(mtimeMs / 1000),
     };
   } catch (error) {
     if (error instanceof ModelFileError) throw error;

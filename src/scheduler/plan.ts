@@ -102,6 +102,6 @@ export function rowOf(sequence: Sequence, index: number): PlanRow {
     index,
     position: sequence.position(index),
     sample: index === sequence.length - 1,
-    ...(sequence.scored && index < sequence.promptLength - 1 && { score: true as const }),
+    ...(sequence.scored && sequence.dropped === 0 && index < sequence.promptLength - 1 && { score: true as const }),
   };
 }

@@ -46,10 +46,14 @@ export class Scheduler {
   private readonly interlude = new Interlude();
   private readonly slices: Slices;
 
-  /** `keyOf`: equal for sets of adapters that compute the same, and only for those; entries on disk carry it too. */
+  /**
+   * `keyOf`: equal for sets of adapters that compute the same, and only for those; entries on disk carry it too. `preempted`:
+   * called about each request that is.
+   */
   constructor(
     private readonly limits: SchedulerLimits,
     private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
+    preempted: (key: Key) => void = () => {},
   ) {
     const { cost, interlude, byKey } = this;
     const kv = new KvCache(limits, cost);
@@ -58,6 +62,7 @@ export class Scheduler {
     this.speculation = new Speculation(limits, kv);
     this.slices = new Slices(limits.chunk, kv, cost, budget, interlude);
     this.queue = new RunQueue(limits, kv, cost, (sequence) => {
+      if (sequence.preempted) preempted(sequence.key);
       this.slices.abandon(sequence);
       this.speculation.release(sequence);
     });
@@ -228,9 +233,17 @@ export class Scheduler {
     const adapters = this.keyOf(plan.adapters);
     this.turns.served(adapters);
     this.interlude.served(adapters);
-    if (plan.steps > 1) return this.results.applySteps(plan, tokens, ms);
     // Streams of other adapters wait for these prompts too: prompts are sized as if all streams were in the step.
-    return this.results.apply(plan, tokens, ms, plan.prefillRows > 0 ? this.streams.length : plan.decodeRows);
+    const streams = plan.prefillRows > 0 ? this.streams.length : plan.decodeRows;
+    const sampled =
+      plan.steps > 1 ? this.results.applySteps(plan, tokens, ms) : this.results.apply(plan, tokens, ms, streams);
+    for (const sequence of this.queue.running) if (sequence.isFull) this.shift(sequence);
+    return sampled;
+  }
+
+  /** Tokens of a request that were dropped because its context was full. */
+  droppedTokens(key: Key): number {
+    return this.byKey.get(key)?.dropped ?? 0;
   }
 
   /**
@@ -239,6 +252,14 @@ export class Scheduler {
    */
   preemptNewest(now: number): boolean {
     return this.queue.preemptNewest(now);
+  }
+
+  /** Drops older tokens; those behind them are computed again at their new positions, as a prompt is. */
+  private shift(sequence: Sequence): void {
+    this.speculation.release(sequence);
+    sequence.shift();
+    if (!this.limits.canTrim) sequence.computed = 0;
+    this.kv.cut(sequence);
   }
 
   private get streams(): Sequence[] {

@@ -4,6 +4,9 @@ import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import { commonLength } from "./common-length.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
 
+/** Tokens that may always be dropped, however many are to stay. */
+const FEWEST_SHIFTED = 4;
+
 /** Numbers a request; given by the caller, opaque here, later requests have larger ones. */
 export type Key = number;
 
@@ -11,8 +14,10 @@ export interface SequenceRequest {
   readonly key: Key;
   /** Token ids. Those of media are below zero and stand for the content: equal content, equal ids. */
   readonly prompt: Int32Array;
-  /** Most tokens to sample; at least 1, and prompt plus output must fit the model's limit. */
+  /** Most tokens to sample; at least 1, and without `shift` prompt plus output must fit the model's limit. */
   readonly maxTokens: number;
+  /** Where prompt and output come to `room` tokens, older ones are dropped, but for the first `keep`. Not with media. */
+  readonly shift?: ContextShift;
   /** In order. */
   readonly media?: readonly MediaSpan[];
   /** LoRA adapters that compute it: requests of different sets share nothing. */
@@ -31,6 +36,11 @@ export interface SequenceRequest {
   readonly multiStep?: boolean;
 }
 
+export interface ContextShift {
+  readonly room: number;
+  readonly keep: number;
+}
+
 /** What plans need to know about a request; owned by the scheduler. */
 export class Sequence {
   readonly key: Key;
@@ -45,9 +55,12 @@ export class Sequence {
   readonly speculate: boolean;
   readonly fresh: boolean;
   readonly scored: boolean;
-  /** Prompt and sampled tokens; the last sampled one is not in the KV cache yet. */
+  private readonly context: ContextShift | undefined;
+  /** Prompt and sampled tokens but those that were dropped; the last sampled one is not in the KV cache yet. */
   ids: Int32Array;
   length: number;
+  /** Tokens that were dropped because the context was full. */
+  dropped = 0;
   /** Tokens that are in the KV cache. */
   computed = 0;
   /** KV sequence id while running, -1 while waiting. */
@@ -83,12 +96,23 @@ export class Sequence {
     this.speculate = request.speculate ?? false;
     this.scored = request.scored ?? false;
     this.fresh = this.scored || (request.fresh ?? false);
+    this.context = request.shift;
     this.ids = request.prompt;
     this.length = request.prompt.length;
   }
 
   get generated(): number {
-    return this.length - this.promptLength;
+    return this.length + this.dropped - this.promptLength;
+  }
+
+  /** Tokens that it may still sample, at most, before it ends or older ones are dropped. */
+  get left(): number {
+    return Math.min(this.maxTokens - this.generated, (this.context?.room ?? Number.POSITIVE_INFINITY) - this.length);
+  }
+
+  /** It may sample more tokens than the context has room for. */
+  get isFull(): boolean {
+    return this.left === 0 && this.generated < this.maxTokens;
   }
 
   get running(): boolean {
@@ -124,6 +148,19 @@ export class Sequence {
   sharedWith(other: Sequence, limit: number): number {
     if (this.adapterKey !== other.adapterKey) return 0;
     return commonLength(this.ids, other.ids, Math.min(limit, this.length, other.length));
+  }
+
+  /** Drops the older half of the tokens behind the first ones that stay. What follows them is to be computed again. */
+  shift(): void {
+    const { room = 0, keep = 0 } = this.context ?? {};
+    const kept = Math.min(keep, room - FEWEST_SHIFTED);
+    const count = Math.floor((this.length - kept) / 2);
+    const ids = this.ids.slice(0, this.length);
+    ids.copyWithin(kept, kept + count);
+    this.ids = ids;
+    this.length -= count;
+    this.dropped += count;
+    this.computed = Math.min(this.computed, kept);
   }
 
   append(token: number): void {

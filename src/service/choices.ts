@@ -1,4 +1,4 @@
-// Several answers to what one client asked: one engine request each, their events in one stream.
+// Several answers to one client's request: one engine request each, their events in one stream.
 
 import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { TextPort } from "../engine/text/port.ts";

@@ -15,9 +15,17 @@ export interface EditedPictures {
   readonly mask?: TemporaryFile;
 }
 
-/** Throws SvcError `invalid_value` about the first that is no whole image, and about a mask that does not fit. */
-export async function checkPictures({ image, references, mask }: EditedPictures): Promise<void> {
+/** Throws SvcError `invalid_value` about the first that is no whole image, an image of more pixels, and a mask that does not fit. */
+export async function checkPictures(
+  { image, references, mask }: EditedPictures,
+  mostPixels = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const measured = await measure(image);
+  if (measured.width * measured.height > mostPixels) {
+    const most = mostPixels.toLocaleString("en-US");
+    const message = `'${image.field}' must have at most ${most} pixels; got ${measured.width} × ${measured.height}.`;
+    throw new SvcError("invalid_value", message, { param: image.field });
+  }
   for (const reference of references) await measure(reference);
   if (!mask) return;
   const { width, height, alpha } = await measure(mask);

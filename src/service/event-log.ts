@@ -1,4 +1,4 @@
-// The events of one answer as they were told, for readers who come at any time: from any place, to the end.
+// The events of one answer in their order, for readers who come at any time: from any place, to the end.
 
 export class EventLog<Event> {
   private readonly events: Event[] = [];

@@ -2,6 +2,7 @@
 
 import { defaultAdapters } from "../domain/adapters.ts";
 import type { CancelCause } from "../domain/cancel.ts";
+import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, FinishEvent, GenerateEvent, GenerateRequest, ReadInput } from "../domain/generate.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
@@ -46,13 +47,16 @@ export class GenerationService {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, client, deadline, model, background }] = requests;
     const backend = this.deps.router.find(model, "chat");
+    if (!backend.takesForeignFields) for (const request of requests) refuseForeign(request);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, backend, id, client, places, deadline, background, cancel };
-    yield* this.deps.requests.run(spec, signal, report, {
+    const events = this.deps.requests.run(spec, signal, report, {
       begin: (live) => this.begin(backend, requests, live, asMedia),
       observe: this.observer(requests, report),
     });
+    const [{ returnProgress }] = requests;
+    for await (const event of events) if (event.type !== "progress" || returnProgress) yield event;
   }
 
   /**
@@ -72,7 +76,7 @@ export class GenerationService {
   }
 
   /** Counts tokens and times, and fills in the report. */
-  private observer([{ choices }]: Requests, report: RequestReport) {
+  private observer([{ choices }, ...others]: Requests, report: RequestReport) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
     let lastTextAt: number | undefined;
@@ -84,7 +88,9 @@ export class GenerationService {
         finishes[event.choice ?? 0] = event;
         report.reason = event.reason;
         report.usage = usageOf(finishes, choices);
-      } else if (event.type !== "progress") {
+      } else if (event.type === "progress") {
+        if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
+      } else {
         const now = this.deps.clock.now();
         if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt));
         else live.metrics.interToken(now - lastTextAt);
@@ -110,7 +116,8 @@ export class GenerationService {
       if (signal.aborted || !stopped.aborted) throw error;
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
-    const adapted = loaded.map(({ request }) => ({ ...request, adapters }));
+    // The operator watches prompts, whether the client does or not.
+    const adapted = loaded.map(({ request }) => ({ ...request, adapters, returnProgress: true as const }));
     const events = generateAll(engine, splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys), signal);
     const readInputs = loaded.flatMap((one) => one.readInputs);
     return readInputs.length > 0 ? telling(events, readInputs) : events;
@@ -126,6 +133,11 @@ export class GenerationService {
     const options = { limits, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
+}
+
+function refuseForeign({ foreign }: GenerateRequest): void {
+  const [param] = Object.keys(foreign ?? {});
+  if (param !== undefined) throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
 }
 
 /** The same events; the acceptance tells what was read. */

@@ -29,18 +29,26 @@ export interface ImageDeps {
   readonly kept: KeptImages;
 }
 
+/** What image models are for: drawing, or making images larger. */
+export type ImageAbility = "images" | "upscaling";
+
 export interface ImageRun {
   readonly model?: string;
   /** An absent seed is any. */
   readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
   /** What is changed; absent: nothing, the images are drawn from their description. */
   readonly edit?: EditedPictures & { readonly strength?: number };
+  /** Whose models do it. */
+  readonly ability?: ImageAbility;
   /** Correlation id of the request. */
   readonly id: string;
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
 }
+
+/** Pixels, of which a core computes some hundreds a second; the answer has sixteen times as many. */
+const LARGEST_UPSCALED = 1024 ** 2;
 
 export class ImageService {
   /** By engines. */
@@ -58,9 +66,9 @@ export class ImageService {
     return this.deps.kept;
   }
 
-  /** What draws for this name. Throws SvcError `engine_unavailable` when there is no image model. */
-  model(name?: string): ImageStatus {
-    return this.deps.router.find(name, "images").engine.status();
+  /** What draws for this name, or what else is wanted of it. Throws SvcError `engine_unavailable` when there is no such model. */
+  model(name?: string, ability: ImageAbility = "images"): ImageStatus {
+    return this.deps.router.find(name, ability).engine.status();
   }
 
   /** What each image model says of itself. */
@@ -90,13 +98,13 @@ export class ImageService {
    * the engine throws), or the signal's reason after an abort.
    */
   async *draw(
-    { model, work, edit, id, client, deadline }: ImageRun,
+    { model, work, edit, ability = "images", id, client, deadline }: ImageRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DrawingEvent, void, void> {
     try {
-      const backend = this.deps.router.find(model, "images");
-      if (edit) await checkPictures(edit);
+      const backend = this.deps.router.find(model, ability);
+      if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
       const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
       const job = { work: whole, ...(client !== undefined && { client }) };
       yield* this.run(backend, job, { id, client, deadline }, signal, report);

@@ -26,6 +26,8 @@ export interface Backend<Engine = TextPort> {
 export interface TextBackend extends Backend {
   /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
   readonly takesMediaSources?: boolean;
+  /** true: it honours or refuses fields that are for other servers. */
+  readonly takesForeignFields?: boolean;
   /** With `takesMediaSources`: whether it is known to take none of this kind. */
   readonly lacks?: (kind: MediaKind) => boolean;
   /** A narrower surface than the engine's. */
@@ -46,6 +48,7 @@ export interface Backends {
   readonly speech: Backend<SpeechPort>;
   readonly ocr: Backend<RecognitionPort>;
   readonly images: Backend<ImagePort>;
+  readonly upscaling: Backend<ImagePort>;
 }
 export type Capability = keyof Backends;
 
@@ -76,10 +79,14 @@ const WANTED = {
     "image model",
     "The server's option --image-model names one; run from source, it needs npm run build:media first, which also makes one.",
   ],
+  upscaling: [
+    "upscaling model",
+    "The server's option --image-upscale-model names one; svc pull realesrgan downloads one.",
+  ],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
-const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images"]);
+const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images", "upscaling"]);
 
 export class ModelRouter {
   /**

@@ -95,6 +95,27 @@ export function offeredRecognition(engine: RecognitionPort): OfferedModel {
   };
 }
 
+/** A model that makes images larger, one after the other. */
+export function offeredUpscaling(engine: ImagePort): OfferedModel {
+  const { modelId: id } = engine.status();
+  return {
+    id,
+    served: { upscaling: { model: id, engine, parallel: 1, subject: { kind: "image", model: id } } },
+    describe: () => {
+      const { created, state, model } = engine.status();
+      const file = model && { bytes: model.bytes, device: model.device, description: model.family };
+      return {
+        id,
+        created,
+        ownedBy: "svc",
+        loaded: state === "ready",
+        capabilities: ["upscaling"],
+        ...(file && { file }),
+      };
+    },
+  };
+}
+
 /** A model that draws, one image after the other. */
 export function offeredImages(engine: ImagePort): OfferedModel {
   const { modelId: id } = engine.status();

@@ -1,12 +1,13 @@
 // What is on the pages of pictures and documents: where these are, which model reads them, when their files are deleted.
 
 import { SvcError } from "../domain/errors.ts";
-import type {
-  DocumentSource,
-  LanguageData,
-  RecognitionEvent,
-  RecognitionWork,
-  TextTask,
+import {
+  PPOCR_LANGUAGES,
+  type DocumentSource,
+  type LanguageData,
+  type RecognitionEvent,
+  type RecognitionWork,
+  type TextTask,
 } from "../domain/recognition.ts";
 import { tessdataName } from "../domain/tessdata-names.ts";
 import { noUsage } from "../domain/usage.ts";
@@ -23,6 +24,8 @@ export interface RecognitionDeps {
   readonly requests: RequestService;
   readonly documents: TemporaryFiles;
   readonly tessdata: Pick<Tessdata, "names" | "find">;
+  /** PP-OCR reads the languages that it is better at. */
+  readonly ppocr?: boolean;
   /** The one folder whose files may be named by path. */
   readonly mediaRoot?: string;
 }
@@ -114,13 +117,14 @@ export class RecognitionService {
   }
 
   private textTask({ languages, field = "languages", ...task }: TextWish): TextTask {
+    if (this.deps.ppocr && areForPpocr(languages)) return { ...task, languages: [], engine: "ppocr" };
     return { ...task, languages: this.languages(languages, field) };
   }
 
   /** The data for languages that a client names. Throws SvcError about those that there is none for. */
   private languages(tags: readonly string[], field: string): LanguageData[] {
-    const { tessdata } = this.deps;
-    const known = tessdata.names();
+    const { tessdata, ppocr } = this.deps;
+    const known = [...new Set([...tessdata.names(), ...(ppocr ? PPOCR_LANGUAGES.own : [])])].toSorted();
     if (tags.length === 0) {
       const usual = tessdata.find(known.includes(USUAL_LANGUAGE) ? USUAL_LANGUAGE : (known[0] ?? ""));
       if (usual) return [usual];
@@ -145,6 +149,13 @@ export class RecognitionService {
       throw new SvcError("not_found", message, { param: field });
     }
   }
+}
+
+/** Chinese or Japanese, and nothing that PP-OCR does not read beside it. */
+function areForPpocr(tags: readonly string[]): boolean {
+  const { own, beside } = PPOCR_LANGUAGES;
+  const isIn = (known: readonly string[]) => (tag: string) => known.includes(tessdataName(tag) ?? "");
+  return tags.some(isIn(own)) && tags.every(isIn([...own, ...beside]));
 }
 
 type InDocument<Event> = Event & { readonly document: number };

@@ -20,6 +20,8 @@ export interface Begun {
 /** What changes while it runs. */
 interface Running {
   readonly promptTokens: number;
+  /** Of these, computed or cached so far; absent: nobody knows. */
+  readonly processedTokens?: number;
   readonly completionTokens: number;
 }
 
@@ -59,7 +61,7 @@ export interface HistoryEntry {
 }
 
 export class RequestHistory {
-  private readonly live = new Set<Live>();
+  private readonly running = new Set<Live>();
   /** The oldest first. */
   private readonly past: RequestRecord[] = [];
 
@@ -67,13 +69,13 @@ export class RequestHistory {
 
   /** A request was admitted; the last two are read whenever somebody looks, until it has ended. */
   begin(begun: Begun, progress: Running, outcome: Outcome): HistoryEntry {
-    const { clock, live, past } = this;
+    const { clock, running, past } = this;
     const entry = { begun, since: clock.now(), admittedAt: clock.wall(), progress, outcome, isRunning: false };
-    live.add(entry);
+    running.add(entry);
     return {
       running: () => void (entry.isRunning = true),
       ended: () => {
-        live.delete(entry);
+        running.delete(entry);
         // Whoever stops reading has no reason to give.
         past.push({ reason: "cancelled", ...this.record(entry, "ended") });
         if (past.length > REMEMBERED) past.shift();
@@ -83,12 +85,17 @@ export class RequestHistory {
 
   /** Those that run in the order of their admission, then those that ended, the newest first. */
   list(): RequestRecord[] {
-    const live = [...this.live].map((entry) => this.record(entry, entry.isRunning ? "running" : "waiting"));
-    return [...live, ...this.past.toReversed()];
+    return [...this.live(), ...this.past.toReversed()];
+  }
+
+  /** Those that run, in the order of their admission. */
+  live(): RequestRecord[] {
+    return [...this.running].map((entry) => this.record(entry, entry.isRunning ? "running" : "waiting"));
   }
 
   private record({ begun, since, admittedAt, progress, outcome }: Live, state: RequestRecord["state"]): RequestRecord {
     const { reason, error, usage, firstTextMs } = outcome;
+    const { processedTokens } = progress;
     return {
       ...begun,
       state,
@@ -96,6 +103,7 @@ export class RequestHistory {
       ms: this.clock.now() - since,
       promptTokens: usage?.promptTokens || progress.promptTokens,
       completionTokens: usage?.completionTokens || progress.completionTokens,
+      ...(processedTokens !== undefined && { processedTokens }),
       ...(reason && { reason }),
       ...(error && { error }),
       ...(usage && { usage }),

@@ -52,6 +52,8 @@ export interface RequestSpec {
 
 /** How a request goes, for the log and for cancelling it. Filled in while it runs. */
 export interface RequestReport {
+  /** The model that computes it, as answers name it. */
+  model?: string;
   /** Ends this request, and no other of the same correlation id. Absent when it is over. */
   cancel?: () => void;
   reason?: FinishReason;
@@ -81,6 +83,8 @@ export interface LiveRequest {
   readonly admittedAt: number;
   /** As far as they are known. */
   promptTokens: number;
+  /** Of these, computed or cached so far; absent: nobody knows. */
+  processedTokens?: number;
   /** Pieces of text so far, mostly one a token. */
   completionTokens: number;
   /** It can no longer be cancelled. */
@@ -109,6 +113,11 @@ export class RequestService {
     return this.history.list();
   }
 
+  /** Those of them that are admitted and have not ended. */
+  live(): RequestRecord[] {
+    return this.history.live();
+  }
+
   /** Entries in the cancel registry; zero when nothing runs. */
   get registeredCount(): number {
     return this.registry.size;
@@ -127,6 +136,8 @@ export class RequestService {
   ): AsyncGenerator<Exclude<Event, { readonly type: "started" }>, void, void> {
     const { clock } = this.deps;
     const { id, backend, places = 1, background, deadline, client } = spec;
+    const { kind, model: subject } = backend.subject ?? this.deps.subject;
+    const model = (report.model = backend.model ?? subject);
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
     const admittedAt = clock.now();
@@ -150,8 +161,7 @@ export class RequestService {
     const { keys, stopped } = registration;
     const counts = { promptTokens: 0, completionTokens: 0 };
     const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, ...counts, settled };
-    const { kind, model } = backend.subject ?? this.deps.subject;
-    const remembered = this.history.begin({ id, kind, model: backend.model ?? model, client }, live, report);
+    const remembered = this.history.begin({ id, kind, model, client }, live, report);
     metrics.started();
     try {
       limits.signal.throwIfAborted();
@@ -162,7 +172,7 @@ export class RequestService {
           continue;
         }
         if (event.type === "accepted") limits.accepted();
-        else limits.answered();
+        else if (event.type !== "progress") limits.answered();
         observe(event, live);
         yield event as Exclude<Event, { readonly type: "started" }>;
       }

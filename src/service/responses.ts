@@ -1,13 +1,8 @@
 // Answers that outlive their request: kept for fetching and continuing, and ended by their own id.
 
 import type { ChatMessage } from "../domain/generate.ts";
-import { ResponseStore, type StoredResponse } from "../store/response-store.ts";
+import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 import { EventLog } from "./event-log.ts";
-
-export interface ResponseLimits {
-  readonly count: number;
-  readonly bytes: number;
-}
 
 interface Running {
   /** Ends its generation. */
@@ -19,23 +14,28 @@ interface Running {
 export interface KeptResponse<Resource, Event> {
   readonly resource: Resource;
   readonly input: readonly unknown[];
-  /** Filled by `record`. */
+  /** What its stream told and tells, filled by `record`; absent where that is not kept. */
   readonly events?: EventLog<Event>;
+}
+
+interface StoredResponse<Resource, Event> extends KeptResponse<Resource, Event> {
+  /** Everything up to and with this answer, for a next turn; undefined while it is being made. */
+  readonly conversation: readonly ChatMessage[] | undefined;
 }
 
 /** `Resource` and `Event` are the wire's; here they are only kept. */
 export class ResponsesService<Resource, Event extends { readonly data: string }> {
-  private readonly store: ResponseStore<Resource, EventLog<Event>>;
+  private readonly store: BoundedStore<StoredResponse<Resource, Event>>;
   private readonly running = new Map<string, Running>();
 
-  constructor(limits: ResponseLimits) {
-    this.store = new ResponseStore(limits);
+  constructor(limits: StoreLimits) {
+    this.store = new BoundedStore(limits);
   }
 
   /** A generation begins, which `stop` ends; with `kept` its answer can be fetched from now on. */
   begin(id: string, stop: () => void, kept: KeptResponse<Resource, Event> | undefined): void {
     this.running.set(id, { stop, ended: Promise.withResolvers() });
-    if (kept) this.store.put(id, { ...kept, conversation: undefined });
+    if (kept) this.put(id, { ...kept, conversation: undefined });
   }
 
   /** A generation has ended, however. An answer that was deleted or pushed out meanwhile does not come back. */
@@ -43,7 +43,7 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     this.running.get(id)?.ended.resolve();
     this.running.delete(id);
     const stored = this.store.get(id);
-    if (stored) this.store.put(id, { ...stored, resource, conversation });
+    if (stored) this.put(id, { ...stored, resource, conversation });
   }
 
   /** A generation was refused: there is nothing to keep, and nothing of its own to end. */
@@ -67,7 +67,7 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     events.end();
   }
 
-  get(id: string): StoredResponse<Resource, EventLog<Event>> | undefined {
+  get(id: string): StoredResponse<Resource, Event> | undefined {
     return this.store.get(id);
   }
 
@@ -88,5 +88,10 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
   /** All answers, the newest first. */
   *resources(): Generator<Resource, void, void> {
     for (const { resource } of this.store.values()) yield resource;
+  }
+
+  private put(id: string, response: StoredResponse<Resource, Event>): void {
+    const { resource, input, conversation } = response;
+    this.store.put(id, response, JSON.stringify([resource, input, conversation]).length);
   }
 }

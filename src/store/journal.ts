@@ -64,7 +64,7 @@ async function recallLines(path: string, recall: (line: unknown) => void): Promi
     if (!line.terminated) break;
     let value: unknown;
     try {
-      value = parseLine(line);
+      value = await parseLine(line);
     } catch {
       // A machine that lost its power may have kept the length of the file and not its bytes.
       break;

@@ -1,5 +1,7 @@
 // Bytes as lines of JSON Lines, however they come cut.
 
+import { parseJson } from "../domain/json-pieces.ts";
+
 export interface Line {
   /** The first is 1; empty ones count. */
   readonly number: number;
@@ -66,7 +68,5 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 export const isBlank = ({ bytes }: Line): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** The JSON of a line; throws TypeError when it is no UTF-8 and SyntaxError when it is no JSON. */
-export const parseLine = ({ bytes }: Line): unknown => JSON.parse(decoder.decode(bytes));
+/** The JSON of a line within the bounds of JSON; throws TypeError when it is no UTF-8 and SyntaxError when it is no JSON. */
+export const parseLine = ({ bytes }: Line): Promise<unknown> => parseJson([bytes]);

@@ -1,9 +1,15 @@
 // Structured log lines. Prompts and generated text never appear here, at any level.
 
+import { jsonLine, textLine, type Render } from "./log-line.ts";
+import { terminalLine } from "./terminal-line.ts";
+
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Logger {
+  /** What the engine and its libraries do, and requests that only look at the server. */
   debug(message: string, fields?: LogFields): void;
+  /** What was decided about requests: admitted, preempted, computed from the cache. */
+  verbose(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
@@ -11,43 +17,37 @@ export interface Logger {
 
 export type LogLevel = keyof Logger;
 
+/** The least important first. */
+export const LOG_LEVELS = ["debug", "verbose", "info", "warn", "error"] as const satisfies readonly LogLevel[];
+
+/** Whether lines of a level are written where `least` is the least important one. */
+export const isLogged = (level: LogLevel, least: LogLevel): boolean =>
+  LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
+
 export interface LoggerOptions {
   /** Least important level that is written. */
   readonly level: LogLevel;
-  readonly format: "text" | "json";
+  /** `terminal`: for a person who watches, else for programs and files. */
+  readonly format: "text" | "json" | "terminal";
+  /** Of a terminal: whether it shows colours. */
+  readonly colours?: boolean;
   /** Receives whole lines with their newline. */
   readonly write: (line: string) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
 }
 
-/** Newlines would break lines in two, escapes would reach the terminal. */
-const CONTROL = /\p{Cc}/gu;
-
-const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
-
 /** A logger that writes one line for each call. Fields without a value are left out. */
-export function createLogger({ level, format, write, now }: LoggerOptions): Logger {
-  const least = LEVELS.indexOf(level);
-  const render = format === "json" ? jsonLine : textLine;
+export function createLogger({ level, format, colours = false, write, now }: LoggerOptions): Logger {
+  const renders = {
+    json: jsonLine,
+    text: textLine,
+    terminal: terminalLine({ colours, ids: isLogged("verbose", level) }),
+  } as const;
+  const render: Render = renders[format];
   const at = (importance: LogLevel) =>
-    LEVELS.indexOf(importance) < least
-      ? () => {}
-      : (message: string, fields: LogFields = {}) => write(render(new Date(now()), importance, message, fields));
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+    isLogged(importance, level)
+      ? (message: string, fields: LogFields = {}) => write(render(new Date(now()), importance, message, fields))
+      : () => {};
+  return { debug: at("debug"), verbose: at("verbose"), info: at("info"), warn: at("warn"), error: at("error") };
 }
-
-function textLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
-  const clock = time.toISOString().slice(11, 23);
-  const pairs = Object.entries(fields).flatMap(([key, value]) =>
-    value === undefined ? [] : [` ${key}=${quote(value)}`],
-  );
-  return `${clock} ${level.padEnd(5)} ${message.replaceAll(CONTROL, " ")}${pairs.join("")}\n`;
-}
-
-function jsonLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
-  return `${JSON.stringify({ time: time.toISOString(), level, message, ...fields })}\n`;
-}
-
-const quote = (value: string | number | boolean): string =>
-  typeof value === "string" && (value === "" || /[\s"=\p{Cc}]/u.test(value)) ? JSON.stringify(value) : String(value);

@@ -8,7 +8,8 @@ import type { RequestMetrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
 
 const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960];
-const FIRST_TOKEN = [
+/** Upper bounds of the buckets of first tokens. */
+export const FIRST_TOKEN_SECONDS = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640,
 ];
 const INTER_TOKEN = [
@@ -48,7 +49,7 @@ export class RequestCounts implements RequestMetrics {
   private readonly promptRate: RollingRate;
   private readonly completionRate: RollingRate;
   private readonly times = {
-    firstToken: new Histogram("svc_time_to_first_token_seconds", "Admission to first text.", FIRST_TOKEN),
+    firstToken: new Histogram("svc_time_to_first_token_seconds", "Admission to first text.", FIRST_TOKEN_SECONDS),
     interToken: new Histogram(
       "svc_inter_token_latency_seconds",
       "Between two pieces of text of a generation.",

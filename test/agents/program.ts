@@ -1,10 +1,13 @@
 // Runs a program of one agent as its user would, in a home of its own that knows nothing of this machine's.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const PROGRAMS = join(import.meta.dir, "node_modules");
+/** Where agents stand: opencode's own package would fetch this one for the machine at hand. */
+const PATH = [join(PROGRAMS, ".bin"), join(PROGRAMS, "opencode-linux-x64/bin"), process.env["PATH"] ?? ""].join(":");
+const SVC = join(import.meta.dir, "../../src/main.ts");
 /** Longer than any run needs; what hangs fails. */
 const LIMIT_MS = 600_000;
 
@@ -41,6 +44,11 @@ export class Workspace {
     return path;
   }
 
+  /** What a file below this folder holds. */
+  read(name: string): string {
+    return readFileSync(join(this.folder, name), "utf8");
+  }
+
   /** A folder below this folder. */
   make(name: string): string {
     const path = join(this.folder, name);
@@ -49,9 +57,25 @@ export class Workspace {
   }
 
   /** Runs a file of a package to its end; nothing of this process's own settings reaches it. */
-  async run(file: string, flags: readonly string[], { interrupt, env = {} }: RunOptions = {}): Promise<Run> {
+  run(file: string, flags: readonly string[], options: RunOptions = {}): Promise<Run> {
     const path = join(PROGRAMS, file);
-    const child = Bun.spawn([...(path.endsWith("js") ? ["node", path] : [path]), ...flags], {
+    return this.spawn([...(path.endsWith("js") ? ["node", path] : [path]), ...flags], options);
+  }
+
+  /** Has `svc launch` run an agent with these arguments against the server at this address. */
+  launch(url: string, agent: string, args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    const { hostname, port } = new URL(url);
+    const svc = [process.execPath, SVC, "launch", agent, "--host", hostname, "--port", port, "--", ...args];
+    return this.spawn(svc, { ...options, env: { PATH, ...options.env } });
+  }
+
+  /** Whether an agent is installed: not every one is there for every machine, and aider only where its user put it. */
+  static has(agent: string): boolean {
+    return Bun.which(agent, { PATH }) !== null;
+  }
+
+  private async spawn(command: readonly string[], { interrupt, env = {} }: RunOptions): Promise<Run> {
+    const child = Bun.spawn([...command], {
       cwd: this.work,
       env: { PATH: process.env["PATH"] ?? "", HOME: this.home, DO_NOT_TRACK: "1", TERM: "dumb", ...env },
       stdin: "ignore",

@@ -9,6 +9,7 @@ import { pythonWith } from "../support/python.ts";
 import { withServer } from "../support/server.ts";
 import { claudeChecks } from "./claude-checks.ts";
 import { codexChecks } from "./codex-checks.ts";
+import { launchChecks } from "./launch-checks.ts";
 import { realChecks } from "./real-checks.ts";
 import { ScriptedModel } from "./scripted.ts";
 import { templateChecks } from "./template-checks.ts";
@@ -46,6 +47,7 @@ const conversations = [
   { agent: "codex", prompts: await codexChecks(model) },
   { agent: "claude", prompts: await claudeChecks(model) },
 ];
+await launchChecks(model);
 await model.stop();
 if (missing) console.log(`skip  templates of other models: ${missing}`);
 else await templateChecks(conversations);

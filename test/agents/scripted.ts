@@ -25,6 +25,7 @@ import { RequestService } from "../../src/service/request.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { noUpstreams } from "../http/harness.ts";
 import { testStore } from "../support/stored-models.ts";
 import { Exchanges } from "./exchanges.ts";
 
@@ -68,10 +69,12 @@ export class ScriptedModel {
   readonly engine: FakeEngine;
   private readonly server: RunningServer;
   private turns: Turn[] = [];
+  /** Answers what is asked beside the conversation, without tools, as for a title of it. */
+  private aside: Turn | undefined;
 
   constructor() {
     this.engine = new FakeEngine((request) => {
-      const turn = this.turns.shift();
+      const turn = request.tools.length === 0 && this.aside ? this.aside : this.turns.shift();
       if (!turn) throw new Error("the model was asked once more than this check expects");
       return turn(request);
     });
@@ -97,7 +100,17 @@ export class ScriptedModel {
     const pictures = new Pictures(tmpdir());
     const images = new ImageService({ router, requests, pictures, kept: new KeptImages(clock) });
     const version = "0.0.0-test";
-    const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions, speech };
+    const own = {
+      engine,
+      engines: [],
+      upstreams: noUpstreams(),
+      requests,
+      router,
+      generation,
+      embeddings,
+      transcriptions,
+      speech,
+    };
     const services = { ...own, recognition, classification, images, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
@@ -110,9 +123,15 @@ export class ScriptedModel {
   /** The next answers, in order. What was asked before is forgotten. */
   play(...turns: Turn[]): void {
     this.turns = turns;
+    this.aside = undefined;
     this.engine.requests.length = 0;
     this.engine.aborted.length = 0;
     this.exchanges.take();
+  }
+
+  /** What requests without tools are answered with, however many there are, until the next answers are given. */
+  playAside(turn: Turn): void {
+    this.aside = turn;
   }
 
   /** Throws unless every answer was asked for. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openImageLibrary } from "../../ffi/image/binding.ts";
 import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { buildImageDriver } from "../../vendor/image-driver.ts";
-import { draw, load, options, type ImageRig } from "../native/image-harness.ts";
+import { draw, load, options, OWNER, type ImageRig } from "../native/image-harness.ts";
 
 const SEEDS = 10;
 const SAMPLERS = ["euler", "dpm++2m"] as const;
@@ -45,11 +45,11 @@ function byDriver(program: string, wanted: readonly Wanted[]) {
 async function timed(wanted: Wanted): Promise<number> {
   library.start(options({ ...wanted, prompt: PROMPT, threads: THREADS }));
   const seen: number[] = [];
-  while (library.state() === "drawing") {
-    if (library.progress().step > seen.length) seen.push(performance.now());
+  while (library.state(OWNER) === "drawing") {
+    if (library.progress(OWNER).step > seen.length) seen.push(performance.now());
     await Bun.sleep(1);
   }
-  library.take();
+  library.take(OWNER);
   return ((seen.at(-1) ?? 0) - (seen[0] ?? 0)) / (seen.length - 1);
 }
 

@@ -2,7 +2,8 @@
 // pages with the same trained data (its own package has smaller data). Prints Markdown rows. Needs `bun build.ts bench`,
 // Python 3, and Debian's tesseract-ocr and fonts (it says which).
 //   --every N (1)   of each group only every Nth page
-//   --only WORD     groups whose name has it
+//   --only WORD     groups whose name has it; those of other languages are "language deu" and so on
+//   --ppocr         Chinese and Japanese by PP-OCRv5
 //   --pages FOLDER  keep the pages, and what was read wrong, there
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,12 +12,13 @@ import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { withServer } from "../support/server.ts";
 import { buildEnglishData } from "../../vendor/tessdata-eng.ts";
-import { pageJobs, tableJobs } from "./recognition/jobs.ts";
+import { languageJobs, pageJobs, tableJobs } from "./recognition/jobs.ts";
+import { languageData, ppocrFiles } from "./recognition/languages.ts";
 import { drawn, missing, type Page } from "./recognition/pages.ts";
 import { letterErrors, rightCells } from "./recognition/score.ts";
 
 const text = { type: "string" } as const;
-const { values } = parseArgs({ options: { every: text, only: text, pages: text } });
+const { values } = parseArgs({ options: { every: text, only: text, pages: text, ppocr: { type: "boolean" } } });
 
 const needed = missing();
 if (needed.length > 0) {
@@ -36,10 +38,11 @@ interface Answer {
   readonly documents: readonly { readonly text: string; readonly tables: readonly { readonly rows: string[][] }[] }[];
 }
 
-async function ask(url: string, { file, group, rows }: Page): Promise<Answer["documents"][number]> {
+async function ask(url: string, { file, group, rows, language }: Page): Promise<Answer["documents"][number]> {
   const body = new FormData();
   body.append("file", Bun.file(file), basename(file));
   if (rows) body.append("mode", "table");
+  if (language !== undefined) body.append("languages", language);
   if (group === "photographed") body.append("auto_crop", "true");
   const response = await fetch(`${url}/v1/vision/ocr`, { method: "POST", body });
   // No text and no tables are answers too, if bad ones.
@@ -51,9 +54,12 @@ async function ask(url: string, { file, group, rows }: Page): Promise<Answer["do
 
 /** The folder of the data that both sides read with. */
 const trained = dirname(await buildEnglishData());
+const models = join(folder, "models");
+const downloaded = join(models, "tessdata");
 
-async function program(file: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const command = ["tesseract", file, "-", "-l", "eng", "--tessdata-dir", trained];
+async function program({ file, language }: Page, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const data = language === undefined ? trained : downloaded;
+  const command = ["tesseract", file, "-", "-l", language ?? "eng", "--tessdata-dir", data];
   const child = Bun.spawn(command, { env: { ...process.env, ...env }, stdout: "pipe", stderr: "ignore" });
   return new Response(child.stdout).text();
 }
@@ -71,7 +77,7 @@ async function textGroup(url: string, name: string, pages: readonly Page[]): Pro
   const sums = { ours: 0, theirs: 0, letters: 0, ourTime: 0, theirTime: 0 };
   for (const page of pages) {
     const [{ text: read }, ourTime] = await timed(() => ask(url, page));
-    const [other, theirTime] = await timed(() => program(page.file));
+    const [other, theirTime] = await timed(() => program(page));
     const { errors, letters } = letterErrors(page.text, read);
     if (errors > 0) kept(page, read);
     sums.ours += errors;
@@ -102,8 +108,8 @@ async function speed(url: string, pages: readonly Page[]): Promise<void> {
   };
   if (pages[0]) await ask(url, pages[0]);
   const ours = await perMinute(2 * cores, (page) => ask(url, page));
-  const threads = await perMinute(1, ({ file }) => program(file));
-  const sideBySide = await perMinute(cores, ({ file }) => program(file, { OMP_THREAD_LIMIT: "1" }));
+  const threads = await perMinute(1, (page) => program(page));
+  const sideBySide = await perMinute(cores, (page) => program(page, { OMP_THREAD_LIMIT: "1" }));
   const ratio = (ours / Math.max(threads, sideBySide)).toFixed(2);
   row("pages a minute", pages.length, ours.toFixed(0), threads.toFixed(0), sideBySide.toFixed(0), ratio);
 }
@@ -125,12 +131,17 @@ async function tableGroup(url: string, name: string, pages: readonly Page[]): Pr
 }
 
 const every = Number(values.every ?? 1);
-const jobs = [...pageJobs(), ...tableJobs()].filter(({ group }) => group.includes(values.only ?? ""));
+const jobs = [...pageJobs(), ...languageJobs(), ...tableJobs()].filter(({ group }) =>
+  group.includes(values.only ?? ""),
+);
 const groups = Map.groupBy(jobs, ({ group }) => group);
 const chosen = [...groups.values()].flatMap((group) => group.filter((_, at) => at % every === 0));
 try {
   const pages = Map.groupBy(await drawn(chosen, folder), ({ group }) => group);
-  await withServer(["--ctx", "1024"], async ({ url }) => {
+  await languageData(new Set(chosen.flatMap(({ language }) => language ?? [])), models);
+  if (values.ppocr) await ppocrFiles(models);
+  const engine = values.ppocr ? ["--ocr-engine", "ppocr"] : [];
+  await withServer(["--ctx", "1024", "--models-dir", models, ...engine], async ({ url }) => {
     const texts = [...pages].filter(([, group]) => !group[0]?.rows);
     const tables = [...pages].filter(([, group]) => group[0]?.rows);
     if (texts.length > 0) {

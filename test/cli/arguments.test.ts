@@ -109,7 +109,7 @@ describe("mistakes", () => {
     [["--n-gpu-layer", "1"], "Unknown option --n-gpu-layer. Did you mean --n-gpu-layers?"],
     [["--web"], "Unknown option --web."],
     [["--prot", "1"], "Unknown option --prot. Did you mean --port?"],
-    [["--no-mmapp"], "Unknown option --no-mmapp."],
+    [["--no-mmapp"], "Unknown option --no-mmapp. Did you mean --mmap?"],
     [["--no-port"], "Unknown option --no-port. Did you mean --port?"],
     [["-x"], "Unknown option -x."],
     [["--port"], "--port needs a value."],

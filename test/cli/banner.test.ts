@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { banner, exposure } from "../../src/cli/banner.ts";
+import type { Reachable } from "../../src/cli/reachable.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import type { ModelInfo } from "../../src/domain/model.ts";
 
@@ -25,15 +26,14 @@ const model: ModelInfo = {
   created: 0,
 };
 const choice = { context: 8192, maxModelLen: 4096, kvMode: "unified", tokenBytes: 1, spareBytes: 1 } as const;
-const render = (modelGiven: boolean, url = "http://127.0.0.1:9999", note?: string) =>
-  banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, url);
+const local = { here: "http://127.0.0.1:9999", others: [] };
+const render = (modelGiven: boolean, addresses: Reachable = local, note?: string) =>
+  banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, { addresses });
 
 test("shows model, context and why, device, address, and a request to paste", () => {
-  const text = render(true, "http://127.0.0.1:9999", "capped by free memory");
+  const text = render(true, local, "capped by free memory");
   expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596.0M parameters, 640 MiB)");
-  expect(text).toContain(
-    "8192 tokens for up to 32 requests at once, divided freely, at most 4096 each (capped by free memory)",
-  );
+  expect(text).toContain("4096 tokens a request (capped by free memory); up to 32 at once in 8192, divided freely");
   expect(text).toContain("CPU (zen4 variant, 2 threads)");
   expect(text).toContain("tools, JSON schemas\n");
   expect(text).toContain("http://127.0.0.1:9999/v1");
@@ -43,7 +43,7 @@ test("shows model, context and why, device, address, and a request to paste", ()
 
 test("where keys are asked for, the request to paste has a place for one", () => {
   const keyed = { ...config, apiKeys: [{ name: "ada", key: "secret" }] };
-  const text = banner({ config: keyed, context: choice, modelGiven: true }, model, "http://127.0.0.1:9999");
+  const text = banner({ config: keyed, context: choice, modelGiven: true }, model, { addresses: local });
   expect(text).toContain("-H 'Authorization: Bearer KEY'");
   expect(text).not.toContain("secret");
 });
@@ -52,9 +52,18 @@ test("without a model it says what answers and how to give a real one", () => {
   expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work: svc --model file.gguf");
 });
 
-test("an address for every interface is shown as one that works", () => {
-  expect(render(true, "http://0.0.0.0:8080")).toContain("curl http://127.0.0.1:8080/");
-  expect(render(true, "http://[::]:8080")).toContain("curl http://127.0.0.1:8080/");
+test("shows where others reach it, or how they could", () => {
+  expect(render(true)).toContain("this machine alone; --host 0.0.0.0");
+  const text = render(true, { here: "http://127.0.0.1:8080", others: ["http://192.168.1.5:8080"] });
+  expect(text).toContain("curl http://127.0.0.1:8080/");
+  expect(text).toContain("network  http://192.168.1.5:8080/");
+  expect(text).not.toContain("this machine alone");
+});
+
+test("colours are for terminals that show them", () => {
+  expect(render(true)).not.toContain("\u001b");
+  const text = banner({ config, context: choice, modelGiven: true }, model, { addresses: local, colours: true });
+  expect(text).toContain("\u001b[36mhttp://127.0.0.1:9999/\u001b[39m");
 });
 
 describe("exposure", () => {

@@ -5,7 +5,7 @@ function progress(isTTY: boolean, format: "text" | "json" = "text", columns = 12
   let now = 0;
   const written: string[] = [];
   const out = { isTTY, columns, write: (text: string) => written.push(text) > 0 };
-  const shown = new DownloadProgress(out as never, format, () => now);
+  const shown = new DownloadProgress({ out, format, now: () => now });
   const at = (seconds: number, received: number, waiting = false) => {
     now = seconds * 1000;
     shown.show({ name: "a/b:Q8_0", received, total: 2e9, waiting });

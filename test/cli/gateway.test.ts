@@ -1,8 +1,11 @@
 // The program in front of other servers: started as a user starts it, with nothing computed here.
 
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { UpstreamList } from "../../src/contract/upstreams.ts";
 import { chatServer, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
+import { temporaryFolder } from "../http/harness.ts";
 import { startServer, withServer } from "../support/server.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -60,3 +63,54 @@ test("one answer needs a model here", async () => {
   });
   expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("--no-model")]);
 }, 30_000);
+
+test("SIGHUP reads the upstreams again, keeps them when the file is wrong, and svc upstreams lists them", async () => {
+  const [first, second] = [chatServer(helloStream), chatServer(helloStream)];
+  const folder = temporaryFolder();
+  const file = join(folder, "config.toml");
+  const write = (upstreams: readonly string[]) => writeFileSync(file, `upstream = ${JSON.stringify(upstreams)}\n`);
+  write([`up=${first.url}`]);
+  const server = await startServer(["--no-model", "--config", file]);
+  const replicas = async () => {
+    const { data } = (await (await fetch(`${server.url}/upstreams`)).json()) as UpstreamList;
+    return data.flatMap(({ name, replicas: all }) => all.map(({ url }) => `${name} ${url}`));
+  };
+  const reloaded = async (count: number) => {
+    process.kill(server.pid, "SIGHUP");
+    while ((await replicas()).length !== count) await Bun.sleep(20);
+  };
+  let log = "";
+  try {
+    expect(await replicas()).toEqual([`up ${first.url}`]);
+    write([`up=${first.url}`, `up=${second.url}`, `other=${second.url}`]);
+    await reloaded(3);
+    expect(await replicas()).toEqual([`up ${first.url}`, `up ${second.url}`, `other ${second.url}`]);
+    writeFileSync(file, 'upstream = ["up"]\n');
+    process.kill(server.pid, "SIGHUP");
+    await Bun.sleep(300);
+    expect(await replicas()).toHaveLength(3);
+    write([`up=${second.url}`]);
+    await reloaded(1);
+    const upstreams = async (...flags: readonly string[]) => {
+      const command = [process.execPath, MAIN, "upstreams", "--port", String(server.port), ...flags];
+      const child = Bun.spawn(command, { env: { HOME: "/nonexistent" }, stdout: "pipe", stderr: "pipe" });
+      return {
+        rows: (await child.stdout.text()).split("\n"),
+        error: await child.stderr.text(),
+        status: await child.exited,
+      };
+    };
+    const { rows } = await upstreams();
+    expect(rows[0]).toMatch(/^NAME +REPLICA +KIND +STATE/);
+    expect(rows[1]).toMatch(new RegExp(`^up +${second.url} +openai +up +0 +0 +0`));
+    expect((await upstreams("--drain", "up", "--replica", second.url)).rows[1]).toContain(" drained ");
+    expect((await upstreams("--resume", "up")).rows[1]).toContain(" up ");
+    const unknown = await upstreams("--drain", "nobody");
+    expect([unknown.status, unknown.error]).toEqual([1, expect.stringContaining("no such upstream")]);
+    await server.stop();
+  } finally {
+    log = await server.kill();
+  }
+  expect(log).toContain("the configuration cannot be reloaded");
+  expect(log.match(/upstreams reloaded/g)).toHaveLength(2);
+}, 90_000);

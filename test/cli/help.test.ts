@@ -42,6 +42,14 @@ test.each([80, 100, 120])("helps fit a terminal of %i columns", (width) => {
   expect(Math.max(...texts.map(widest))).toBeLessThanOrEqual(width);
 });
 
+test.each([40, 60])("on a terminal of %i columns, what an option does stands below it", (width) => {
+  const lines = fullHelpText(width).split("\n");
+  const below = lines.filter((line) => line.startsWith(" ".repeat(8)));
+  expect(below.length).toBeGreaterThan(options.length);
+  expect(Math.max(...below.map(widest))).toBeLessThanOrEqual(width);
+  expect(lines.filter((line) => line.startsWith(" ".repeat(20)))).toEqual([]);
+});
+
 test.each(commandNames)("svc %s --help has every option of its own", (name) => {
   const text = commandHelp(name);
   expect(text).toStartWith(`Usage: svc ${name} `);

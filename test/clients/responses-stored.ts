@@ -10,6 +10,7 @@ const story = { model: "any", input: "abcd efgh", max_output_tokens: 4000, backg
 
 export async function storedChecks(sdk: Sdk): Promise<void> {
   await keptChecks(sdk);
+  await conversationChecks(sdk);
   await backgroundChecks(sdk);
   await resumptionChecks(sdk);
 }
@@ -64,6 +65,31 @@ async function keptChecks({ client, OpenAI }: Sdk): Promise<void> {
       equal(counted.input_tokens, (await client.responses.create(asking(CAPITAL))).usage?.input_tokens);
     });
   }
+}
+
+async function conversationChecks({ client, OpenAI }: Sdk): Promise<void> {
+  const name = "a conversation is gone on from, its items are listed, and it ends where it is deleted";
+  if (!("conversations" in client)) return skip(name, "this version has no such methods");
+  await check(name, async () => {
+    const { id } = await client.conversations.create({ metadata: { topic: "names" } });
+    await client.conversations.items.create(id, { items: [{ role: "user", content: "My name is Bob." }] });
+    const first = await client.responses.create({ ...asking("Hello!"), conversation: id });
+    equal(first.conversation?.id, id);
+    const second = await client.responses.create({ ...asking("What is my name?"), conversation: { id } });
+    ok(second.output_text.includes("Bob"), second.output_text);
+    const items = await Array.fromAsync(client.conversations.items.list(id, { limit: 2, order: "asc" }));
+    same(
+      items.map((item) => item.type === "message" && item.role),
+      ["user", "user", "assistant", "user", "assistant"],
+    );
+    const removed = items[1]?.id ?? "";
+    same(await client.conversations.items.retrieve(removed, { conversation_id: id }), items[1]);
+    await client.conversations.items.delete(removed, { conversation_id: id });
+    equal((await client.conversations.items.list(id)).data.length, 4);
+    same((await client.conversations.update(id, { metadata: { topic: "tea" } })).metadata, { topic: "tea" });
+    equal((await client.conversations.delete(id)).deleted, true);
+    await failure(() => client.conversations.retrieve(id), OpenAI.NotFoundError);
+  });
 }
 
 async function backgroundChecks({ client, endless }: Sdk): Promise<void> {

@@ -131,6 +131,23 @@ def a_chain_remembers_and_a_deleted_response_is_not_there():
     assert error.param == "previous_response_id"
 
 
+if hasattr(client, "conversations"):
+
+    @check
+    def a_conversation_is_gone_on_from_and_its_items_are_listed():
+        conversation = client.conversations.create(items=[{"role": "user", "content": "My name is Bob."}]).id
+        assert "Bob" in ask("What is my name?", conversation=conversation).output_text
+        items = list(client.conversations.items.list(conversation, limit=2, order="asc"))
+        assert [item.role for item in items] == ["user", "user", "assistant"]
+        client.conversations.items.delete(items[0].id, conversation_id=conversation)
+        assert len(client.conversations.items.list(conversation).data) == 2
+        assert client.conversations.delete(conversation).deleted
+        assert isinstance(failure(lambda: client.conversations.retrieve(conversation)), openai.NotFoundError)
+
+else:
+    skip("a conversation is gone on from and its items are listed", "this version has no such methods")
+
+
 @check
 def input_items_page_through_all_by_themselves():
     content = [{"role": "user", "content": f"Word {index}."} for index in range(7)]

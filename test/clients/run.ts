@@ -1,23 +1,33 @@
-// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, an agent framework,
-// LiteLLM, Open WebUI's loader for documents and, where Chromium is installed, a web page, unmodified, against a running svc:
-// the sources, or the command after two dashes. Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3
-// with venv; installs below vendor/.build.
+// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, the frameworks that are
+// built on them, LiteLLM, lm-eval (beside llama-server), Open WebUI's loader for documents and, where Chromium is installed, a
+// web page, unmodified, against a running svc: the sources, or the command after two dashes. Prints a line a check and, last,
+// `N passed, N failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
+import { launch } from "../bench/server-under-test.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
+import { CHAT_PLANS } from "../parity/servers.ts";
 import { pythonWith } from "../support/python.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 
 /** Folders with a package.json; each has one major version of every TypeScript SDK. */
 const NODE_FOLDERS = [".", "older"];
 const NODE_CHECKS = ["openai.ts", "responses.ts", "completions.ts", "messages.ts"];
-/** The Python SDKs: a file of requirements for each of their major versions. */
+/** The Python SDKs and what is built on them: a file of requirements for each of their major versions. */
 const PYTHONS = [
   { sdk: "openai", majors: ["3", "1"], checks: ["openai_client.py", "responses_client.py"] },
   { sdk: "anthropic", majors: ["2", "0"], checks: ["messages_client.py"] },
   { sdk: "litellm", majors: ["1"], checks: ["litellm_client.py"] },
   { sdk: "open-webui", majors: ["0"], checks: ["open_webui_client.py"] },
+  { sdk: "lm-eval", majors: ["0"], checks: ["lm_eval_client.py"] },
+  { sdk: "instructor", majors: ["1"], checks: ["instructor_client.py"] },
+  { sdk: "langchain", majors: ["1"], checks: ["langchain_client.py"] },
+  { sdk: "llama-index", majors: ["0"], checks: ["llama_index_client.py"] },
+  { sdk: "openai-agents", majors: ["0"], checks: ["openai_agents_client.py"] },
+  { sdk: "pydantic-ai", majors: ["2"], checks: ["pydantic_ai_client.py"] },
+  { sdk: "smolagents", majors: ["1"], checks: ["smolagents_client.py"] },
+  { sdk: "dspy", majors: ["3"], checks: ["dspy_client.py"] },
 ];
 
 const root = join(import.meta.dir, "../..");
@@ -85,6 +95,8 @@ const SERVERS = {
   SECURE_URL: ["--tls-cert", certificate, "--tls-key", join(tls, "key.pem")],
 } satisfies Readonly<Record<string, readonly string[]>>;
 
+const local = (port: number | undefined) => `http://127.0.0.1:${port}`;
+
 type Servers = Record<keyof typeof SERVERS, TestServer>;
 
 /** Starts one server after the other, each inside the one before, and stops them all afterwards. */
@@ -107,8 +119,9 @@ await withServers(async (servers) => {
       return new Response();
     },
   });
+  const llama = await launch(CHAT_PLANS["llama-server"]);
   const urls = Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, url]));
-  const env = { ...urls, NODE_EXTRA_CA_CERTS: certificate, CRASH_URL: `http://127.0.0.1:${crash.port}` };
+  const env = { ...urls, NODE_EXTRA_CA_CERTS: certificate, CRASH_URL: local(crash.port), LLAMA_URL: local(llama.port) };
   for (const folder of NODE_FOLDERS) {
     for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], env);
   }
@@ -120,6 +133,7 @@ await withServers(async (servers) => {
     for (const script of checks) await runChecks([python, script], env);
     if (pages !== undefined) await runChecks([process.execPath, "documentation.ts", pages, python], env);
   }
+  await llama.stop();
   await crash.stop(true);
 });
 console.log(`\n${counts.passed} passed, ${counts.failed} failed`);

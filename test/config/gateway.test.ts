@@ -38,7 +38,7 @@ test("what cannot be used is refused, and no key is ever shown", () => {
 test("nothing is looked for and nobody is asked unless the operator says so", () => {
   const config = readConfig(new Map(), home, "/");
   expect([config.gateway, config.serveModel]).toEqual([
-    { discover: false, ports: [], upstreams: [], timeoutMs: 300_000 },
+    { discover: false, ports: [], upstreams: [], hedge: false, timeoutMs: 300_000 },
     true,
   ]);
   const environment = {
@@ -53,6 +53,7 @@ test("nothing is looked for and nobody is asked unless the operator says so", ()
     discover: true,
     ports: [],
     upstreams: [{ name: "gpu", urls: ["http://10.0.0.1"], key: "k" }],
+    hedge: false,
     timeoutMs: 300_000,
   });
   expect(all.serveModel).toBe(false);

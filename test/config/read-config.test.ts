@@ -111,10 +111,14 @@ describe("meaning", () => {
     expect(settings({ batch: 64, "micro-batch": 512 }).microBatch).toBe(64);
   });
 
-  test("--verbose shows everything", () => {
-    expect(settings({ verbose: true, "log-level": "error" }).logLevel).toBe("debug");
-    expect(settings({ verbose: true }, { SVC_LOG_LEVEL: "error" }).logLevel).toBe("debug");
-    expect(settings({}, { SVC_VERBOSE: "1" }).logLevel).toBe("debug");
+  test("--verbose and --quiet are log levels", () => {
+    expect(settings({ verbose: true, "log-level": "error" }).logLevel).toBe("verbose");
+    expect(settings({ verbose: true }, { SVC_LOG_LEVEL: "error" }).logLevel).toBe("verbose");
+    expect(settings({}, { SVC_VERBOSE: "1" }).logLevel).toBe("verbose");
+    expect(settings({ quiet: true }).logLevel).toBe("warn");
+    expect(settings({ quiet: true }, { SVC_VERBOSE: "1" }).logLevel).toBe("warn");
+    expect(settings({ verbose: true }, { SVC_QUIET: "1" }).logLevel).toBe("verbose");
+    expect(() => settings({ quiet: true, verbose: true })).toThrow("--verbose and --quiet contradict each other.");
   });
 
   test("--verbose is as strong as where it was said", () => {
@@ -123,7 +127,7 @@ describe("meaning", () => {
     const loud = join(home, "etc/loud.toml");
     writeFileSync(loud, "verbose = true\n");
     expect(settings({ config: loud }, { SVC_LOG_LEVEL: "warn" }).logLevel).toBe("warn");
-    expect(settings({ config: loud }).logLevel).toBe("debug");
+    expect(settings({ config: loud }).logLevel).toBe("verbose");
   });
 
   test("prompt and instructions are for one-shot runs", () => {

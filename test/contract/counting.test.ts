@@ -14,6 +14,11 @@ describe("counting", () => {
       "messages.0.content.0.source.url",
     ],
     [
+      "/v1/chat/completions/input_tokens",
+      { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] },
+      "messages.0.content.0.image_url.url",
+    ],
+    [
       "/v1/responses/input_tokens",
       { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] },
       "input.0.content.0.image_url",
@@ -42,6 +47,19 @@ describe("counting", () => {
       expect((await server.post(path, asked)).status).toBe(200);
     }
     const media = picked.mock.calls.map(([request]) => request.media);
-    expect(media).toEqual([[expect.objectContaining({ width: 3, height: 2 })], media[0]]);
+    expect(media).toEqual([[expect.objectContaining({ width: 3, height: 2 })], media[0], media[0]]);
+  });
+
+  test("a chat is counted as it would be answered, in the form of responses", async () => {
+    const { post, engine } = serve();
+    const counted = spyOn(engine, "countTokens");
+    const body = { messages: [{ role: "user", content: "hi" }], tools: [], add_generation_prompt: false };
+    const answer: unknown = await json(post("/v1/chat/completions/input_tokens", body));
+    const [request] = counted.mock.calls[0] ?? [];
+    expect(answer).toEqual({
+      object: "response.input_tokens",
+      input_tokens: await engine.countTokens(request as never),
+    });
+    expect((await post("/v1/chat/completions/input_tokens", {})).status).toBe(400);
   });
 });

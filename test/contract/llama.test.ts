@@ -107,6 +107,19 @@ describe("POST /completion", () => {
     expect(server.engine.requests[0]?.sampling).not.toHaveProperty("topK");
   });
 
+  test("n_keep says what stays of a full context where the server drops tokens, and is refused elsewhere", async () => {
+    const shifted = { ...script, finish: { ...script.finish, contextShifted: true } };
+    const server = serve(shifted, { contextShift: true });
+    const answer = await json<{ truncated: boolean; generation_settings: { n_keep: number } }>(
+      server.post("/completion", { prompt: "a", n_keep: -1 }),
+    );
+    expect([answer.truncated, answer.generation_settings.n_keep]).toEqual([true, -1]);
+    expect(server.engine.requests[0]?.keepTokens).toBe(-1);
+    expect((await server.post("/completion", { prompt: "a", n_keep: -2 })).status).toBe(400);
+    expect((await json(serve(script).post("/completion", { prompt: "a", n_keep: 4 }))).error.param).toBe("n_keep");
+    expect((await serve(script).post("/completion", { prompt: "a", n_keep: 0 })).status).toBe(200);
+  });
+
   test("a failure is an event with an error", async () => {
     const failing: FakeScript = { steps: [{ text: "x" }, { fail: new Error("secret") }] };
     const text = await (await serve(failing).post("/completion", { prompt: "a", stream: true })).text();

@@ -110,6 +110,52 @@ test.each([
   expect(response.status).toBe(200);
 });
 
-test.each(["/api/tags", "/api/ps", "/api/version"])("GET %s", async (path) => {
-  expect((await fetch(serve().url + path)).status).toBe(200);
+/** The fields that the page shows of what is listed and described. */
+const DETAILS = ["parent_model", "format", "family", "families", "parameter_size", "quantization_level"];
+const listed: readonly (readonly [method: string, path: string, at: string, fields: readonly string[]])[] = [
+  ["GET", "/api/tags", "models.0", ["name", "model", "modified_at", "size", "digest", "details"]],
+  ["GET", "/api/tags", "models.0.details", DETAILS],
+  ["GET", "/api/ps", "models.0", ["name", "model", "size", "digest", "details", "expires_at", "size_vram"]],
+  ["GET", "/api/ps", "models.0.details", DETAILS],
+  ["POST", "/api/show", "", ["modelfile", "parameters", "template", "details", "model_info", "capabilities"]],
+  ["POST", "/api/show", "details", DETAILS],
+  ["GET", "/api/version", "", ["version"]],
+];
+
+test.each(listed)("%s %s: %p has what the page shows", async (method, path, at, fields) => {
+  const { url, engine } = serve();
+  const body = method === "POST" ? { body: JSON.stringify({ model: engine.model?.id }) } : {};
+  const response = await fetch(url + path, { method, ...body });
+  expect(response.status).toBe(200);
+  const answer: unknown = await response.json();
+  const found = at.split(".").reduce((value, name) => (name === "" ? value : (value as never)[name]), answer);
+  expect(Object.keys(found as object)).toEqual(expect.arrayContaining([...fields]));
+});
+
+const durations = [
+  "total_duration",
+  "load_duration",
+  "prompt_eval_count",
+  "prompt_eval_duration",
+  "eval_count",
+  "eval_duration",
+];
+test.each([
+  ["/api/generate", { model, prompt: "why?" }, ["model", "created_at", "response", "done", "context", ...durations]],
+  ["/api/chat", { model, messages: [sky] }, ["model", "created_at", "message", "done", ...durations]],
+  ["/api/embed", { model: "fake", input: "why?" }, ["model", "embeddings", ...durations.slice(0, 3)]],
+] as const)("the end of %s has every field of the page", async (path, body, fields) => {
+  const lines = (await (await serve(script).post(path, body)).text()).trim().split("\n");
+  expect(Object.keys(JSON.parse(lines.at(-1) ?? ""))).toEqual(expect.arrayContaining([...fields]));
+});
+
+test.each([
+  ["POST", "/api/create"],
+  ["POST", "/api/copy"],
+  ["POST", "/api/push"],
+  ["HEAD", "/api/blobs/sha256:29fdb92e57cf0827ded04ae6461b5931d01fa595843f55d36f5b275a52087dd2"],
+])("%s %s makes or moves models, which svc has no store for", async (method, path) => {
+  const response = await fetch(serve().url + path, { method, ...(method === "POST" && { body: "{}" }) });
+  expect(response.status).toBe(404);
+  if (method === "POST") expect(Object.keys((await response.json()) as object)).toEqual(["error"]);
 });

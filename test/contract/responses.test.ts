@@ -35,7 +35,7 @@ describe("responses", () => {
     expect(gone.status).toBe(404);
   });
 
-  test.each(["prompt", "conversation", "moderation"])("%s is refused by name", async (field) => {
+  test.each(["prompt", "moderation"])("%s is refused by name", async (field) => {
     const { error } = await json(serve().post("/v1/responses", { input: "hi", [field]: { id: "x" } }));
     expect(error).toMatchObject({ code: "unsupported_parameter", param: field });
   });

@@ -73,7 +73,7 @@ describe("responses: namespaces", () => {
   const inner = { type: "function", name: "fruit", description: "names a fruit", parameters: schema };
   const namespace = { type: "namespace", name: "mcp__shop", description: "a shop", tools: [inner] };
   const tools = [{ type: "function", name: "fruit", parameters: schema }, namespace, { type: "web_search" }];
-  const history = { conversation: () => undefined, item: () => undefined };
+  const history = { upTo: () => undefined, items: () => undefined, item: () => undefined };
   const decode = (fields: object) => decodeResponses({ input: "hi", tools, ...fields }, settings, history).request;
 
   test("their functions have both names to the model", () => {

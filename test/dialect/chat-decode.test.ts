@@ -92,7 +92,6 @@ describe("fields", () => {
       prompt_cache_retention: "24h",
       verbosity: "low",
       prediction: { type: "content", content: "x" },
-      frequency_penalty: 99,
       parallel_tool_calls: true,
       n: 1,
       tools: [],

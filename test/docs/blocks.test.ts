@@ -18,7 +18,7 @@ import { blocksOf, pages, type Block } from "./markdown.ts";
 const ADDRESS = "127.0.0.1:9999";
 
 /** Programs that are not svc's: what they are given is not checked. */
-const STAND_INS = ["aplay", "arecord", "claude", "qwen", "scanimage"];
+const STAND_INS = ["aider", "aplay", "arecord", "claude", "qwen", "scanimage"];
 /** Programs that change the machine or use the network: a block with one must say `skip`. */
 const NEVER = ["apt", "apt-get", "brew", "docker", "git", "npm", "npx", "pip", "sudo", "systemctl"];
 /** Programs that a machine may lack. */
@@ -148,11 +148,20 @@ async function check(block: Block, definitions: string): Promise<void> {
       return parsePython(block);
     case "json":
       return void JSON.parse(code);
+    case "yaml":
+      return checkYaml(Bun.YAML.parse(code));
     case "toml":
       return void Bun.TOML.parse(code);
     default:
       throw new Error(`Nothing here runs blocks in "${language}".`);
   }
+}
+
+/** What containers call svc with is parsed. */
+function checkYaml(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value) && value.includes("--no-model")) parseArguments(value.map(String));
+  else for (const inner of Object.values(value)) checkYaml(inner);
 }
 
 describe.each(pages().map((page) => [page.path, blocksOf(page)] as const))("%s", (_, blocks) => {

@@ -3,10 +3,10 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/domain/clock.ts";
 import type { RecognitionTask } from "../../src/domain/recognition.ts";
 import { RecognitionEngine } from "../../src/engine/recognition/recognition-engine.ts";
-import { BINARY, runToEnd, withSandbox } from "../support/binary.ts";
+import { runToEnd, withSandbox } from "../support/binary.ts";
+import { compiledLaunch } from "../support/launch.ts";
 import { drawn, pdfOf, pngOf } from "../support/pages.ts";
 
 const PATIENCE_MS = 120_000;
@@ -32,14 +32,7 @@ test(
       const engine = new RecognitionEngine({
         engine: { libraries: empty },
         model: { id: "tesseract", created: 0 },
-        launch: {
-          command: (kind) => [BINARY, "__engine", kind],
-          env: {},
-          loadTimeoutMs: 60_000,
-          engineTimeoutMs: 0,
-          log: { debug() {}, info() {}, warn() {}, error: (message) => console.error(message) },
-          clock: systemClock,
-        },
+        launch: compiledLaunch(),
         idleMs: 0,
       });
       try {

@@ -3,10 +3,10 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/domain/clock.ts";
 import { SPEECH_FORMATS } from "../../src/domain/speech.ts";
 import { SpeechEngine } from "../../src/engine/speech/speech-engine.ts";
-import { BINARY, withSandbox } from "../support/binary.ts";
+import { withSandbox } from "../support/binary.ts";
+import { compiledLaunch } from "../support/launch.ts";
 
 const voice = join(import.meta.dir, "../../vendor/.build/speech/current");
 const isBuilt = existsSync(voice);
@@ -19,14 +19,7 @@ test.skipIf(!isBuilt)(
       const engine = new SpeechEngine({
         engine: { libraries: empty, source: { type: "heart", folder: voice } },
         model: { id: "hibari", created: 0, origin: "model", voices: async () => [] },
-        launch: {
-          command: (kind) => [BINARY, "__engine", kind],
-          env: {},
-          loadTimeoutMs: 60_000,
-          engineTimeoutMs: 0,
-          log: { debug() {}, info() {}, warn() {}, error: (message) => console.error(message) },
-          clock: systemClock,
-        },
+        launch: compiledLaunch(),
         idleMs: 0,
       });
       try {

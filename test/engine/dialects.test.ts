@@ -144,6 +144,14 @@ describe("llama.cpp's routes", () => {
     expect(plain.tokens).not.toContain(tokens.at(-1).id);
   });
 
+  test("what vLLM's clients need to make tokens of their own: special tokens, and ids of a text that has them", async () => {
+    const info = (await objects(await fetch(`${server.url}/tokenizer_info`)))[0];
+    expect(info.chat_template).toContain("messages");
+    const { tokens } = await ask("/tokenize", { prompt: info.eos_token, add_special_tokens: false });
+    expect(tokens).toHaveLength(1);
+    expect((await ask("/detokenize", { tokens })).prompt).toBe(info.eos_token);
+  });
+
   test("what /apply-template gives is answered by /completion as the chat is", async () => {
     const { prompt } = await ask("/apply-template", { messages: turns });
     const answer = await ask("/completion", { prompt, n_predict: 30, temperature: 0, return_tokens: true });
@@ -168,6 +176,12 @@ describe("llama.cpp's routes", () => {
     const body = { prompt: "a", n_predict: 4000, ignore_eos: true, logit_bias: { [tokens.at(-1)]: 100 } };
     const answer = await ask("/completion", { ...body, t_max_predict_ms: 20 });
     expect([answer.stop_type, answer.truncated, answer.tokens_predicted < 3000]).toEqual(["limit", false, true]);
+  });
+
+  test("/v1/models has llama.cpp's names of what the file says", async () => {
+    const { data, models } = (await objects(await fetch(`${server.url}/v1/models`)))[0];
+    const { trained_context, parameters, bytes } = models[0];
+    expect(data[0].meta).toEqual({ n_ctx: 8192, n_ctx_train: trained_context, n_params: parameters, size: bytes });
   });
 
   test("/props has the template, the tokens and the default parameters", async () => {

@@ -1,13 +1,12 @@
 // A grammar that nothing in llama.cpp stops, with the real engine: half a minute later it ends the process.
 
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
-import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine } from "../../src/engine/text/text-engine.ts";
 import { MODEL } from "../native/harness.ts";
+import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
 
 function startEngine(): TextEngine {
@@ -19,6 +18,7 @@ function startEngine(): TextEngine {
       maxModelLen: 512,
       parallel: 2,
       kvMode: "unified",
+      contextShift: false,
       prefixCache: true,
       speculation: false,
       maxQueueTokens: 1000,
@@ -41,14 +41,7 @@ function startEngine(): TextEngine {
     }),
     adapters: [],
     model: { id: "svc-mini", created: 0, parallel: 2 },
-    launch: {
-      command: (kind) => [process.execPath, join(import.meta.dir, "../../src/main.ts"), "__engine", kind],
-      env: { PATH: "/usr/bin:/bin" },
-      loadTimeoutMs: 30_000,
-      engineTimeoutMs: 0,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
-      clock: systemClock,
-    },
+    launch: testLaunch(),
     start: "eager",
     idleMs: 0,
     stores: false,

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
 import { temporaryFolder, until } from "../http/harness.ts";
+import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
 /** What the engine processes say. */
 const said: string[] = [];
-const log = { debug() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
+const log = { debug() {}, verbose() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
 const engines: TextEngine[] = [];
 
 function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<TextEngineOptions> = {}): TextEngine {
@@ -23,6 +23,7 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
       maxModelLen: 128,
       parallel: 2,
       kvMode: "unified",
+      contextShift: false,
       prefixCache: true,
       speculation: true,
       maxQueueTokens: 1000,
@@ -45,14 +46,7 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
     }),
     adapters: [],
     model: { id: "fake", created: 0, parallel: 2 },
-    launch: {
-      command: () => [process.execPath, fixture],
-      env: { PATH: "/usr/bin:/bin" },
-      loadTimeoutMs,
-      engineTimeoutMs: 0,
-      log,
-      clock: systemClock,
-    },
+    launch: testLaunch({ command: () => [process.execPath, fixture], loadTimeoutMs, log }),
     start: "eager",
     idleMs: 0,
     stores: false,

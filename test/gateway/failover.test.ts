@@ -1,11 +1,8 @@
 // What one replica's failure means for a request that another may answer, and which of several failures is told.
 
 import { describe, expect, test } from "bun:test";
-import { prefixKey } from "../../src/gateway/prefix-key.ts";
-import type { Replica } from "../../src/gateway/replica.ts";
-import { plainRequest } from "../support/request.ts";
 import { chatServer, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
-import { generate, remote, textOf, type Remote } from "./remote.ts";
+import { conversationOf, generate, remote, textOf, type Remote } from "./remote.ts";
 
 const failing =
   (status: number, headers = {}) =>
@@ -13,16 +10,6 @@ const failing =
     Response.json({ error: { message: "no" } }, { status, headers });
 const busy = (seconds: number) => failing(503, { "retry-after": String(seconds) });
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path === "/v1/chat/completions").length;
-
-/** Begins a conversation that belongs to this replica. */
-function conversationOf({ upstream }: Remote, replica: Replica | undefined) {
-  for (let number = 0; number < 1000; number++) {
-    const messages = [{ role: "user" as const, content: `conversation ${number}` }];
-    if (upstream.choose("far", prefixKey(plainRequest("", { messages })), new Set()) === replica) return { messages };
-  }
-  throw new Error("no conversation goes to this replica");
-}
-
 const ask = (far: Remote, replica = far.replicas[0]) =>
   generate(far, conversationOf(far, replica)).then(textOf, (error: unknown) => error);
 

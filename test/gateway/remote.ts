@@ -3,6 +3,7 @@
 import { systemClock, type Clock } from "../../src/domain/clock.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
+import { affinity, prefixKey } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
 import { RecordingLog } from "../http/harness.ts";
@@ -15,17 +16,18 @@ export interface RemoteOptions {
   readonly silenceMs?: number;
   readonly key?: string;
   readonly clock?: Clock;
+  readonly hedge?: boolean;
 }
 
 /** The upstream `far` with a replica at each address, asked once what it has. */
 export async function remote(
   urls: readonly string[],
-  { silenceMs = 5000, key, clock = systemClock }: RemoteOptions = {},
+  { silenceMs = 5000, key, clock = systemClock, hedge = false }: RemoteOptions = {},
 ) {
   const timeouts = { connectMs: 1000, silenceMs };
   const address = (url: string) => ({ url, ...(key !== undefined && { key }) });
   const replicas = urls.map((url) => new Replica(address(url), timeouts, clock));
-  const upstream = new Upstream("up", replicas, true, FIRST_PAUSE_MS);
+  const upstream = new Upstream("up", replicas, true, { firstPauseMs: FIRST_PAUSE_MS, hedge });
   const log = new RecordingLog();
   const gateway = new Gateway({ configured: [upstream], clock: systemClock, log });
   await gateway.start();
@@ -37,6 +39,24 @@ export async function remote(
 }
 
 export type Remote = Awaited<ReturnType<typeof remote>>;
+
+/** What requests hold whose conversations belong to this replica, however it is; each is another one. */
+export function* conversationsOf(
+  { replicas }: Pick<Remote, "replicas">,
+  replica: Replica | undefined,
+  changes: Partial<GenerateRequest> = {},
+): Generator<Partial<GenerateRequest>, never, void> {
+  for (let number = 0; ; number++) {
+    const conversation = { ...changes, messages: [{ role: "user" as const, content: `conversation ${number}` }] };
+    const key = prefixKey(plainRequest("", conversation));
+    const suits = (one: Replica) => affinity(one.urlHash, key);
+    if (replicas.every((one) => one === replica || (replica && suits(one) < suits(replica)))) yield conversation;
+    if (number > 10_000) throw new Error("no conversation goes to this replica");
+  }
+}
+
+/** The first of them. */
+export const conversationOf = (...of: Parameters<typeof conversationsOf>) => conversationsOf(...of).next().value;
 
 export async function generate(
   { engine }: Pick<Remote, "engine">,

@@ -1,9 +1,7 @@
 // Other servers' streams, cut and ended in every way that the format allows.
 
 import { expect, test } from "bun:test";
-import { readMessages } from "../../src/gateway/stream-lines.ts";
-
-const waiting = <T>(next: Promise<T>): Promise<T> => next;
+import { MessageReader } from "../../src/gateway/stream-lines.ts";
 
 async function read(body: string, piece: number, type = "text/event-stream", longest?: number): Promise<unknown[]> {
   const bytes = new TextEncoder().encode(body);
@@ -14,7 +12,10 @@ async function read(body: string, piece: number, type = "text/event-stream", lon
     },
   });
   const response = new Response(stream, { headers: { "content-type": type } });
-  return Array.fromAsync(readMessages(response, waiting, longest));
+  const reader = new MessageReader(response, longest);
+  const messages: unknown[] = [];
+  for (let some = await reader.next(); some; some = await reader.next()) messages.push(...some);
+  return messages;
 }
 
 const pieces = [1, 2, 3, 7, 1000];

@@ -179,6 +179,25 @@ const ATTACKS: readonly Attack[] = [
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ messages: Array.from({ length: 40_000 }, () => message("Hi")) })),
   },
+  // What a server takes of both, and not only what it refuses.
+  {
+    promise: OTHERS_FIRST,
+    attack: "4,000 messages, which svc renders",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: Array.from({ length: 4000 }, () => message("Hi")) })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "8 × 1,000 keys of chat_template_kwargs, which svc renders",
+    limit: "+0.5 s",
+    run: beside(() =>
+      JSON.stringify({
+        messages: [message("Hi")],
+        max_tokens: 1,
+        chat_template_kwargs: Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`all-${n}`, keys(1000)])),
+      }),
+    ),
+  },
   {
     promise: OTHERS_FIRST,
     attack: "one message of 35 MB",

@@ -109,7 +109,7 @@ describe("any other is 401, whatever it asks for, and nothing is computed", () =
 
 test("what is for everybody needs no key, and the health tells only those who have one of models and engines", async () => {
   const { url } = serveKeyed();
-  for (const path of ["/", "/docs", "/openapi.json"]) expect((await fetch(url + path)).status).toBe(200);
+  for (const path of ["/", "/docs", "/openapi.json", "/v1/health"]) expect((await fetch(url + path)).status).toBe(200);
   const health = async (headers = {}) =>
     Object.keys((await (await fetch(`${url}/health`, { headers })).json()) as object);
   expect(await health()).toEqual(["status", "timestamp", "version"]);
@@ -152,7 +152,7 @@ test("the key's name is the client: for turns whatever the request says, in the 
   await server.chat({});
   expect(server.engine.requests.map(({ client }) => client)).toEqual(["ada"]);
   await until(() => server.log.lines.length === 3);
-  expect(server.log.lines.map(({ fields }) => fields["client"])).toEqual(["ada", "eve", undefined]);
+  expect(server.log.lines.map(({ fields }) => fields["client"])).toEqual(["ada", "eve", "127.0.0.1"]);
   expect(server.metrics.answered).toEqual([
     "/v1/chat/completions 200 ada",
     "/v1/embeddings 200 eve",

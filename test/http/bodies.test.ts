@@ -14,9 +14,11 @@ const checkError = checker(ErrorEnvelope);
 
 const ROUTES = `
   POST /v1/chat/completions
+  POST /v1/chat/completions/input_tokens
   POST /v1/completions
   POST /v1/responses
   POST /v1/responses/input_tokens
+  POST /v1/conversations
   POST /v1/messages
   POST /v1/messages/count_tokens
   POST /v1/batch/completions

@@ -147,7 +147,7 @@ describe("POST /v1/embeddings", () => {
     expect(JSON.stringify(log.lines)).not.toContain("private");
     expect(log.lines.find(({ fields }) => fields["status"] === 200)?.fields).toMatchObject({
       model: "fake-embedding",
-      prompt_tokens: 23,
+      prompt: 23,
     });
   });
 });

@@ -16,6 +16,7 @@ import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { FakeReader } from "../support/fake-recognition-engine.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
@@ -29,6 +30,7 @@ import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
   offeredImages,
+  offeredUpscaling,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
@@ -52,14 +54,16 @@ import { TestClock } from "../support/test-clock.ts";
 export const testConfig: Config = {
   serveModel: true,
   alias: [],
-  gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
+  gateway: { discover: false, ports: [], upstreams: [], hedge: false, timeoutMs: 5000 },
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],
   imageModels: [],
+  imageUpscaleModels: [],
   imageTextEncoders: [],
   imageLora: [],
   hostVoices: false,
+  ocrEngine: "tesseract",
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,
@@ -89,6 +93,7 @@ export const testConfig: Config = {
   kvType: "f16",
   kvMode: "auto",
   kvDirSize: 8192,
+  contextShift: false,
   prefixCache: true,
   speculation: true,
   draftMax: 8,
@@ -172,6 +177,9 @@ export class RecordingLog implements Logger {
   debug(message: string, fields?: LogFields): void {
     this.add("debug", message, fields);
   }
+  verbose(message: string, fields?: LogFields): void {
+    this.add("verbose", message, fields);
+  }
   info(message: string, fields?: LogFields): void {
     this.add("info", message, fields);
   }
@@ -194,6 +202,8 @@ export interface TestServer extends RunningServer {
   readonly speaker: FakeSpeaker;
   readonly reader: FakeReader;
   readonly drawer: FakeDrawer;
+  /** Offered where the configuration names one. */
+  readonly upscaler: FakeDrawer;
   /** Where recordings, documents and pictures are put. */
   readonly recordings: string;
   readonly requests: RequestService;
@@ -220,6 +230,9 @@ export function temporaryFolder(): string {
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "svc-test-"));
 const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
+
+/** A gateway to no other server. */
+export const noUpstreams = () => new Gateway({ configured: [], clock: new TestClock(), log: new RecordingLog() });
 
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
@@ -256,12 +269,14 @@ export function serve(
   const speaker = new FakeSpeaker("fake-voice");
   const reader = new FakeReader("fake-reader");
   const drawer = new FakeDrawer("fake-drawer");
+  const upscaler = new FakeDrawer("fake-upscaler");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
     offeredRecognition(reader),
     offeredImages(drawer),
+    ...(config.imageUpscaleModels.length > 0 ? [offeredUpscaling(upscaler)] : []),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
@@ -290,6 +305,7 @@ export function serve(
     requests,
     documents: new Documents(recordings),
     tessdata: reader.tessdata,
+    ppocr: config.ocrEngine === "ppocr",
     ...(mediaRoot !== undefined && { mediaRoot }),
   });
   const readers = new InputReaders({
@@ -321,6 +337,7 @@ export function serve(
     recognition,
     classification,
     images,
+    upstreams: beside.find((source) => source instanceof Gateway) ?? noUpstreams(),
     metrics,
     log,
     clock,
@@ -346,6 +363,7 @@ export function serve(
     speaker,
     reader,
     drawer,
+    upscaler,
     recordings,
     requests,
     generation,

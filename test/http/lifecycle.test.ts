@@ -311,7 +311,9 @@ describe("the log line", () => {
           method: "POST",
           route: path,
           status: 200,
+          client: "127.0.0.1",
           ms: expect.any(Number),
+          model: "fake-model",
           finish: "stop",
           prompt: 12,
           cached: 4,
@@ -338,6 +340,26 @@ describe("the log line", () => {
       [path, 499, "cancelled"],
     ]);
     expect(server.metrics.answered).toEqual(["unknown 404", `${path}/:id/cancel 404`, `${path} 499`]);
+  });
+
+  test("has the code and the field of a refusal", async () => {
+    const server = serve();
+    await server.chat({ temperature: "SECRET" });
+    await server.chat({ messages: [{ role: "SECRET", content: "x" }] });
+    await server.post("/v1/models", {});
+    const refusals = server.log.lines.map(({ fields }) => [fields["status"], fields["code"], fields["param"]]);
+    expect(refusals).toEqual([
+      [400, "invalid_type", "temperature"],
+      [400, "invalid_value", "messages.0.role"],
+      [405, "method_not_allowed", undefined],
+    ]);
+    expect(JSON.stringify(server.log.lines)).not.toContain("SECRET");
+  });
+
+  test("has whose request it is: the name that it gives, else its address", async () => {
+    const server = serve();
+    for (const name of ["nightly", "not a name"]) await server.chat({}, { "x-svc-client": name });
+    expect(server.log.lines.map(({ fields }) => fields["client"])).toEqual(["nightly", "127.0.0.1"]);
   });
 
   test("a bug is logged by kind and place; its message is for debugging only", async () => {

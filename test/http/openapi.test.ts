@@ -9,7 +9,7 @@ import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
 import { pngHeader } from "../media/files.ts";
 import { testStore } from "../support/stored-models.ts";
-import { serve, testConfig } from "./harness.ts";
+import { noUpstreams, serve, testConfig } from "./harness.ts";
 
 const describeServer = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
 
@@ -37,6 +37,7 @@ function registered(): string[] {
   const services = {
     engine,
     engines: [],
+    upstreams: noUpstreams(),
     requests,
     router,
     generation,
@@ -64,15 +65,16 @@ const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","bod
 const PICTURE = pngHeader(64, 64);
 const CHANGE = { prompt: "in blue", init_images: [Buffer.from(PICTURE).toString("base64")] };
 
-function withPicture(): FormData {
+function withPicture(fields: Readonly<Record<string, string>> = {}): FormData {
   const form = new FormData();
-  form.append("prompt", CHANGE.prompt);
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
   form.append("image", new Blob([PICTURE]), "image.png");
   return form;
 }
 
 const UPLOADS: Readonly<Record<string, object>> = {
-  "/v1/images/edits": withPicture(),
+  "/v1/images/edits": withPicture({ prompt: CHANGE.prompt }),
+  "/v1/images/upscale": withPicture(),
   "/sdapi/v1/img2img": CHANGE,
 };
 
@@ -114,7 +116,7 @@ describe("GET /openapi.json", () => {
   });
 
   test("describes the answers that the server gives", async () => {
-    const { url, post } = serve();
+    const { url, post } = serve(undefined, { imageUpscaleModels: ["/esrgan.safetensors"] });
     const document = await describeServer(url);
     for (const [key, { answers, errors = {}, example }] of Object.entries(operations)) {
       const [method = "", path = ""] = key.split(" ");

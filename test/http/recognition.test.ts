@@ -174,6 +174,21 @@ describe("controls", () => {
     expect(Object.keys((await asked({ auto_crop: false }))?.task ?? {})).toEqual(["text"]);
   });
 
+  test("Chinese and Japanese are for PP-OCR where that is chosen, and need no data; others are for Tesseract", async () => {
+    const server = serve(undefined, { ocrEngine: "ppocr" });
+    const engine = async (languages: readonly string[]) => {
+      const response = await server.post(PATH, { data, languages });
+      if (!response.ok) return message(response);
+      const text = server.reader.asked.at(-1)?.task.text;
+      return [text?.engine, text?.languages.map(({ name }) => name)];
+    };
+    expect(await engine(["ja"])).toEqual(["ppocr", []]);
+    expect(await engine(["en", "zh-Hant-TW"])).toEqual(["ppocr", []]);
+    expect(await engine(["en"])).toEqual([undefined, ["eng"]]);
+    expect(await engine(["zh", "de"])).toContain("there is data for (chi_sim, chi_tra, deu, eng, jpn)");
+    expect(await message(await serve().post(PATH, { data, languages: ["ja"] }))).toContain("(deu, eng)");
+  });
+
   test("of a form are read as their types", async () => {
     const server = serve();
     const fields = [

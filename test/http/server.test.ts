@@ -31,6 +31,16 @@ describe("listening", () => {
   });
 });
 
+test("what is too long for a route is refused by the route, with a reason, up to the size of recordings", async () => {
+  const server = serve(undefined, { maxAudioBytes: 1_000_000_000 });
+  const client = await RawClient.connect(server.port);
+  client.post("/v1/chat/completions", "{", ["Content-Length: 1900000000"]);
+  await until(() => client.received.includes("\r\n\r\n{"));
+  expect(client.received).toStartWith("HTTP/1.1 413 ");
+  expect(client.received).toContain("this route accepts");
+  client.leave();
+});
+
 describe("stopping", () => {
   test("lets requests finish, takes no new ones, and then the port is free", async () => {
     const gate = Promise.withResolvers<void>();

@@ -94,6 +94,7 @@ describe("GET /health", () => {
       const health = await read(response);
       expect(health).toMatchObject({ status, version: "0.0.0-test", engine: { state, restarts: 0 } });
       expect(Math.abs(health.timestamp - Date.now() / 1000)).toBeLessThan(60);
+      expect((await get(`${url}/v1/health`)).timestamp).toBeGreaterThanOrEqual(health.timestamp);
     }
   });
 });
@@ -119,6 +120,42 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     expect(await count({ prompt: "ab" })).toBe(2);
     expect(await count({ text: null, prompt: "ab" })).toBe(2);
     expect(await count({ text: "", prompt: "ab" })).toBe(2);
+  });
+
+  test("/tokenize answers in llama.cpp's form or vLLM's, as the body is, and special tokens are as there", async () => {
+    const { url, post, engine } = serve();
+    const options: unknown[] = [];
+    const { tokenize } = engine;
+    (engine as TextPort).tokenize = (text, _, given) => {
+      options.push(given);
+      return tokenize.call(engine, text);
+    };
+    const answers = [{ content: "ab" }, { prompt: "ab" }, { prompt: "ab", add_special_tokens: false }];
+    const [llama, vllm, bare] = await Promise.all(answers.map((body) => read(post("/tokenize", body))));
+    expect<unknown>(llama).toEqual({ tokens: [97, 98] });
+    expect<unknown>(vllm).toEqual({ tokens: [97, 98], count: 2, model: "fake-model", max_model_len: 4096 });
+    expect(bare).toEqual(vllm as Answer);
+    expect(options).toEqual([
+      { addSpecial: false, parseSpecial: true },
+      { addSpecial: true, parseSpecial: true },
+      { addSpecial: false, parseSpecial: true },
+    ]);
+    for (const [body, param] of [
+      [{}, "content"],
+      [{ content: 7 }, "content"],
+      [{ prompt: 7 }, "prompt"],
+      [{ prompt: "a", tools: [] }, "tools"],
+    ] as const) {
+      const refused = await post("/tokenize", body);
+      expect([refused.status, (await read(refused)).error["param"]]).toEqual([400, param]);
+    }
+    engine.model = { ...fakeModel, chatTemplate: { source: "{{ messages }}", bos: "", eos: "<end>" } };
+    expect<unknown>(await get(`${url}/tokenizer_info`)).toEqual({
+      tokenizer_class: "llama.cpp",
+      bos_token: null,
+      eos_token: "<end>",
+      chat_template: "{{ messages }}",
+    });
   });
 
   test("another model's name is answered by the loaded one", async () => {

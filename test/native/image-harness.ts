@@ -17,6 +17,8 @@ export const isBuilt = existsSync(join(libraries, fileName("image")));
 if (!isBuilt) console.log("drawing is not tested: the image library is not built (`bun build.ts media`)");
 
 export const SIDE = 128;
+/** Whose images are drawn. */
+export const OWNER = 1;
 
 export interface ImageRig {
   readonly library: ImageLibrary;
@@ -50,7 +52,7 @@ export async function load({ library }: ImageRig, changes: Partial<ImageConfig> 
   const { model, textEncoder, taesd } = DRAW;
   const parts = { path: model, textEncoders: [textEncoder], taesd };
   // Two would wait for each other at every operation when another process has a core.
-  library.loadStart({ ...parts, threads: 1, mmap: true, flashAttention: false, ...changes });
+  library.loadStart({ ...parts, threads: 1, mmap: true, flashAttention: false, upscales: false, ...changes });
   for (;;) {
     const state = library.loadPoll();
     if (state.state === "ready") return undefined;
@@ -60,7 +62,7 @@ export async function load({ library }: ImageRig, changes: Partial<ImageConfig> 
 }
 
 export const options = (changes: Partial<DrawOptions> = {}): DrawOptions => ({
-  owner: 1,
+  owner: OWNER,
   prompt: "a red circle on a white background",
   negativePrompt: "",
   width: SIDE,
@@ -80,13 +82,18 @@ export const options = (changes: Partial<DrawOptions> = {}): DrawOptions => ({
 });
 
 /** Draws an image to the end. Throws what the library says when it fails. */
-export async function draw({ library }: ImageRig, changes: Partial<DrawOptions> = {}): Promise<Uint8Array> {
-  library.start(options(changes));
+export async function draw(rig: ImageRig, changes: Partial<DrawOptions> = {}): Promise<Uint8Array> {
+  rig.library.start(options(changes));
+  return drawn(rig, changes.owner);
+}
+
+/** The image of this owner, which was begun, when it is done. Throws what the library says when it fails. */
+export async function drawn({ library }: ImageRig, owner = OWNER): Promise<Uint8Array> {
   for (;;) {
-    const state = library.state();
-    if (state === "done") return library.take();
+    const state = library.state(owner);
+    if (state === "done") return library.take(owner);
     if (typeof state === "object") {
-      library.stop();
+      library.stop(owner);
       throw new Error(state.error);
     }
     await Bun.sleep(2);

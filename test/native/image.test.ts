@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ImageError } from "../../ffi/image/api.ts";
-import { draw, DRAW, imageRig, isBuilt, load, options, pixelAt, SIDE } from "./image-harness.ts";
+import { draw, DRAW, drawn, imageRig, isBuilt, load, options, OWNER, pixelAt, SIDE } from "./image-harness.ts";
 
 const rig = imageRig();
 /** A red circle; in one step, it is the same but for its edges. */
@@ -25,14 +25,14 @@ describe.skipIf(!isBuilt)("the image library", () => {
       expect(Math.min(...pixelAt(first, 3, 3))).toBeGreaterThan(200);
       // What was shown on the way leaves no trace.
       rig.library.start(options({ previews: 3 }));
-      while (rig.library.state() === "drawing") await Bun.sleep(2);
-      expect(rig.library.progress()).toEqual({ step: 2, steps: 2, previews: 1, width: SIDE, height: SIDE });
-      expect(Math.min(...pixelAt(rig.library.preview(), 3, 3))).toBeGreaterThan(200);
-      expect(rig.library.take()).toEqual(first);
-      expect(rig.library.state()).toBe("none");
+      while (rig.library.state(OWNER) === "drawing") await Bun.sleep(2);
+      expect(rig.library.progress(OWNER)).toEqual({ step: 2, steps: 2, previews: 1, width: SIDE, height: SIDE });
+      expect(Math.min(...pixelAt(rig.library.preview(OWNER), 3, 3))).toBeGreaterThan(200);
+      expect(rig.library.take(OWNER)).toEqual(first);
+      expect(rig.library.state(OWNER)).toBe("none");
       expect(() => rig.library.start(options({ sampler: "none" }))).toThrow(ImageError);
       expect(() => rig.library.start(options({ width: 100 }))).toThrow("16");
-      expect(rig.library.state()).toBe("none");
+      expect(rig.library.state(OWNER)).toBe("none");
     },
     PATIENCE_MS,
   );
@@ -43,16 +43,66 @@ describe.skipIf(!isBuilt)("the image library", () => {
       inOneStep = await draw(rig, { steps: 1 });
       rig.library.start(options({ steps: 100 }));
       expect(() => rig.library.start(options())).toThrow(ImageError);
-      while (rig.library.progress().step < 1) await Bun.sleep(2);
+      while (rig.library.progress(OWNER).step < 1) await Bun.sleep(2);
       rig.library.drainLog();
-      rig.library.stop();
-      while (rig.library.state() === "drawing") await Bun.sleep(2);
-      expect(rig.library.state()).toBe("none");
-      expect(() => rig.library.take()).toThrow(ImageError);
+      rig.library.stop(OWNER);
+      while (rig.library.state(OWNER) === "drawing") await Bun.sleep(2);
+      expect(rig.library.state(OWNER)).toBe("none");
+      expect(() => rig.library.take(OWNER)).toThrow(ImageError);
       // It was on purpose, so nobody needs to read about it.
       expect(rig.library.drainLog()).toEqual([]);
       expect(await draw(rig, { steps: 1, threads: 2 })).toEqual(inOneStep);
       expect(await draw(rig, { steps: 1, seed: 2 })).not.toEqual(inOneStep);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "pauses an image between two steps while others are drawn, and ends with the same pixels",
+    async () => {
+      const fitting = join(rig.folder, "pausing.safetensors");
+      writeFileSync(fitting, adapterFile("diffusion_model.double_blocks.0.img_attn.proj"));
+      const adapters = [{ path: fitting, scale: 1 }];
+      // Its sampler draws noise in each step.
+      const long = { owner: 7, steps: 3, sampler: "euler_a", seed: 3 };
+      const other = { owner: 8, steps: 1, sampler: "euler_a", seed: 9, prompt: "a blue circle on a white background" };
+      const alone = await draw(rig, long);
+      const adapted = await draw(rig, { ...long, adapters });
+      const others = await draw(rig, { ...other, adapters });
+      expect(alone).not.toEqual(adapted);
+      for (const [expected, own] of [
+        [alone, {}],
+        [adapted, { adapters }],
+      ] as const) {
+        rig.library.start(options({ ...long, ...own }));
+        await paused(7);
+        const { step } = rig.library.progress(7);
+        expect(step).toBeLessThan(long.steps);
+        expect(await draw(rig, { ...other, adapters })).toEqual(others);
+        expect(rig.library.progress(7).step).toBe(step);
+        rig.library.resume(7, 1);
+        expect(await drawn(rig, 7)).toEqual(expected);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "stops an image that has paused, at once or when nothing else is computed",
+    async () => {
+      rig.library.start(options({ owner: 7, steps: 100 }));
+      await paused(7);
+      rig.library.stop(7);
+      expect(rig.library.state(7)).toBe("none");
+      expect(await draw(rig, { steps: 1 })).toEqual(inOneStep);
+      rig.library.start(options({ owner: 7, steps: 100 }));
+      await paused(7);
+      rig.library.start(options({ owner: 8, steps: 3 }));
+      expect(() => rig.library.resume(7, 1)).toThrow(ImageError);
+      rig.library.stop(7);
+      expect(rig.library.state(8)).toBe("drawing");
+      expect(await drawn(rig, 8)).toEqual(await draw(rig, { steps: 3 }));
+      expect(() => rig.library.pause(7)).toThrow(ImageError);
     },
     PATIENCE_MS,
   );
@@ -99,6 +149,12 @@ describe.skipIf(!isBuilt)("the image library", () => {
     expect(await load(rig)).toBeUndefined();
   });
 });
+
+/** Resolves when the image of this owner has paused. */
+async function paused(owner: number): Promise<void> {
+  rig.library.pause(owner);
+  while (rig.library.state(owner) !== "paused") await Bun.sleep(2);
+}
 
 /** Two matrices whose product is added to the weights of a layer, 128 by 128. */
 function adapterFile(layer: string): Uint8Array {

@@ -46,7 +46,7 @@ const llamaNone = rows(
 const llamaRefused = rows(
   "refused",
   ["n_indent", 2],
-  ["n_keep", 4],
+  ["n_keep", 4, "honoured on /completion and /infill with --context-shift"],
   ["n_cache_reuse", 16],
   ["min_keep", 2],
   ["sse_ping_interval", 5],

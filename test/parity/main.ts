@@ -1,6 +1,7 @@
 // svc against llama-server of the same llama.cpp, on one thread: do equal sampling settings give equal answers of svc-mini,
-// and equal inputs equal vectors and scores of small random models? `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name has TEXT; --write puts
-// it into PARITY.md. Needs `bun build.ts bench` once; takes a minute. The last line is `N passed, N failed`: passed are
+// equal inputs equal vectors and scores of small random models, and the README's examples answers of the same shape?
+// `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name has TEXT; --write puts it into
+// PARITY.md. Needs `bun build.ts bench` once; takes a minute. The last line is `N passed, N failed`: passed are
 // answers that are the same, or differ for a stated reason.
 
 import { join } from "node:path";
@@ -8,6 +9,8 @@ import { parseArgs } from "node:util";
 import { compare, type Comparison } from "./compare.ts";
 import { MATRIX, PROMPTS, promptsOf, seedsOf, type Row } from "./matrix.ts";
 import { checkPrompts } from "./prompts.ts";
+import { exampleReport } from "./example-report.ts";
+import { compareExamples } from "./examples.ts";
 import { report, type RowResult } from "./report.ts";
 import { ComparedServer, CHAT_PLANS } from "./servers.ts";
 import { vectorReport } from "./vector-report.ts";
@@ -59,11 +62,12 @@ const { values } = parseArgs({ options: { rows: { type: "string" }, write: { typ
 const wanted = values.rows ?? "";
 const answers = report(await compareAnswers(MATRIX.filter(({ name }) => name.includes(wanted))));
 const vectors = vectorReport(await compareVectors(wanted));
-const [markdown, passed, failed] = [
-  answers.markdown + vectors.markdown,
-  answers.passed + vectors.passed,
-  answers.failed + vectors.failed,
-];
+const examples = exampleReport(await compareExamples(wanted));
+const reports = [answers, vectors, examples];
+const markdown = reports.map((part) => part.markdown).join("");
+const [passed, failed] = (["passed", "failed"] as const).map((count) =>
+  reports.reduce((sum, part) => sum + part[count], 0),
+);
 console.log(markdown);
 if (values.write) await Bun.write(join(import.meta.dir, "PARITY.md"), markdown);
 console.log(`${passed} passed, ${failed} failed`);

@@ -45,7 +45,7 @@ function section({ peer, route, path, fields }: PeerRoute): string {
 }
 
 /** As the formatter has it. */
-function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const widths = head.map((_, at) => Math.max(3, ...[head, ...lines].map((line) => (line[at] ?? "").length)));
   const row = (line: readonly string[]) =>
     `| ${widths.map((width, at) => (line[at] ?? "").padEnd(width)).join(" | ")} |`;

@@ -89,6 +89,18 @@ export class ComparedServer {
     return { ok: response.ok, json: await response.json() };
   }
 
+  /** Any request, and its answer as it came. */
+  async fetch(
+    path: string,
+    method: string,
+    body?: object,
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const headers = { "Content-Type": "application/json" };
+    const sent = body && { body: JSON.stringify(body) };
+    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, { method, headers, ...sent });
+    return { status: response.status, text: await response.text() };
+  }
+
   async ask(fields: Fields): Promise<Asked> {
     const own = this.side === "svc" ? {} : { cache_prompt: false, chat_template_kwargs: { enable_thinking: false } };
     const { ok, json } = await this.post("/v1/chat/completions", { ...own, ...fields });

@@ -169,7 +169,7 @@ export const vllmRoutes: readonly PeerRoute[] = [
   {
     peer: "vLLM",
     route: "POST /tokenize",
-    path: "/v1/tokenize",
+    path: "/tokenize",
     body: { prompt: "a" },
     fields: [
       ...rows("honoured", ["prompt", "b"], ["add_special_tokens", true], ["return_token_strs", true]),

@@ -4,12 +4,12 @@
 
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
 import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
-import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import type { MediaSpan } from "../../src/scheduler/media-span.ts";
 import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
-import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
+import type { ContextShift, SequenceRequest } from "../../src/scheduler/sequence.ts";
 import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
+import { FakeDisk } from "./fake-disk.ts";
 
 export const LIMITS: SchedulerLimits = {
   parallel: 4,
@@ -31,56 +31,6 @@ export const LIMITS: SchedulerLimits = {
   readTokenMs: 0,
 };
 
-/** Files that outlive an engine. */
-export class FakeDisk {
-  /** What was computed, by number. */
-  readonly files = new Map<number, Computed>();
-  /** Whether the next one that is read is damaged. */
-  isDamaged = () => false;
-  /** Steps that reading takes. */
-  delay = 2;
-  writes = 0;
-  reads = 0;
-  private waiting: { readonly diskId: number; readonly hostId: number; steps: number }[] = [];
-
-  get isReading(): boolean {
-    return this.waiting.length > 0;
-  }
-
-  open({ kv }: Scheduler): void {
-    this.waiting = [];
-    for (const [id, file] of this.files) kv.disk.add({ id, ...file, media: [] });
-  }
-
-  write({ ids, adapterKey: computedBy }: Computed, { kv }: Scheduler): void {
-    const id = ++this.writes;
-    const file = { ids, adapterKey: computedBy };
-    this.files.set(id, file);
-    kv.disk.add({ id, ...file, media: [] });
-  }
-
-  read(diskId: number, hostId: number): void {
-    this.reads++;
-    this.waiting.push({ diskId, hostId, steps: this.delay });
-  }
-
-  /** Deleting a file that does not exist is an error, except while it is being read. */
-  delete(id: number): void {
-    if (!this.files.delete(id)) fail(`file ${id} is deleted and was not there`);
-  }
-
-  /** What has been read by now; without tokens where that failed. */
-  arrive(): { readonly hostId: number; readonly file: Computed | undefined }[] {
-    const done = this.waiting.filter((one) => one.steps-- <= 0);
-    this.waiting = this.waiting.filter((one) => !done.includes(one));
-    return done.map(({ hostId, diskId }) => {
-      const file = this.isDamaged() ? undefined : this.files.get(diskId);
-      if (!file) this.files.delete(diskId);
-      return { hostId, file };
-    });
-  }
-}
-
 /** A cell of the cache; sequences that share it hold the same object. */
 interface Cell {
   readonly token: number;
@@ -93,7 +43,9 @@ export type Cost = (decodeRows: number, prefillRows: number, runningCells: numbe
 
 interface Job {
   readonly request: SequenceRequest;
+  /** What the model has before it. */
   readonly tokens: number[];
+  readonly said: number[];
   readonly addedAt: number;
   readonly tokenAt: number[];
 }
@@ -102,6 +54,13 @@ const fail = (message: string): never => {
   throw new Error(message);
 };
 
+/** Where the context is full, the older half behind the tokens that stay goes. */
+export function makeRoom({ request: { shift }, tokens }: Pick<Job, "request" | "tokens">): void {
+  if (!shift || tokens.length < shift.room) return;
+  const keep = Math.min(shift.keep, shift.room - 4);
+  tokens.splice(keep, Math.floor((tokens.length - keep) / 2));
+}
+
 interface AddOptions {
   readonly speculate?: boolean;
   readonly background?: boolean;
@@ -109,6 +68,7 @@ interface AddOptions {
   readonly media?: readonly MediaSpan[];
   readonly fresh?: boolean;
   readonly scored?: boolean;
+  readonly shift?: ContextShift;
 }
 
 export class FakeEngine {
@@ -155,6 +115,8 @@ export class FakeEngine {
   fed = 0;
   largestFeed = 0;
   private readonly draftCache = new Map<number, number[]>();
+  /** The requests that were preempted, in order. */
+  readonly preempted: number[] = [];
   /** A request has said its last token. */
   onFinish: (key: number) => void = () => {};
 
@@ -166,7 +128,11 @@ export class FakeEngine {
     /** Which adapters the numbers stand for. */
     private readonly hashes: readonly string[] = [],
   ) {
-    this.scheduler = new Scheduler(limits, (adapters) => this.keyOf(adapters));
+    this.scheduler = new Scheduler(
+      limits,
+      (adapters) => this.keyOf(adapters),
+      (key) => this.preempted.push(key),
+    );
     disk.open(this.scheduler);
   }
 
@@ -183,7 +149,7 @@ export class FakeEngine {
     const { multiStep } = this;
     const base = { key, prompt: Int32Array.from(tokens), maxTokens, client, background };
     const request = { ...base, speculate, multiStep, adapters, media, ...marks };
-    this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
+    this.jobs.set(key, { request, tokens, said: [], addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
 
@@ -199,8 +165,7 @@ export class FakeEngine {
 
   /** What a request has said so far. */
   output(key: number): number[] {
-    const job = this.jobs.get(key);
-    return job ? job.tokens.slice(job.request.prompt.length) : [];
+    return this.jobs.get(key)?.said ?? [];
   }
 
   /** The token that follows: known, and dependent on everything before. */
@@ -228,8 +193,12 @@ export class FakeEngine {
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
       const job = this.job(key);
       job.tokens.push(token);
+      job.said.push(token);
       job.tokenAt.push(this.now);
-      if (!last) continue;
+      if (!last) {
+        makeRoom(job);
+        continue;
+      }
       this.remove(key);
       this.onFinish(key);
     }
@@ -248,6 +217,10 @@ export class FakeEngine {
   /** Cells that hold something. */
   get cells(): number {
     return new Set([...this.cache.values()].flat()).size;
+  }
+
+  private isHeld(cell: Cell): boolean {
+    return [...this.cache.values()].some((cells) => cells.includes(cell));
   }
 
   private draft(): void {
@@ -346,9 +319,12 @@ export class FakeEngine {
         return !this.failsRestores;
       }
       case "trim": {
-        const { sequence, position } = command;
-        this.givenBack += Number(command.cells !== undefined);
-        this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
+        const { sequence, position, cells } = command;
+        this.givenBack += Number(cells !== undefined);
+        const held = this.cache.get(sequence) ?? [];
+        this.cache.set(sequence, held.slice(0, position));
+        if (this.limits.layout === "paged" && position > 0 && cells === undefined)
+          for (const cell of held.slice(position)) if (this.isHeld(cell)) fail("shared cells that are not given back");
         return true;
       }
       case "abandon":

@@ -153,7 +153,9 @@ describe("a full KV cache", () => {
     engine.add(1, 60, 190);
     engine.add(2, 60, 190);
     engine.run();
-    expect(engine.scheduler.preemptions).toBeGreaterThan(0);
+    expect(engine.preempted.length).toBeGreaterThan(0);
+    expect(engine.preempted).toEqual(engine.preempted.map(() => 2));
+    expect(engine.scheduler.preemptions).toBe(engine.preempted.length);
     for (const key of [1, 2]) expect(engine.output(key).length).toBe(190);
   });
 

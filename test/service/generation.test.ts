@@ -47,6 +47,23 @@ async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEv
 }
 
 describe("a generation", () => {
+  test("shows how much of its prompt is computed, to its client only where that wants to know", async () => {
+    const progress = { type: "progress", total: 12, cached: 4, processed: 8, ms: 1 } as const;
+    const gate = Promise.withResolvers<void>();
+    const { requests, generation } = setUp({ steps: ["accept", progress, { wait: gate.promise }, { text: "Hi" }] });
+    const quiet = collect(generation.generate(request("a"), live));
+    const wanted = collect(generation.generate({ ...request("b"), returnProgress: true }, live));
+    while (requests.live().some(({ processedTokens }) => processedTokens === undefined)) await Bun.sleep(1);
+    expect(requests.live().map(({ id, processedTokens }) => [id, processedTokens])).toEqual([
+      ["a", 8],
+      ["b", 8],
+    ]);
+    gate.resolve();
+    expect((await quiet).map(({ type }) => type)).toEqual(["accepted", "text", "finish"]);
+    expect((await wanted).map(({ type }) => type)).toEqual(["accepted", "progress", "text", "finish"]);
+    expect(requests.live()).toEqual([]);
+  });
+
   test("in the background takes no place of others, and is waited for when the server stops", async () => {
     const { requests, generation, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
     const background = generation.generate({ ...request("b"), background: true }, live);

@@ -306,12 +306,12 @@ describe("cancelling", () => {
     await cancelled.step("accepted");
     service.cancel("a");
     expect(await cancelled.ended).toBe("request_cancelled");
-    expect(cancelled.report).toEqual({ reason: "cancelled" });
+    expect(cancelled.report).toEqual({ model: "main", reason: "cancelled" });
     const stopped = begin();
     await stopped.step("accepted");
     service.cancelAll();
     expect(await stopped.ended).toBe("shutting_down");
-    expect(stopped.report).toEqual({ error: "shutting_down" });
+    expect(stopped.report).toEqual({ model: "main", error: "shutting_down" });
     expect(counted).toEqual([
       "main: started",
       "main: cancelled, 7 tokens, 0 ms",

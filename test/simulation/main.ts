@@ -1,7 +1,9 @@
 // `npm run simulate`: what people would see of the scheduling policy under loads and on machines that are not at hand,
-// beside a plain policy: no prefix reuse, everybody one client, prompts in whole batches.
+// beside a plain policy: no prefix reuse, everybody one client, prompts in whole batches. Then what they would see of the choice
+// of replicas: `npm run simulate -- replicas [number…]` does that alone.
 
 import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
+import { reportClusters } from "./cluster-report.ts";
 import { largeGpu, smallCpu, type Machine } from "./machines.ts";
 import { simulate, type Outcome } from "./simulate.ts";
 import { agents, backgroundFlood, chat, flood, disconnects, type Trace } from "./traces.ts";
@@ -52,20 +54,28 @@ function row(name: string, outcomes: readonly Outcome[], ms: number, prefilled: 
   return `| ${name} | ${cells.map(rounded).join(" | ")} | ${((100 * good) / people.length).toFixed(0)} % | ${prefilled} | ${(ms / 1000).toFixed(0)} |`;
 }
 
-for (const [machine, traces] of LOADS) {
-  console.log(`\n### ${machine.name}, ${machine.parallel} at once, ${machine.cells} cells\n`);
-  console.log("| load | first token p50, ms | p95 | gap p50, ms | p99 | good | prompt tokens computed | all done, s |");
-  console.log("|---|---|---|---|---|---|---|---|");
-  const limits = limitsOf(machine);
-  for (const trace of traces) {
-    const ours = simulate(trace, limits, machine.cost);
-    console.log(row(trace.name, ours.outcomes, ours.ms, ours.prefilled));
-    const asked = trace.arrivals.map(({ client }) => client);
-    const theirs = simulate(plain(trace), { ...limits, reuse: false, stallBudgetMs: 100_000 }, machine.cost);
-    const named = theirs.outcomes.map((outcome, at) => ({ ...outcome, client: asked[at] ?? "" }));
-    console.log(row("– plain policy", named, theirs.ms, theirs.prefilled));
+function reportScheduling(): void {
+  for (const [machine, traces] of LOADS) {
+    console.log(`\n### ${machine.name}, ${machine.parallel} at once, ${machine.cells} cells\n`);
+    console.log(
+      "| load | first token p50, ms | p95 | gap p50, ms | p99 | good | prompt tokens computed | all done, s |",
+    );
+    console.log("|---|---|---|---|---|---|---|---|");
+    const limits = limitsOf(machine);
+    for (const trace of traces) {
+      const ours = simulate(trace, limits, machine.cost);
+      console.log(row(trace.name, ours.outcomes, ours.ms, ours.prefilled));
+      const asked = trace.arrivals.map(({ client }) => client);
+      const theirs = simulate(plain(trace), { ...limits, reuse: false, stallBudgetMs: 100_000 }, machine.cost);
+      const named = theirs.outcomes.map((outcome, at) => ({ ...outcome, client: asked[at] ?? "" }));
+      console.log(row("– plain policy", named, theirs.ms, theirs.prefilled));
+    }
   }
+  console.log(
+    "\ngood: first token within 2 s and 99 % of the gaps below 250 ms; jobs of the batch client are not counted",
+  );
 }
-console.log(
-  "\ngood: first token within 2 s and 99 % of the gaps below 250 ms; jobs of the batch client are not counted",
-);
+
+const [part, ...sizes] = process.argv.slice(2);
+if (part !== "replicas") reportScheduling();
+reportClusters(sizes.length > 0 ? sizes.map(Number) : [1, 8, 64, 512]);

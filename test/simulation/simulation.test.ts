@@ -2,6 +2,7 @@
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
+import { simulateCluster } from "./cluster.ts";
 import { simulate } from "./simulate.ts";
 import { adapted, agents, backgroundFlood, chat, documents, flood, disconnects, type Trace } from "./traces.ts";
 
@@ -83,5 +84,26 @@ describe.each([
     expect(slowest(readers)).toBeLessThan(1.25 * slowest(alone.readers) + begun);
     expect(slowest(people)).toBeLessThan(1.25 * slowest(alone.people) + begun);
     expect(batch.map(({ finished }) => finished)).toEqual([true, true, true, true]);
+  });
+});
+
+describe("the choice of replicas", () => {
+  const load = { replicas: 8, users: 800, agents: 24, seconds: 60, gateways: 1, failing: 0 } as const;
+  const affinity = simulateCluster({ ...load, policy: "affinity" });
+
+  test("by affinity has most of the prompts cached, by rotation far less", () => {
+    expect(affinity.hitRate).toBeGreaterThan(0.5);
+    expect(simulateCluster({ ...load, policy: "rotation" }).hitRate).toBeLessThan(0.7 * affinity.hitRate);
+  });
+
+  test("holds between gateways that share nothing", () => {
+    expect(simulateCluster({ ...load, policy: "affinity", gateways: 2 }).hitRate).toBeGreaterThan(
+      0.9 * affinity.hitRate,
+    );
+  });
+
+  test("goes on while replicas fail", () => {
+    const failing = simulateCluster({ ...load, policy: "affinity", failing: 0.5 });
+    expect(failing.firstTokenMs.length).toBeGreaterThan(0.8 * affinity.firstTokenMs.length);
   });
 });

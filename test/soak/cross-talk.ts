@@ -1,7 +1,7 @@
 // `npm run test:cross-talk`: whatever a server computed before, and for whoever else, an answer is the one that a cold
 // server gives. Random conversations that overlap, run at once and are left in the middle are asked again, one by one.
 //   npm run test:cross-talk -- [--conversations N] [--clients N] [--model svc-mini|60m] [--seed N] [--threads N]
-//                                [--rounds N] [--kv-mode unified|streams] [--svc COMMAND]
+//                                [--rounds N] [--kv-mode paged|unified|streams] [--svc COMMAND]
 // Between rounds the server is stopped or killed, and goes on with the conversations that it left on disk.
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -51,14 +51,12 @@ const flags = ["--model", model, "--ctx", "2048", "--threads", values.threads ??
 const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const PARALLEL = 6;
-/** In streams each sequence has its share of the cells. */
-const layout =
-  values["kv-mode"] === "streams"
-    ? ["--kv-mode", "streams", "--ctx", String(2048 * PARALLEL)]
-    : ["--kv-mode", "unified"];
+const kvMode = values["kv-mode"];
 const warm = [
   ...flags,
-  ...layout,
+  ...(kvMode === undefined ? [] : ["--kv-mode", kvMode]),
+  // In streams each sequence has its share of the cells.
+  ...(kvMode === "streams" ? ["--ctx", String(2048 * PARALLEL)] : []),
   "--parallel",
   String(PARALLEL),
   "--cache-ram",

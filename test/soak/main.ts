@@ -1,4 +1,4 @@
-// `npm run test:soak`: storms, kills, deadlines and mixed load for as long as wanted, in both KV layouts; then nothing may
+// `npm run test:soak`: storms, kills, deadlines and mixed load for as long as wanted, in every KV layout; then nothing may
 // be left.
 //   npm run test:soak -- [--rounds N | --minutes N] [--model svc-mini|60m] [--threads N] [--svc COMMAND]
 
@@ -13,7 +13,7 @@ import { describeFootprint, footprint, growth, type Footprint } from "./footprin
 import { hurriedLoad, killEngine, mixedLoad } from "./loads.ts";
 
 const IDLE_WITHIN_MS = 1000;
-const LAYOUTS = ["unified", "streams"] as const;
+const LAYOUTS = ["paged", "unified", "streams"] as const;
 
 const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { rounds: text, minutes: text, model: text, threads: text, svc: text } });

@@ -171,7 +171,7 @@ export const layers: Layers = {
     why: "the engine process knows its parent only by the protocol",
   },
   "src/gateway": {
-    may: ["src/domain", "src/engine/text/port.ts"],
+    may: ["src/domain", "src/telemetry", "src/engine/text/port.ts"],
     why: "another server is one more engine behind the port, known to nobody above it",
   },
   "src/model": { may: ["src/domain"], why: "model files are read before anything is started" },

@@ -1,11 +1,10 @@
-// A model in an ONNX file that is as small as can be, with the inputs and the output of Kokoro: what it "says" tells what it was
-// given. For `n` phonemes it makes 100 samples each, all of the value `sum of the style + speed / 100`.
+// Models in ONNX files that are as small as can be, out of a few nodes.
 
 const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 
 type Value = number | string | Uint8Array | readonly Field[];
-type Field = readonly [number: number, value: Value];
+export type Field = readonly [number: number, value: Value];
 
 /** A message in the encoding of Protocol Buffers. */
 function message(fields: readonly Field[]): Uint8Array {
@@ -17,89 +16,56 @@ function message(fields: readonly Field[]): Uint8Array {
   return Buffer.concat(parts);
 }
 
-const FLOAT = 1;
-const INT64 = 7;
+export const FLOAT = 1;
+export const INT64 = 7;
 
-const node = (
+/** Attributes are whole numbers, or lists of them. */
+export function node(
   type: string,
   inputs: readonly string[],
   output: string,
-  attribute?: readonly [string, number],
-): Field => [
-  1,
-  [
-    ...inputs.map((name): Field => [1, name]),
-    [2, output],
-    [4, type],
-    ...(attribute
-      ? [
-          [
-            5,
-            [
-              [1, attribute[0]],
-              [3, attribute[1]],
-              [20, 2],
-            ],
-          ] satisfies Field,
-        ]
-      : []),
-  ],
-];
+  attributes: Readonly<Record<string, number | readonly number[]>> = {},
+): Field {
+  const given = Object.entries(attributes).map(([name, value]): Field => {
+    const [field, kind] = typeof value === "number" ? [3, 2] : [8, 7];
+    const numbers = [value].flat().map((one): Field => [field, one]);
+    return [5, [[1, name], ...numbers, [20, kind]]];
+  });
+  return [1, [...inputs.map((name): Field => [1, name]), [2, output], [4, type], ...given]];
+}
 
-const value = (field: number, name: string, type: number, shape: readonly (number | string)[]): Field => {
+/** An input of a graph, in field 11, or an output, in field 12; named sizes are any. */
+export function value(field: 11 | 12, name: string, type: number, shape: readonly (number | string)[]): Field {
   const dimensions = shape.map((size): Field => [1, [typeof size === "number" ? [1, size] : [2, size]]]);
+  const tensor: Field[] = [
+    [1, type],
+    [2, dimensions],
+  ];
   return [
     field,
     [
       [1, name],
-      [
-        2,
-        [
-          [
-            1,
-            [
-              [1, type],
-              [2, dimensions],
-            ],
-          ],
-        ],
-      ],
+      [2, [[1, tensor]]],
     ],
   ];
-};
+}
 
-const constant = (name: string, type: number, values: Float32Array | BigInt64Array): Field => [
-  5,
-  [
-    [1, values.length],
-    [2, type],
-    [8, name],
-    [9, new Uint8Array(values.buffer)],
-  ],
-];
+/** `shape`: absent, a list of them. */
+export function constant(
+  name: string,
+  type: number,
+  values: Float32Array | BigInt64Array,
+  shape: readonly number[] = [values.length],
+): Field {
+  const sizes = shape.map((size): Field => [1, size]);
+  return [5, [...sizes, [2, type], [8, name], [9, new Uint8Array(values.buffer)]]];
+}
 
-/** `tokens`: what the first input is called. */
-export function kokoroBytes(tokens = "tokens"): Uint8Array {
-  const graph: Field[] = [
-    node("Cast", [tokens], "numbers", ["to", FLOAT]),
-    node("Mul", ["numbers", "nothing"], "zeros"),
-    node("ReduceSum", ["style"], "sum", ["keepdims", 0]),
-    node("Mul", ["speed", "hundredth"], "pace"),
-    node("Add", ["zeros", "sum"], "styled"),
-    node("Add", ["styled", "pace"], "paced"),
-    node("Tile", ["paced", "times"], "audio"),
-    [2, "kokoro"],
-    constant("nothing", FLOAT, Float32Array.of(0)),
-    constant("hundredth", FLOAT, Float32Array.of(0.01)),
-    constant("times", INT64, BigInt64Array.of(1n, 100n)),
-    value(11, tokens, INT64, [1, "n"]),
-    value(11, "style", FLOAT, [1, 256]),
-    value(11, "speed", FLOAT, [1]),
-    value(12, "audio", FLOAT, [1, "samples"]),
-  ];
-  return message([
+/** The file of a graph. */
+export const model = (name: string, graph: readonly Field[]): Uint8Array =>
+  message([
     [1, 9],
-    [7, graph],
+    [7, [...graph, [2, name]]],
     [
       8,
       [
@@ -108,11 +74,3 @@ export function kokoroBytes(tokens = "tokens"): Uint8Array {
       ],
     ],
   ]);
-}
-
-/** A voice whose style for `n` phonemes adds up to `n / 1000`. */
-export function voiceBytes(): Uint8Array {
-  const styles = new Float32Array(510 * 256);
-  for (let at = 0; at < 510; at++) styles[at * 256] = (at + 1) / 1000;
-  return new Uint8Array(styles.buffer);
-}

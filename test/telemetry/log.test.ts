@@ -13,15 +13,15 @@ test("text: time, level, message and fields on one line", () => {
   log.info("request", { id: "req_1", status: 200, streamed: true, finish: undefined });
   log.warn("two\nlines", { path: "a b", quote: 'say "hi"', empty: "", equals: "a=b" });
   expect(lines).toEqual([
-    "08:05:03.007 info  request id=req_1 status=200 streamed=true\n",
-    '08:05:03.007 warn  two lines path="a b" quote="say \\"hi\\"" empty="" equals="a=b"\n',
+    "2026-11-21T08:05:03.007Z info    request id=req_1 status=200 streamed=true\n",
+    '2026-11-21T08:05:03.007Z warn    two lines path="a b" quote="say \\"hi\\"" empty="" equals="a=b"\n',
   ]);
 });
 
 test("text: control characters of a value do not reach the terminal", () => {
   const { lines, log } = logged({});
   log.error("odd\u001b[31m\r\nb", { value: "a\u001b[31mb" });
-  expect(lines).toEqual(['08:05:03.007 error odd [31m  b value="a\\u001b[31mb"\n']);
+  expect(lines).toEqual(['2026-11-21T08:05:03.007Z error   odd [31m  b value="a\\u001b[31mb"\n']);
 });
 
 test("json: one object a line", () => {
@@ -39,13 +39,14 @@ test("json: one object a line", () => {
 
 test("less important levels are not written", () => {
   for (const [level, written] of [
-    ["debug", 4],
+    ["debug", 5],
+    ["verbose", 4],
     ["info", 3],
     ["warn", 2],
     ["error", 1],
   ] as const) {
     const { lines, log } = logged({ level });
-    for (const write of [log.debug, log.info, log.warn, log.error]) write("x");
+    for (const write of [log.debug, log.verbose, log.info, log.warn, log.error]) write("x");
     expect(lines).toHaveLength(written);
   }
 });

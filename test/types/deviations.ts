@@ -101,6 +101,8 @@ export const deviations = {
   FileObject: { values: { expires_at: [null], status_details: [null] } },
   Response: resource,
   CompactedResponse: {},
+  Conversation: {},
+  ConversationItemList: {},
   ResponseStreamEvent: {
     extensions: [
       ...within("response", resource.extensions),

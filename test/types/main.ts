@@ -22,6 +22,8 @@ import type {
 import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/completions";
 import type { Batch } from "openai/resources/batches";
 import type { Completion } from "openai/resources/completions";
+import type { Conversation } from "openai/resources/conversations/conversations";
+import type { ConversationItemList } from "openai/resources/conversations/items";
 import type { CreateEmbeddingResponse } from "openai/resources/embeddings";
 import type { RealtimeServerEvent as FlatRealtimeServerEvent } from "openai/resources/beta/realtime/realtime";
 import type { FileObject } from "openai/resources/files";

@@ -31,6 +31,8 @@ const TYPES: Readonly<Record<string, Types>> = {
   multiplex: { whole: "ChatCompletion", part: "ChatCompletionChunk" },
   responses: { whole: "Response", part: "ResponseStreamEvent", refusal: "OpenAIError" },
   compaction: { whole: "CompactedResponse" },
+  "conversations-whole": { whole: "Conversation" },
+  "conversations-items": { whole: "ConversationItemList" },
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
   embeddings: { whole: "CreateEmbeddingResponse", refusal: "OpenAIError" },
   rerank: { refusal: "OpenAIError" },
@@ -73,7 +75,7 @@ const TYPES: Readonly<Record<string, Types>> = {
 /** Every part of every recorded answer. Throws about a file of an unknown dialect. */
 export async function* recordedParts(): AsyncGenerator<Part, void, void> {
   for (const file of [...new Bun.Glob("*").scanSync(folder)].sort()) {
-    const types = TYPES[/^(ollama-\w+?|realtime-flat|[a-z]+)[-.]/.exec(file)?.[1] ?? ""];
+    const types = TYPES[/^(ollama-\w+?|realtime-flat|conversations-\w+|[a-z]+)[-.]/.exec(file)?.[1] ?? ""];
     if (!types) throw new Error(`no dialect is known for ${file}`);
     const text = await Bun.file(join(folder, file)).text();
     yield* partsOf(file, text, types);

@@ -12,6 +12,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <utility>
 
 namespace image {
 namespace {
@@ -96,6 +97,23 @@ bool was_applied(const sd_ctx_t * context, const std::string & path) {
         if (adapter->file_path == path && !adapter->applied_lora_tensors.empty()) return true;
     }
     return false;
+}
+
+std::function<void()> put_aside(sd_ctx_t * context, std::vector<sd_lora_t> adapters) {
+    StableDiffusionGGML & sd = *context->sd;
+    // Each step allocates what it computes with, and prepares the weights.
+    sd.diffusion_model->runner_done();
+    const auto tiling = sd.vae_tiling_params;
+    const auto noise = std::exchange(sd.rng, sd.get_rng(CUDA_RNG));
+    const auto sampler_noise = std::exchange(sd.sampler_rng, sd.rng);
+    const bool was_adapted = !sd.runtime_lora_models.empty();
+    return [=, &sd] {
+        sd.diffusion_model->runner_done();
+        sd.vae_tiling_params = tiling;
+        sd.rng = noise;
+        sd.sampler_rng = sampler_noise;
+        if (was_adapted || !sd.runtime_lora_models.empty()) sd.apply_loras(adapters.data(), static_cast<uint32_t>(adapters.size()));
+    };
 }
 
 void tidy(sd_ctx_t * context) {

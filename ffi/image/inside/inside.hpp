@@ -5,7 +5,9 @@
 #include "stable-diffusion.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace image {
 
@@ -39,6 +41,10 @@ bool was_applied(const sd_ctx_t * context, const std::string & path);
 
 // Frees what a computation held that was broken off by an exception.
 void tidy(sd_ctx_t * context);
+
+// Takes out of the context what an image keeps there between two of its steps, so that another one can be drawn. What it
+// returns puts that back. `adapters`: those of the image, whose paths stay where they are.
+std::function<void()> put_aside(sd_ctx_t * context, std::vector<sd_lora_t> adapters);
 
 // ---- what it calls of the shim's ----
 

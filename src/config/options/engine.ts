@@ -28,6 +28,10 @@ export const engineOptions = {
     default: "auto",
     help: "How requests share the KV cache. paged: each takes memory as it grows, in a region of its own, so that others do not slow it down (on the CPU, under Linux). unified: all in one piece. streams: each of --parallel has a fixed share. auto: paged; where that is not possible, streams if the shares are large enough, else unified.",
   }),
+  contextShift: boolean({
+    default: false,
+    help: "Where prompt and answer fill the context, drop the older half of them and go on; the rest is computed again. The first token stays, or the first n_keep tokens of a request to /completion. Without it such an answer ends with finish_reason length. Not for requests with images or sound.",
+  }),
   prefixCache: boolean({
     default: true,
     help: "Compute shared prefixes of prompts once and cache them for later requests; --no-prefix-cache computes every prompt in full.",
@@ -81,6 +85,6 @@ export const engineOptions = {
     name: "idle-unload",
     default: 5,
     to: (minutes) => Math.round(60_000 * minutes),
-    help: "Minutes without a request after which a model that was loaded on first use is unloaded; 0: never.",
+    help: "Minutes without a request after which a model that was loaded on first use is unloaded; 0: only when another one needs its memory.",
   }),
 };

@@ -9,7 +9,7 @@ export const gatewayOptions = {
       name: "gateway",
       aliases: ["g"],
       default: false,
-      help: "Discover other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, …) and serve their models as well.",
+      help: "Discover other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, SGLang, …) and serve their models as well.",
     }),
     ports: list({
       name: "gateway-port",
@@ -28,6 +28,11 @@ export const gatewayOptions = {
       secret: true,
       placeholder: "NAME=KEY",
       help: "Bearer token for an upstream. Every user of the machine can read the command line: set it in the environment or the config file.",
+    }),
+    hedge: boolean({
+      name: "upstream-hedge",
+      default: false,
+      help: "Send a request to a second replica as well when its first token takes longer than 99 of 100 do there; at most 5 % of requests.",
     }),
     timeoutMs: seconds(0.1, 86_400, {
       name: "upstream-timeout",

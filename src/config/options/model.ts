@@ -1,7 +1,7 @@
 // What is served.
 
 import { parseAdapters, parseImageAdapters } from "../adapter-option.ts";
-import { boolean, integer, list, path } from "../option-types.ts";
+import { boolean, choice, integer, list, path } from "../option-types.ts";
 
 export const modelOptions = {
   model: path({
@@ -85,6 +85,13 @@ export const modelOptions = {
     to: parseImageAdapters,
     help: "LoRA adapter of the image models, which requests select by its name in the field lora.",
   }),
+  imageUpscaleModels: list({
+    name: "image-upscale-model",
+    paths: true,
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "Model for /v1/images/upscale, an ESRGAN as stable-diffusion.cpp reads it (safetensors), by file or name; svc pull realesrgan downloads one. Requests that name none get the first. Loaded on first use.",
+  }),
   kokoro: path({
     placeholder: "DIR",
     help: "Folder with Kokoro for /v1/audio/speech: an ONNX file, and voices/NAME.bin. Loaded on first use. Default: what svc pull kokoro downloaded.",
@@ -96,6 +103,10 @@ export const modelOptions = {
   piperVoices: path({
     placeholder: "DIR",
     help: "Folder with voices of Piper, NAME.onnx and NAME.onnx.json each, for the program piper.",
+  }),
+  ocrEngine: choice(["tesseract", "ppocr"], {
+    default: "tesseract",
+    help: "What recognises text for /v1/vision/ocr: Tesseract, or for requests that name Chinese or Japanese PP-OCRv5, which svc pull ppocr downloads, and Tesseract for all others.",
   }),
   ocrData: path({
     placeholder: "DIR",

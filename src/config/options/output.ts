@@ -10,11 +10,16 @@ export const outputOptions = {
     placeholder: "FILE",
     help: "TOML file with options by name; default: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, if it exists.",
   }),
-  logLevel: choice(["debug", "info", "warn", "error"], {
+  logLevel: choice(["debug", "verbose", "info", "warn", "error"], {
     default: "info",
-    help: "Minimum log level; logs go to standard error.",
+    help: "Minimum log level; logs go to standard error. verbose adds what is decided about requests, debug the engine.",
   }),
-  verbose: boolean({ aliases: ["v"], default: false, help: "The same as --log-level debug." }),
+  verbose: boolean({ aliases: ["v"], default: false, help: "The same as --log-level verbose." }),
+  quiet: boolean({
+    aliases: ["q"],
+    default: false,
+    help: "The same as --log-level warn: no banner, no progress, no line a request.",
+  }),
   logFormat: choice(["text", "json"], {
     default: "text",
     help: "Log format; with json nothing else is written to standard error.",

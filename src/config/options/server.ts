@@ -137,13 +137,13 @@ export const serverOptions = {
     count: integer(0, 1_000_000, {
       name: "stored-responses",
       default: 1024,
-      help: "Maximum stored responses of /v1/responses, in memory; the oldest are evicted first.",
+      help: "Maximum stored responses of /v1/responses, in memory, and as many conversations of /v1/conversations; the oldest are evicted first.",
     }),
     bytes: integer(1, 1_000_000, {
       name: "stored-responses-mb",
       default: 256,
       to: (megabytes) => megabytes * 1_000_000,
-      help: "Maximum size of all stored responses, in MB.",
+      help: "Maximum size of all stored responses, and of all conversations, in MB.",
     }),
   },
   files: {

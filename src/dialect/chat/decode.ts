@@ -7,7 +7,7 @@ import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { CHAT_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
@@ -63,6 +63,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...decodeReasoning(chat, settings, constraint !== undefined),
       sampling: decodeSampling(chat, ChatCompletionRequest),
+      ...decodeForeign(body, CHAT_FOREIGN),
       ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeTurn(chat),

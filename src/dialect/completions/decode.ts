@@ -7,7 +7,7 @@ import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { COMPLETION_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -62,6 +62,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     ...(constraint && { constraint }),
     templateKwargs: {},
     sampling: decodeSampling(asked, CompletionRequest),
+    ...decodeForeign(body, COMPLETION_FOREIGN),
     ...decodeAdapters(asked, settings),
     stop: decodeStop(asked.stop ?? [], settings.stop),
     ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),

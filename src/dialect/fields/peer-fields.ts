@@ -1,6 +1,8 @@
 // Fields that llama.cpp's server, vLLM and others document for routes that are also here, and that are not served: refused by
 // name where they would have an effect, so that no answer silently lacks what was requested. test/parity/PEERS.md lists them.
+// Those that only change how an upstream computes are passed on to upstreams that know them (test/parity/UPSTREAMS.md).
 
+import type { GenerateRequest } from "../../domain/generate.ts";
 import { always, notEmpty, type Unsupported } from "./unsupported.ts";
 
 /** Would have an effect unless it is this value. */
@@ -15,21 +17,68 @@ const above =
 
 const REASONING_FORMATS: readonly unknown[] = ["auto", "deepseek"];
 
-/** llama.cpp's, of all its routes that generate. */
-export const LLAMA_UNSUPPORTED: Unsupported = {
+/** llama.cpp's and vLLM's that an upstream may honour, of chat completions and completions. */
+const FOREIGN_LLAMA: Unsupported = {
   n_indent: above(0),
   n_cache_reuse: above(0),
   min_keep: above(0),
   n_keep: above(0),
   n_discard: above(0),
   adaptive_target: above(-1),
+};
+
+const FOREIGN: Unsupported = {
+  ...FOREIGN_LLAMA,
+  watermarking: unless(false),
+  stop_token_ids: notEmpty,
+  include_stop_str_in_output: unless(false),
+  skip_special_tokens: unless(true),
+  spaces_between_special_tokens: unless(true),
+  truncate_prompt_tokens: always,
+  truncation_side: always,
+  logprob_token_ids: notEmpty,
+  allowed_token_ids: notEmpty,
+  bad_words: notEmpty,
+  priority: unless(0),
+  cache_salt: always,
+  vllm_xargs: always,
+  repetition_detection: always,
+  stream_interval: unless(1),
+};
+
+export const CHAT_FOREIGN: Unsupported = {
+  ...FOREIGN,
+  include_reasoning: unless(true),
+  add_special_tokens: unless(false),
+  documents: notEmpty,
+  chat_template: always,
+  media_io_kwargs: always,
+  mm_processor_kwargs: always,
+};
+
+export const COMPLETION_FOREIGN: Unsupported = { ...FOREIGN, add_special_tokens: unless(true) };
+
+/** The fields of a body that upstreams may honour, and that would have an effect. */
+export function decodeForeign(body: unknown, known: Unsupported): Pick<GenerateRequest, "foreign"> {
+  const given = Object.entries(body as Readonly<Record<string, unknown>>);
+  const foreign = given.filter(([name, value]) => value != null && Object.hasOwn(known, name) && known[name]?.(value));
+  return foreign.length > 0 ? { foreign: Object.fromEntries(foreign) } : {};
+}
+
+/** llama.cpp's, of all its routes that generate. */
+export const LLAMA_UNSUPPORTED: Unsupported = {
+  ...FOREIGN_LLAMA,
   post_sampling_probs: unless(false),
   sse_ping_interval: always,
 };
 
+/** llama.cpp's of its own routes, where the server drops older tokens of a full context. */
+export const LLAMA_SHIFT_UNSUPPORTED: Unsupported = { ...LLAMA_UNSUPPORTED, n_keep: () => false };
+
 /** llama.cpp's where the answer has the form of another API. */
 const LLAMA_FORM: Unsupported = {
-  ...LLAMA_UNSUPPORTED,
+  post_sampling_probs: unless(false),
+  sse_ping_interval: always,
   return_tokens: unless(false),
   timings_per_token: unless(false),
   return_progress: unless(false),
@@ -39,28 +88,13 @@ const LLAMA_FORM: Unsupported = {
 /** vLLM's, of chat completions and completions. */
 const VLLM: Unsupported = {
   use_beam_search: unless(false),
-  watermarking: unless(false),
   length_penalty: unless(1),
-  stop_token_ids: notEmpty,
-  include_stop_str_in_output: unless(false),
-  skip_special_tokens: unless(true),
-  spaces_between_special_tokens: unless(true),
-  truncate_prompt_tokens: always,
-  truncation_side: always,
   prompt_logprobs: always,
-  logprob_token_ids: notEmpty,
-  allowed_token_ids: notEmpty,
-  bad_words: notEmpty,
-  priority: unless(0),
   request_id: always,
   return_tokens_as_token_ids: unless(false),
   return_token_ids: unless(false),
-  cache_salt: always,
   kv_transfer_params: always,
   ec_transfer_params: always,
-  vllm_xargs: always,
-  repetition_detection: always,
-  stream_interval: unless(1),
 };
 
 export const CHAT_PEER_UNSUPPORTED: Unsupported = {
@@ -72,13 +106,7 @@ export const CHAT_PEER_UNSUPPORTED: Unsupported = {
   reasoning_control: unless(false),
   generation_prompt: notEmpty,
   parse_tool_calls: unless(true),
-  include_reasoning: unless(true),
   echo: unless(false),
-  add_special_tokens: unless(false),
-  documents: notEmpty,
-  chat_template: always,
-  media_io_kwargs: always,
-  mm_processor_kwargs: always,
   return_prompt_text: unless(false),
 };
 
@@ -87,7 +115,6 @@ export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
   ...VLLM,
   n_cmpl: unless(1),
   prompt_embeds: always,
-  add_special_tokens: unless(true),
 };
 
 /** vLLM's, of embeddings and rankings. */

@@ -18,6 +18,7 @@ const PLAIN = {
   repetition_penalty: "repetitionPenalty",
   repeat_last_n: "repetitionWindow",
   presence_penalty: "presencePenalty",
+  frequency_penalty: "frequencyPenalty",
   dry_multiplier: "dryMultiplier",
   dry_base: "dryBase",
   dry_allowed_length: "dryAllowedLength",

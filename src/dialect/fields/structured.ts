@@ -122,11 +122,13 @@ function parsedObject(text: string): JsonSchema | undefined {
 
 const grammar = (asked: string, param: string): Made => ({ constraint: grammarConstraint(asked, param) });
 
-const choice = (asked: readonly string[], param: string): Made => grammar(choiceGrammar(asked), param);
+const choice = (asked: readonly string[], param: string): Made => ({
+  constraint: { ...grammarConstraint(choiceGrammar(asked), param), choice: asked },
+});
 
 function regex(asked: string, param: string): Made {
   const found = regexGrammar(asked);
-  if (found !== undefined) return grammar(found, param);
+  if (found !== undefined) return { constraint: { ...grammarConstraint(found, param), regex: asked } };
   const message = `'${param}' must be a regular expression without lookaround, backreferences, \\b and \\p.`;
   throw new SvcError("invalid_value", message, { param });
 }

@@ -25,6 +25,8 @@ export interface ToolChoice {
 
 export interface ChosenTools {
   readonly tools: readonly Tool[];
+  /** All of them, where `tools` are fewer. */
+  readonly allTools?: readonly Tool[];
   readonly toolChoice: "auto" | "required";
   /** Arguments that follow their schema were promised for some tool. */
   readonly strict: boolean;
@@ -38,9 +40,13 @@ const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 export function chooseTools(definitions: readonly ToolDefinition[], choice: ToolChoice): ChosenTools {
   refuseTooMany(definitions.length);
   refuseDuplicates(definitions);
-  const chosen = definitions.filter(wanted(definitions, choice)).map(decodeTool);
+  const isWanted = wanted(definitions, choice);
+  const chosen = definitions.filter(isWanted).map(decodeTool);
+  const tools = chosen.map(({ tool }) => tool);
+  const all = () => definitions.map((one) => tools.find(({ name }) => name === one.name) ?? unchecked(one));
   return {
-    tools: chosen.map(({ tool }) => tool),
+    tools,
+    ...(tools.length < definitions.length && { allTools: all() }),
     toolChoice: choice.mode === "required" ? "required" : "auto",
     strict: chosen.some(({ strict }) => strict),
     inexpressible: chosen.some(({ strict, inexpressible }) => strict && inexpressible),
@@ -52,12 +58,11 @@ export function withTools(
   chosen: ChosenTools,
   parallelToolCalls: boolean,
   constraint: Constraint | undefined,
-): Pick<GenerateRequest, "tools" | "toolChoice" | "parallelToolCalls" | "constraint"> {
-  const { tools, toolChoice, strict, inexpressible } = chosen;
-  if (!constraint && !strict) return { tools, toolChoice, parallelToolCalls };
+): Pick<GenerateRequest, "tools" | "allTools" | "toolChoice" | "parallelToolCalls" | "constraint"> {
+  const { strict, inexpressible, ...fields } = chosen;
+  if (!constraint && !strict) return { ...fields, parallelToolCalls };
   return {
-    tools,
-    toolChoice,
+    ...fields,
     parallelToolCalls,
     constraint: {
       ...constraint,
@@ -67,17 +72,24 @@ export function withTools(
   };
 }
 
-function decodeTool({ name, description, parameters, strict, described, param }: ToolDefinition) {
+function decodeTool(definition: ToolDefinition) {
+  const tool = unchecked(definition);
+  const prepared = prepareSchema(tool.parameters, definition.param.parameters);
+  const strict = definition.strict === true;
+  return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
+}
+
+/** A tool whose schema nobody has looked at. */
+function unchecked({ name, description, parameters, strict, described }: ToolDefinition): Tool {
   const asked = parameters == null || Object.keys(parameters).length === 0 ? NO_PARAMETERS : parameters;
-  const prepared = prepareSchema(asked, param.parameters);
-  const tool: Tool = {
+  return {
     name,
     description: description ?? "",
     parameters: asked,
-    enforced: prepared.schema,
+    enforced: asked,
+    ...(strict === true && { strict }),
     ...(described === true && { described }),
   };
-  return { tool, strict: strict === true, inexpressible: prepared.inexpressible.length > 0 };
 }
 
 /** Schemas bound each list by itself; namespaces are lists in a list. */

@@ -1,6 +1,6 @@
-// Requests of /v1/images/generations and /v1/images/edits.
+// Requests of /v1/images/generations, /v1/images/edits and /v1/images/upscale.
 
-import { ImageEditRequest, ImageRequest, SIDES } from "../../contract/images.ts";
+import { ImageEditRequest, ImageRequest, SIDES, UpscaleRequest } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { LARGEST_SEED, type ImageEncoding, type ImageSize, type ImageWork } from "../../domain/image.ts";
@@ -34,6 +34,7 @@ export const FORM_FIELDS = {
   steps: "number",
   cfg_scale: "number",
   strength: "number",
+  scale: "number",
   stream: "boolean",
   metadata: "boolean",
   progress: "boolean",
@@ -42,6 +43,7 @@ export const FORM_FIELDS = {
 
 const checkGeneration = checker(ImageRequest);
 const checkEdit = checker(ImageEditRequest);
+const checkUpscale = checker(UpscaleRequest);
 
 /** The other names that clients have for them. */
 const QUALITIES = {
@@ -64,13 +66,38 @@ export function decodeGeneration(body: unknown): ImageCall {
 
 /** The fields of a form beside its images. Throws SvcError naming the field at fault. */
 export function decodeEdit(body: object): ImageEditCall {
-  for (const param of ["image", "mask"]) {
-    if (!(param in body)) continue;
-    throw invalid(param, "be a part of the form with a file name", "text");
-  }
+  refuseTexts(body, ["image", "mask"]);
   const asked = checkEdit(body);
   refuseUnknown(asked, ImageEditRequest);
   return { ...callOf(asked), ...(asked.strength != null && { strength: asked.strength }) };
+}
+
+/** The fields of a form beside its image. Throws SvcError naming the field at fault. */
+export function decodeUpscale(body: object): ImageCall {
+  refuseTexts(body, ["image"]);
+  const asked = checkUpscale(body);
+  refuseUnknown(asked, UpscaleRequest);
+  const { model, scale, response_format } = asked;
+  return {
+    ...(model && { model }),
+    work: {
+      prompt: "",
+      count: 1,
+      seed: 0,
+      previews: 0,
+      upscale: { ...(scale != null && { scale }) },
+      encoding: { ...decodeEncoding(asked), tellsHow: false },
+    },
+    answer: response_format ?? "b64_json",
+    stream: false,
+    progress: false,
+  };
+}
+
+/** Files that came as parts without a file name. */
+function refuseTexts(body: object, params: readonly string[]): void {
+  const param = params.find((name) => name in body);
+  if (param !== undefined) throw invalid(param, "be a part of the form with a file name", "text");
 }
 
 function callOf(asked: ImageRequest): ImageCall {
@@ -166,7 +193,11 @@ function checkStream({ partial_images, progress, response_format }: ImageRequest
   if (param) throw unsupported(param, `'${param}' needs 'stream' to be true.`);
 }
 
-function decodeEncoding({ output_format, output_compression, metadata }: ImageRequest): ImageEncoding {
+function decodeEncoding({
+  output_format,
+  output_compression,
+  metadata,
+}: Pick<ImageRequest, "output_format" | "output_compression" | "metadata">): ImageEncoding {
   const format = output_format ?? "png";
   if (output_compression != null && format === "png") {
     throw unsupported(

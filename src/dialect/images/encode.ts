@@ -1,6 +1,6 @@
-// Drawn images as answers of /v1/images/generations and /v1/images/edits.
+// Drawn images as answers of /v1/images/generations, /v1/images/edits and /v1/images/upscale.
 
-import type { Images } from "../../contract/images.ts";
+import type { Images, Upscaled } from "../../contract/images.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { DrawingEvent, ImageSize } from "../../domain/image.ts";
 import type { ImageCall } from "./decode.ts";
@@ -18,22 +18,36 @@ export async function collectImages(events: AsyncIterable<DrawingEvent>): Promis
 /** `512x512` */
 export const encodeSize = ({ width, height }: ImageSize): string => `${width}x${height}`;
 
-/** The answer; `address` says where an image is kept. `created`: Unix seconds. */
-export function encodeImages(
-  images: readonly DrawnImage[],
-  { answer, work, quality }: ImageCall,
-  { created, address }: { readonly created: number; readonly address: (data: Uint8Array) => string },
-): Images {
-  const first = images[0]?.size;
+export interface Answering {
+  /** Unix seconds. */
+  readonly created: number;
+  /** Keeps an image, and says where. */
+  readonly address: (data: Uint8Array) => string;
+}
+
+/** What was drawn. */
+export function encodeImages(images: readonly DrawnImage[], call: ImageCall, answering: Answering): Images {
+  const { created, data, ...written } = encodeUpscaled(images, call, answering);
   return {
     created,
     background: "opaque",
-    data: images.map(({ data, seed }) => ({
-      ...(answer === "url" ? { url: address(data) } : { b64_json: data.toBase64() }),
-      seed,
-    })),
+    data: data.map((file, at) => ({ ...file, seed: images[at]?.seed ?? 0 })),
+    ...written,
+    ...(call.quality && { quality: call.quality }),
+  };
+}
+
+/** Files of images, without how they came to be. */
+export function encodeUpscaled(
+  images: readonly DrawnImage[],
+  { answer, work }: ImageCall,
+  { created, address }: Answering,
+): Upscaled {
+  const first = images[0]?.size;
+  return {
+    created,
+    data: images.map(({ data }) => (answer === "url" ? { url: address(data) } : { b64_json: data.toBase64() })),
     output_format: work.encoding.format,
     size: first ? encodeSize(first) : "auto",
-    ...(quality && { quality }),
   };
 }

@@ -14,7 +14,7 @@ import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { decodeStructure } from "../fields/structured.ts";
-import { LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
@@ -22,6 +22,7 @@ export interface LlamaSettings extends AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;
+  readonly contextShift: boolean;
 }
 
 type Request = Omit<GenerateRequest, "id">;
@@ -70,7 +71,7 @@ function common(
   prompts: number,
   settings: LlamaSettings,
 ): Omit<LlamaCall, "prompts"> {
-  refuseUnsupported(body, LLAMA_UNSUPPORTED);
+  refuseUnsupported(body, settings.contextShift ? LLAMA_SHIFT_UNSUPPORTED : LLAMA_UNSUPPORTED);
   const made = asked.n_cmpl ?? asked.n ?? 1;
   checkAnswers(prompts, made);
   checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");
@@ -93,6 +94,7 @@ function common(
       ...decodeAdapters(asked, settings),
       stop: decodeStop(asked.stop ?? [], settings.stop),
       ...decodeMaxTokens(limit === 0 ? 1 : limit, "n_predict"),
+      ...(asked.n_keep && settings.contextShift && { keepTokens: asked.n_keep }),
       ...(asked.n_probs && { topLogprobs: asked.n_probs }),
       ...(asked.cache_prompt === false && { fresh: true as const }),
       ...(predictMs && { maxPredictMs: predictMs }),

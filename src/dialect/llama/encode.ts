@@ -50,7 +50,7 @@ export function ending(
     generation_settings: encodeSettings(promptAlone ? { ...request, maxTokens: 0 } : request, defaults, stream),
     prompt: prompts[Math.floor(index / made)] ?? "",
     has_new_line: text.includes("\n"),
-    truncated: finish.contextFull === true,
+    truncated: finish.contextFull === true || finish.contextShifted === true,
     stop_type: stopType(finish),
     stopping_word: finish.stopSequence ?? "",
     tokens_cached: usage.promptTokens + predicted,

@@ -33,7 +33,7 @@ const NAMES: readonly (readonly [string, keyof Sampling])[] = [
 const RANDOM = 4_294_967_295;
 
 type Settings = Pick<GenerateRequest, "sampling"> &
-  Partial<Pick<GenerateRequest, "stop" | "maxTokens" | "topLogprobs" | "constraint" | "adapters">>;
+  Partial<Pick<GenerateRequest, "stop" | "maxTokens" | "topLogprobs" | "constraint" | "adapters" | "keepTokens">>;
 
 /** `defaults`: what counts where the request does not say. */
 export function encodeSettings(request: Settings, defaults: Sampling, stream: boolean): Record<string, unknown> {
@@ -46,7 +46,7 @@ export function encodeSettings(request: Settings, defaults: Sampling, stream: bo
     stop: request.stop ?? [],
     max_tokens: limit,
     n_predict: limit,
-    n_keep: 0,
+    n_keep: request.keepTokens ?? 0,
     n_discard: 0,
     stream,
     logit_bias: (sampling.logitBias ?? []).map(([token, bias]) => ({ token, bias })),

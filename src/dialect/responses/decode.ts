@@ -1,6 +1,11 @@
 // A Responses API request body → a request to the generation service, and what its resource echoes.
 
-import { CountResponseTokensRequest, ResponsesRequest, type ResponsesPrompt } from "../../contract/responses.ts";
+import {
+  CountResponseTokensRequest,
+  ResponsesRequest,
+  type InputItem,
+  type ResponsesPrompt,
+} from "../../contract/responses.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
@@ -15,6 +20,7 @@ import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { decodeFunctions, flatName } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
+import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
@@ -29,7 +35,9 @@ export interface ResponsesSettings extends ReasoningSettings, AdapterSettings {
 /** What earlier answers of this process hold. */
 export interface History {
   /** The conversation up to and with a stored answer; undefined when it is gone. */
-  conversation(responseId: string): readonly ChatMessage[] | undefined;
+  upTo(responseId: string): readonly ChatMessage[] | undefined;
+  /** The items of a conversation; undefined when it is gone. */
+  items(conversationId: string): readonly InputItem[] | undefined;
   readonly item: FindItem;
 }
 
@@ -47,7 +55,7 @@ export interface ResponsesCall {
 
 const checkRequest = checker(ResponsesRequest);
 const checkCount = checker(CountResponseTokensRequest);
-const UNSUPPORTED = { prompt: always, conversation: always, moderation: always };
+const UNSUPPORTED = { prompt: always, moderation: always };
 
 /** Throws SvcError with a code of the 400 family, naming the field; 404 `not_found` for an answer that is not stored. */
 export function decodeResponses(body: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
@@ -97,7 +105,7 @@ function decodePrompt(
   history: History,
   budget: number | null | undefined,
 ) {
-  const conversation = [...earlier(asked.previous_response_id, history), ...decodeInput(asked.input, history.item)];
+  const conversation = [...earlier(asked, history), ...decodeInput(asked.input, history.item)];
   if (conversation.length === 0) {
     throw new SvcError("missing_required_parameter", "'input' is required: a string or an array of items.", {
       param: "input",
@@ -125,12 +133,26 @@ function decodePrompt(
   return { conversation, prompt };
 }
 
-function earlier(id: string | null | undefined, history: History): readonly ChatMessage[] {
-  if (id == null) return [];
-  const conversation = history.conversation(id);
-  if (conversation) return conversation;
+function earlier(
+  { previous_response_id: id, conversation: named }: ResponsesPrompt,
+  history: History,
+): readonly ChatMessage[] {
   const param = "previous_response_id";
+  if (named != null && id != null) {
+    throw new SvcError("invalid_value", `'${param}' cannot be used with 'conversation'.`, { param });
+  }
+  if (named != null) return itemsOf(conversationId(named), history);
+  if (id == null) return [];
+  const conversation = history.upTo(id);
+  if (conversation) return conversation;
   throw new SvcError("not_found", `'${param}' names a response that is not stored here.`, { param });
+}
+
+function itemsOf(id: string, history: History): readonly ChatMessage[] {
+  const param = "conversation";
+  const items = history.items(id);
+  if (items) return decodeInput([...items], history.item, param);
+  throw new SvcError("not_found", `'${param}' names a conversation that is not stored here.`, { param });
 }
 
 function decodeFormat(

@@ -1,7 +1,7 @@
 // Input items of the Responses API → the domain's conversation.
 
 import { MOST_LANGUAGES } from "../../contract/recognition.ts";
-import type { OutputItem, ResponsesPrompt } from "../../contract/responses.ts";
+import type { InputItem as Item, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
@@ -9,23 +9,24 @@ import { CallArguments } from "../fields/json-object.ts";
 import { summaryOf } from "./compact.ts";
 import { flatName } from "./functions.ts";
 
-type Item = Exclude<NonNullable<ResponsesPrompt["input"]>, string>[number];
-
 /** Finds what an `item_reference` points to among stored answers; undefined when it is gone. */
-export type FindItem = (id: string) => OutputItem | undefined;
+export type FindItem = (id: string) => Item | undefined;
 
-/** Throws SvcError about an item that lacks what its type needs. Items of types that have no meaning here are left out. */
-export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem): ChatMessage[] {
+/**
+ * Throws SvcError about an item that lacks what its type needs; `path` is the field that has the items. Items of types that
+ * have no meaning here are left out.
+ */
+export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem, path = "input"): ChatMessage[] {
   if (input == null) return [];
   if (typeof input === "string") return [{ role: "user", content: input }];
-  const turns = new Turns();
+  const turns = new Turns(path);
   const refer = references(findItem);
-  for (const [index, item] of input.entries()) decodeItem(item, `input.${index}`, turns, refer);
+  for (const [index, item] of input.entries()) decodeItem(item, `${path}.${index}`, turns, refer);
   return turns.finish();
 }
 
 /** The item that an id refers to; undefined for a second reference to it. Throws SvcError `not_found`. */
-type Refer = (id: string, param: string) => OutputItem | undefined;
+type Refer = (id: string, param: string) => Item | undefined;
 
 /** Each item once, or many short references to a long item would be a prompt that no memory holds. */
 function references(findItem: FindItem): Refer {
@@ -77,7 +78,8 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
   }
 }
 
-function typeOf({ type, role, id }: Item): string | undefined {
+/** What an item is, also one that does not say it. */
+export function typeOf({ type, role, id }: Item): string | undefined {
   if (type != null) return type;
   if (role != null) return "message";
   return id == null ? undefined : "item_reference";
@@ -88,9 +90,13 @@ type OpenTurn = Omit<ChatMessage, "toolCalls"> & { toolCalls?: ToolCall[] };
 
 /** Joins what belongs to one turn of the assistant: thoughts, words and calls. */
 class Turns {
-  readonly texts = new CallArguments("input");
+  readonly texts: CallArguments;
   private readonly messages: OpenTurn[] = [];
   private thoughts = "";
+
+  constructor(path: string) {
+    this.texts = new CallArguments(path);
+  }
 
   /** `message`: from now on nobody else's. */
   add(message: OpenTurn): void {

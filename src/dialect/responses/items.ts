@@ -1,22 +1,38 @@
 // Items as they are stored: a request's input, each with an id, and what an id refers to later.
 
-import type { OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
+import type { InputItem, OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newItemId } from "../../domain/ids.ts";
 import type { PageQuery } from "../fields/page.ts";
+import { decodeInput, typeOf, type FindItem } from "./input.ts";
 
-type InputItem = Exclude<NonNullable<ResponsesRequest["input"]>, string>[number];
+/** An item as it is listed and kept. */
+export type ListedItem = InputItem & { readonly id: string; readonly type: string };
 
 /** The input of a request as a list of items with all that clients expect of listed ones: ids, states, content as parts. */
-export function inputItems({ input }: ResponsesRequest): readonly Readonly<Record<string, unknown>>[] {
+export function inputItems(input: ResponsesRequest["input"]): readonly ListedItem[] {
   if (input == null) return [];
   const items: readonly InputItem[] = typeof input === "string" ? [{ role: "user", content: input }] : input;
   return items.map((item) => {
-    const type = item.type ?? "message";
+    const type = typeOf(item) ?? "message";
     const id = item.id ?? newItemId(type === "message" ? "msg" : "item");
     const listed = { status: "completed", ...item, id, type };
     return type === "message" ? { ...listed, role: item.role ?? "user", content: partsOf(item) } : listed;
   });
+}
+
+/**
+ * Items as a conversation keeps them: listed ones, and what references refer to in their place. Throws SvcError as `decodeInput`
+ * does; `path` is the field that has them.
+ */
+export function keptItems(input: ResponsesRequest["input"], findItem: FindItem, path = "input"): readonly ListedItem[] {
+  decodeInput(input, findItem, path);
+  return inputItems(input).flatMap((item) => (item.type === "item_reference" ? referred(item, findItem) : [item]));
+}
+
+function referred({ id }: ListedItem, findItem: FindItem): readonly ListedItem[] {
+  const item = findItem(id);
+  return item ? inputItems([item]) : [];
 }
 
 /** An assistant's text is output, also in a request. */
@@ -45,7 +61,7 @@ export function listItems(items: readonly unknown[], { limit, order, after }: Pa
   const ordered = order === "asc" ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex((item) => idOf(item) === after) + 1;
   if (after !== undefined && start === 0) {
-    throw new SvcError("not_found", "'after' names no item of this response.", { param: "after" });
+    throw new SvcError("not_found", "'after' names no item of this list.", { param: "after" });
   }
   const data = ordered.slice(start, start + limit);
   return {

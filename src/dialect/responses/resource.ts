@@ -29,6 +29,7 @@ export function newResource(
     completed_at: null,
     status: "in_progress",
     background: asked.background ?? false,
+    ...(asked.conversation != null && { conversation: { id: conversationId(asked.conversation) } }),
     error: null,
     incomplete_details: null,
     instructions: asked.instructions ?? null,
@@ -58,6 +59,10 @@ export function newResource(
     user: asked.user ?? null,
   };
 }
+
+/** A conversation is named by its id, or by an object that has it. */
+export const conversationId = (named: NonNullable<ResponsesRequest["conversation"]>): string =>
+  typeof named === "string" ? named : named.id;
 
 function formatOf({ text }: ResponsesRequest): ResponseResource["text"]["format"] {
   const format = text?.format;

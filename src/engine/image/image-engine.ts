@@ -1,6 +1,5 @@
 // A model that draws, in a process of its own. A request for several images goes there image by image.
 
-import { SvcError } from "../../domain/errors.ts";
 import type { ImageEvent, ImageModel } from "../../domain/image.ts";
 import { counter, type Metric } from "../../telemetry/exposition.ts";
 import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
@@ -13,15 +12,11 @@ interface KnownModel {
   readonly created: number;
 }
 
-export interface ImageEngineOptions extends LazyEngineOptions<PainterOptions, KnownModel> {
-  /** Bytes that a process may take. */
-  readonly availableBytes: () => number;
-}
+export type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
 
 const LARGEST_SEED = 2 ** 32;
 /** Of a step's time, in what is said of steps lately. */
 const SHARE = 0.3;
-const RETRY_S = 30;
 
 export class ImageEngine
   extends LazyEngine<PainterOptions, KnownModel, ImageModel, PictureJob, PictureEvent>
@@ -31,9 +26,10 @@ export class ImageEngine
   private images = 0;
   private steps = 0;
   private stepSeconds: number | undefined;
+  private lastStep: { readonly job: PictureJob; readonly at: number } | undefined;
 
-  constructor(protected override readonly options: ImageEngineOptions) {
-    super("image", options);
+  constructor(options: ImageEngineOptions) {
+    super("image", { ...options, needBytes: options.engine.bytes });
   }
 
   status(): ImageStatus {
@@ -49,12 +45,11 @@ export class ImageEngine
   }
 
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
-    this.checkMemory();
     const request = ++this.requests;
     for (let image = 0; image < work.count; image++) {
       const own = { ...work, seed: (work.seed + image) % LARGEST_SEED };
       const job = { request, image, work: own, ...(client !== undefined && { client }) };
-      for await (const event of this.watched(this.supervisor.run(job, signal))) {
+      for await (const event of this.watched(job, signal)) {
         const isKnown = event.type === "accepted" || event.type === "started";
         if (image === 0 || !isKnown) yield event;
       }
@@ -66,27 +61,16 @@ export class ImageEngine
     return [...super.metrics(), ...drawnMetrics(this.images, this.steps)];
   }
 
-  /** A model that memory cannot hold would push everything else out before it fails. */
-  private checkMemory(): void {
-    if (this.supervisor.status().state !== "unloaded") return;
-    const { engine, availableBytes } = this.options;
-    const available = availableBytes();
-    if (engine.bytes <= available) return;
-    const message = `The image model needs ${gigabytes(engine.bytes)} of memory for its weights alone; ${gigabytes(available)} are free.`;
-    throw new SvcError("engine_unavailable", message, { retryAfterSeconds: RETRY_S });
-  }
-
-  /** The same events; takes note of how long steps take. */
-  private async *watched(events: AsyncIterable<PictureEvent>): AsyncGenerator<PictureEvent, void, void> {
+  /** The events of an image; takes note of how long steps take. */
+  private async *watched(job: PictureJob, signal: AbortSignal): AsyncGenerator<PictureEvent, void, void> {
     const { clock } = this.options.launch;
-    let before: number | undefined;
-    for await (const event of events) {
+    for await (const event of this.supervisor.run(job, signal)) {
       if (event.type === "progress") {
-        const now = clock.now();
+        const at = clock.now();
         this.steps++;
-        // The first is told with what comes before it.
-        if (before !== undefined) this.noteStep((now - before) / 1000);
-        before = now;
+        // The first is told with what comes before it, and between two of one image others may have been drawn.
+        if (this.lastStep?.job === job) this.noteStep((at - this.lastStep.at) / 1000);
+        this.lastStep = { job, at };
       }
       if (event.type === "image") this.images++;
       yield event;
@@ -104,5 +88,3 @@ export const drawnMetrics = (images: number, steps: number): Metric[] => [
   counter("svc_images_total", "Images that were drawn.", images),
   counter("svc_image_steps_total", "Steps of images that were computed.", steps),
 ];
-
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -26,6 +26,8 @@ export interface PainterOptions extends ComputeOptions {
   readonly bytes: number;
   /** It is a demonstration, which draws in this size alone: other sizes are enlarged from it. */
   readonly demo?: ImageSize;
+  /** It draws nothing, but makes images larger. */
+  readonly upscales?: true;
 }
 
 /** One image of a request. */

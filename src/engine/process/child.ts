@@ -1,11 +1,11 @@
-// The life of an engine process, whatever it computes: told what to load, it serves until its parent goes away.
+// The life of an engine process, whatever it computes: it loads what the parent names, and serves until its parent goes away.
 
 import type { EngineKind } from "./kind.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
 
 const POLL_MS = 10;
 const MEMORY_MS = 1000;
-/** Progress is told when it has changed by this share, or by less in this time. */
+/** Progress is reported when it has changed by this share, or by less in this time. */
 const PROGRESS = { share: 0.01, ms: 1000 };
 /** By how much memory grows where something is read into it, and not by chance. */
 const GROWTH_BYTES = 1 << 20;
@@ -27,7 +27,7 @@ type Notice = Extract<FromEngine<never, never>, { type: "loading" | "progress" |
 
 /**
  * Resolves when a native library has loaded its model; sends progress and log lines meanwhile, and log lines for as long
- * as the process lives. Which file is read is told before that begins: it may end the process. Throws what the library says
+ * as the process lives. Which file is read is reported before that begins: it may end the process. Throws what the library says
  * when it fails.
  */
 export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
@@ -92,7 +92,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
 
 /**
  * Tells the resident memory each second, which is also how the parent knows that this process is well. While it loads, that
- * goes by progress: memory is told when it has grown.
+ * goes by progress: memory is reported when it has grown.
  */
 function tellMemory(tell: (bytes: number) => void) {
   let most = 0;

@@ -3,7 +3,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { FromEngine, JobKey } from "./protocol.ts";
 
-/** What every engine is told about the machine that it computes on. */
+/** What every engine knows of the machine that it computes on. */
 export interface ComputeOptions {
   /** Directory with the native libraries; also the engine's working directory. */
   readonly libraries: string;

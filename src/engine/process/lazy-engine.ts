@@ -10,11 +10,13 @@ export interface LazyEngineOptions<Options, Model> {
   /** What is known of the model before it is loaded. */
   readonly model: Model;
   readonly launch: Launch;
-  /** Milliseconds without a request after which the model is unloaded; 0: never. */
+  /** Milliseconds without a request after which the model is unloaded; 0: when another one needs its memory. */
   readonly idleMs: number;
+  /** Bytes that the model takes at least; default 0: it is loaded whatever is free. */
+  readonly needBytes?: number;
   /** Milliseconds for which a computation may keep the process from any sign of life; default 0. */
   readonly quietMs?: number;
-  /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
+  /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
   readonly mostUnread?: number;
   /** See SupervisorOptions. */
   readonly prepare?: () => Promise<void> | undefined;
@@ -31,7 +33,7 @@ export abstract class LazyEngine<
 > implements ObservedEngine {
   readonly model: string;
   protected readonly supervisor: SupervisorPool<Options, Ready, Job, Event>;
-  /** What loading told; kept through a restart. */
+  /** What loading reported; kept through a restart. */
   protected loaded: Ready | undefined;
 
   constructor(
@@ -39,7 +41,8 @@ export abstract class LazyEngine<
     protected readonly options: LazyEngineOptions<Options, Model>,
     own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs" | "longestSilenceMs"> = {},
   ) {
-    const { engine, model, launch, idleMs, quietMs = 0, mostUnread = Infinity, processes = 1, prepare } = options;
+    const { engine, model, launch, idleMs, needBytes = 0, quietMs = 0, mostUnread = Infinity, processes = 1 } = options;
+    const { prepare } = options;
     this.model = model.id;
     this.supervisor = new SupervisorPool(processes, {
       kind,
@@ -49,6 +52,7 @@ export abstract class LazyEngine<
       launch,
       start: "lazy",
       idleMs,
+      needBytes,
       quietMs,
       mostUnread,
       onReady: (ready) => (this.loaded = ready),

@@ -33,7 +33,7 @@ export class EngineProcess<To, From> {
   private readonly stderrTail: string[] = [];
   /** Ours to close: Bun leaves it open when the process is gone. Undefined then, as another file may get its number. */
   private abortFd: number | undefined;
-  /** It was told to end. */
+  /** It was signalled to end. */
   private isEnding = false;
   private culprit: JobKey | undefined;
 
@@ -49,7 +49,7 @@ export class EngineProcess<To, From> {
     this.abortFd = this.child.stdio[3] as unknown as number;
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {
-      this.told();
+      this.newLines();
       this.closeAborts();
       await Promise.race([stderr, Bun.sleep(100)]);
       const { exitCode: code, signalCode } = this.child;
@@ -87,15 +87,15 @@ export class EngineProcess<To, From> {
     }
   }
 
-  /** What the native code told about its computations since the last call; undefined: nothing. */
+  /** What the native code reported about its computations since the last call; undefined: nothing. */
   pulse(): Pulse | undefined {
-    const lines = this.told();
+    const lines = this.newLines();
     const last = lines.at(-1);
     return last === undefined ? undefined : { moved: lines.some((line) => line.startsWith("+")), work: last.slice(1) };
   }
 
   /** The lines about computations since the last call; takes note of the culprit. */
-  private told(): string[] {
+  private newLines(): string[] {
     if (this.abortFd === undefined) return [];
     const bytes = Buffer.alloc(PULSE_BYTES);
     try {

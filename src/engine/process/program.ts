@@ -57,6 +57,23 @@ export async function* runProgram(
 }
 
 /**
+ * Gives the terminal to a program until it ends; returns its exit code, above 128 after a signal. It gets signals that ask this
+ * process to end. Throws ProgramError when it cannot be started.
+ */
+export async function runAttached(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
+  const child = spawned(() => Bun.spawn([...command], { stdio: ["inherit", "inherit", "inherit"], env }));
+  const terminate = () => child.kill("SIGTERM");
+  // An interrupt at the terminal reaches both: what it means is the program's to say.
+  const ignore = () => {};
+  process.on("SIGTERM", terminate).on("SIGINT", ignore);
+  try {
+    return await child.exited;
+  } finally {
+    process.off("SIGTERM", terminate).off("SIGINT", ignore);
+  }
+}
+
+/**
  * Runs a program to its end and returns all that it writes to its standard output. Throws ProgramError as `runProgram` does, and
  * where a limit is passed; or the signal's reason.
  */
@@ -86,8 +103,12 @@ export async function programOutput(
 
 function start(command: readonly string[], input: string | undefined, env: Readonly<Record<string, string>>) {
   const stdin = input === undefined ? "ignore" : new TextEncoder().encode(input);
+  return spawned(() => Bun.spawn([...command], { stdio: [stdin, "pipe", "ignore"], env, detached: HAS_GROUPS }));
+}
+
+function spawned<T>(spawn: () => T): T {
   try {
-    return Bun.spawn([...command], { stdio: [stdin, "pipe", "ignore"], env, detached: HAS_GROUPS });
+    return spawn();
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw new ProgramError(`a program cannot be started (${reason})`);

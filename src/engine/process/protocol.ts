@@ -4,7 +4,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 11;
+export const PROTOCOL_VERSION = 12;
 
 /**
  * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code tells
@@ -68,4 +68,9 @@ export type FromEngine<Ready, Event, Report = never> =
   | { readonly type: "report"; readonly report: Report }
   /** Resident memory of the process, in bytes; each second, while a model loads only when it has grown. */
   | { readonly type: "memory"; readonly bytes: number }
-  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
+  | {
+      readonly type: "log";
+      readonly level: "debug" | "verbose" | "info" | "warn" | "error";
+      readonly text: string;
+      readonly fields?: Readonly<Record<string, string | number>>;
+    };

@@ -3,6 +3,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { Timers } from "../../domain/clock.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 
 /** What every engine process of this server is started with. */
 export interface Launch {
@@ -15,6 +16,10 @@ export interface Launch {
   readonly engineTimeoutMs: number;
   readonly log: Logger;
   readonly clock: Timers;
+  /** Of all engines that are loaded on first use. */
+  readonly memory: MemoryBudget;
+  /** Milliseconds of processor time that a process has had; absent: as the system says. */
+  readonly processorMs?: (pid: number) => number | undefined;
 }
 
 export interface SupervisorOptions<Options, Ready, Event, Report> {
@@ -31,22 +36,25 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly launch: Launch;
   /** `eager`: `start()` loads the model, which stays · `lazy`: the first request does, and it leaves when it is idle. */
   readonly start: "eager" | "lazy";
-  /** Milliseconds without a job after which a lazy engine is unloaded; 0: never. */
+  /** Milliseconds without a job after which a lazy engine is unloaded; 0: when another one needs its memory. */
   readonly idleMs: number;
+  /** Bytes that the model of a lazy engine takes at least; default 0: it is loaded whatever is free. */
+  readonly needBytes?: number;
   /** Milliseconds for which a computation may keep it from any sign of life; default 0: native code tells of itself. */
   readonly quietMs?: number;
-  /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
+  /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
   readonly mostUnread?: number;
   /** Milliseconds that the process has to end in order; default 2 s. */
   readonly stopGraceMs?: number;
   /**
    * Milliseconds in which the process must end a job that was aborted while it was computed, with its last event or a refusal,
-   * or else it is replaced. Absent: its computations end when they are told to.
+   * or else it is replaced. Absent: its computations end when they are aborted.
    */
   readonly abortGraceMs?: number;
   /**
-   * Milliseconds of silence of a computation after which its job ends with HungError and the process is replaced: it is the
-   * job's fault. Absent: it is the process's, after `engineTimeoutMs`, which 0 switches off in either case.
+   * Milliseconds of computing in silence, on a processor, after which the job ends with HungError and the process is replaced:
+   * it is the job's fault. What is silent otherwise is the process's, after `engineTimeoutMs`, which 0 switches off in either
+   * case.
    */
   readonly longestSilenceMs?: number;
   readonly onReady?: (ready: Ready) => void;

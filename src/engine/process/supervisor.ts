@@ -5,20 +5,28 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
-import { HungError, PendingJob, type Started } from "./jobs.ts";
+import { HungError, type PendingJob, type Started } from "./jobs.ts";
+import type { MemoryTenant } from "./memory-budget.ts";
+import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
-import { PROTOCOL_VERSION, type FromEngine, type JobKey, type Refusal, type ToEngine } from "./protocol.ts";
+import { processorTime } from "./processor-time.ts";
+import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
 import type { ProcessState, ProcessStatus } from "./status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
-import { couldNotLoad, couldNotStart, stalled, stillLoading, waitsForRestart } from "./unavailable.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** Signs of life come once a second, and later on a busy machine. */
 const LEAST_TIMEOUT_MS = 5000;
 const STOP_GRACE_MS = 2000;
 
-export class Supervisor<Options extends { readonly libraries: string }, Ready, Job, Event extends {}, Report = never> {
+export class Supervisor<
+  Options extends { readonly libraries: string },
+  Ready,
+  Job,
+  Event extends {},
+  Report = never,
+> implements MemoryTenant {
   private state: ProcessState;
   private process: EngineProcess<ToEngine<Options, Job>, FromEngine<Ready, Event, Report>> | undefined;
   private watchdog: Watchdog | undefined;
@@ -33,18 +41,17 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private isProven = false;
   private isReplaced = false;
   private restarts = 0;
-  private residentBytes = 0;
-  private nextKey = 1;
+  private resident = 0;
   /** A process that was unloaded, on its way out. */
   private leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
+  /** When its last job was over. */
+  private usedAt = 0;
   private readonly log: Logger;
   /** For log lines, which come from several engines. */
   private readonly name: LogFields;
   private readonly restart: RestartPolicy;
-  private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
-  /** What replaces the process if it does not end a job that nobody waits for. */
-  private readonly ending = new Map<JobKey, ReturnType<typeof setTimeout>>();
+  private readonly jobs: PendingJobs<Job, Event>;
   private readonly loaded = Promise.withResolvers<void>();
 
   constructor(private readonly options: SupervisorOptions<Options, Ready, Event, Report>) {
@@ -52,7 +59,15 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.log = options.launch.log;
     this.name = { kind: options.kind, model: options.model };
     this.restart = new RestartPolicy(options.launch.clock);
+    this.jobs = new PendingJobs({
+      ...options,
+      loadTimeoutMs: options.launch.loadTimeoutMs,
+      process: () => this.process,
+      onOverdue: () => this.replaceBusy(),
+      onIdle: () => this.waitIdly(),
+    });
     this.loaded.promise.catch(() => {});
+    if (options.start === "lazy") options.launch.memory.add(this);
   }
 
   /** Starts an eager engine's first process. */
@@ -66,9 +81,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   status(): ProcessStatus {
-    let running = 0;
-    for (const { progress } of this.pending.values()) if (progress === "started") running++;
     const { stalledSince } = this;
+    const { running, size } = this.jobs;
     return {
       state: stalledSince === undefined ? this.state : "stalled",
       ...(this.state === "loading" && { progress: this.progress }),
@@ -76,8 +90,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       ...(this.lastError !== undefined && { lastError: this.lastError }),
       restarts: this.restarts,
       running,
-      waiting: this.pending.size - running,
-      residentBytes: this.residentBytes,
+      waiting: size - running,
+      residentBytes: this.resident,
     };
   }
 
@@ -88,7 +102,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
    */
   run(job: Job, signal: AbortSignal, id = ""): AsyncGenerator<Event | Started, void, void> {
     // A generator holds on to its parameters, and a job to its images and sound.
-    return this.follow(new PendingJob(this.nextKey++, id, job), signal);
+    return this.follow(this.jobs.create(id, job), signal);
   }
 
   private async *follow(
@@ -96,42 +110,56 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     signal: AbortSignal,
   ): AsyncGenerator<Event | Started, void, void> {
     signal.throwIfAborted();
-    this.add(pending);
+    this.prepare();
+    this.jobs.add(pending, this.state === "ready");
     const { events } = pending;
-    const abandon = () => this.drop(pending);
+    const abandon = () => this.jobs.drop(pending);
     signal.addEventListener("abort", abandon);
     try {
       while (await events.more()) {
         for (let event = events.take(); event !== undefined; event = events.take()) {
-          this.balance(pending);
+          this.jobs.balance(pending);
           yield event;
         }
       }
       signal.throwIfAborted();
     } finally {
       signal.removeEventListener("abort", abandon);
-      this.drop(pending);
+      this.jobs.drop(pending);
     }
   }
 
   /** Ends the newest job of this id early: its last event comes, with what there is. Unknown ids are ignored. */
   cancel(id: string, cause: CancelCause): void {
-    const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
-    if (!pending) return;
-    if (!pending.isKnown) return this.endUncomputed(pending, cause);
-    // The engine knows what was computed.
-    pending.cancelled = cause;
-    this.stopWork(pending, cause);
+    this.jobs.cancel(id, cause);
   }
 
   /** Refuses jobs from now on and ends the process; resolves when it is gone. */
   async stop(): Promise<void> {
     this.state = "draining";
     this.restart.cancel();
-    this.failAll(new SvcError("shutting_down", "The server is shutting down."));
+    this.jobs.failAll(new SvcError("shutting_down", "The server is shutting down."));
     clearTimeout(this.idle);
     await Promise.all([this.leaving, this.endProcess()]);
     this.state = "stopped";
+  }
+
+  get residentBytes(): number {
+    return this.resident;
+  }
+
+  get idleSince(): number | undefined {
+    return this.state === "ready" && this.jobs.size === 0 ? this.usedAt : undefined;
+  }
+
+  /** Ends the process of a model that the next job loads again; resolves when it is gone. */
+  async unload(): Promise<void> {
+    if (this.state !== "ready" && this.state !== "loading") return;
+    this.log.debug("engine unloaded", this.name);
+    this.leaving = this.endProcess();
+    this.processEnded();
+    this.state = "unloaded";
+    await this.leaving;
   }
 
   /** A process that is loading a model has no jobs to stand still with: all wait for its progress. */
@@ -139,64 +167,15 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     return this.state === "ready" ? this.watchdog?.stalledSince : undefined;
   }
 
-  private add(pending: PendingJob<Job, Event>): void {
+  /** Has a process for one more job, or throws. */
+  private prepare(): void {
     if (this.state === "draining" || this.state === "stopped") {
       throw new SvcError("shutting_down", "The server is shutting down.");
     }
     if (this.state === "failed") throw this.unavailable();
     if (this.watchdog && this.stalledSince !== undefined) throw stalled(this.watchdog.retryMs);
-    if (this.state === "unloaded") this.spawn();
+    if (this.state === "unloaded") this.load();
     clearTimeout(this.idle);
-    this.pending.set(pending.key, pending);
-    if (this.state === "ready") this.submit(pending);
-    else this.waitForModel(pending);
-  }
-
-  /** An engine that is faster than the reader would fill the memory with what waits for it. */
-  private balance(pending: PendingJob<Job, Event>): void {
-    const { mostUnread = Infinity } = this.options;
-    const { size } = pending.events;
-    const held = size > (pending.isHeld ? mostUnread / 2 : mostUnread);
-    if (held === pending.isHeld) return;
-    pending.isHeld = held;
-    this.process?.send({ type: "hold", key: pending.key, held });
-  }
-
-  private waitForModel(pending: PendingJob<Job, Event>): void {
-    const { loadTimeoutMs } = this.options.launch;
-    pending.waitForEngine(loadTimeoutMs, () => this.settle(pending, stillLoading(loadTimeoutMs)));
-  }
-
-  /** What a process on its way out does not take is its successor's. */
-  private submit(pending: PendingJob<Job, Event>): void {
-    const { key, job } = pending;
-    if (job !== undefined && this.process?.send({ type: "submit", key, job })) pending.sent();
-    else this.waitForModel(pending);
-  }
-
-  /** The consumer is gone or done: whatever the engine still does for it is wasted. */
-  private drop(pending: PendingJob<Job, Event>): void {
-    if (!this.pending.has(pending.key)) return;
-    if (pending.progress !== "unsent") this.stopWork(pending, "client");
-    this.settle(pending);
-  }
-
-  private stopWork({ key, progress }: PendingJob<Job, Event>, cause: CancelCause): void {
-    this.process?.send({ type: "cancel", key, cause });
-    if (progress !== "started") return;
-    this.process?.abort(key);
-    const { abortGraceMs } = this.options;
-    if (abortGraceMs === undefined || this.ending.has(key)) return;
-    this.ending.set(
-      key,
-      setTimeout(() => this.replaceBusy(), abortGraceMs),
-    );
-  }
-
-  /** The process says that it has ended a job. */
-  private ended(key: JobKey): void {
-    clearTimeout(this.ending.get(key));
-    this.ending.delete(key);
   }
 
   /** Ends a process that goes on with what nobody waits for. That is no failure of its, nor of the jobs that wait behind it. */
@@ -209,49 +188,51 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private endBusy(): void {
     this.process?.kill();
     this.processEnded();
-    this.loseJobs(new HungError(), undefined, true);
+    this.jobs.lose(new HungError(), undefined, true);
     this.replace();
-  }
-
-  /** Ends a job that no engine has begun, or has any more. */
-  private endUncomputed(pending: PendingJob<Job, Event>, cause: CancelCause): void {
-    for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
-    this.drop(pending);
-  }
-
-  private settle(pending: PendingJob<Job, Event>, error?: SvcError): void {
-    this.pending.delete(pending.key);
-    pending.settle(error);
-    if (this.pending.size === 0) this.waitIdly();
-  }
-
-  private failAll(error: SvcError): void {
-    for (const pending of this.pending.values()) this.settle(pending, error);
   }
 
   private waitIdly(): void {
     const { start, idleMs } = this.options;
+    this.usedAt = this.options.launch.clock.now();
     if (start === "eager" || idleMs === 0) return;
     clearTimeout(this.idle);
-    this.idle = setTimeout(() => this.unload(), idleMs);
+    this.idle = setTimeout(() => void this.unload(), idleMs);
     // Nobody waits for it.
     this.idle.unref();
-  }
-
-  private unload(): void {
-    if (this.state !== "ready" && this.state !== "loading") return;
-    this.log.debug("engine unloaded", this.name);
-    this.leaving = this.endProcess();
-    this.processEnded();
-    this.state = "unloaded";
   }
 
   private async endProcess(): Promise<void> {
     await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
   }
 
+  /** Starts the process, once there is memory for its model. Jobs wait for it. */
+  private load(): void {
+    const { launch, model, needBytes = 0 } = this.options;
+    const room = launch.memory.claim(this, needBytes, model);
+    if (!room) return this.spawn();
+    this.state = "starting";
+    room.then(
+      () => {
+        if (this.state === "starting") this.replace();
+        if (!this.process && !this.isWaitingForFiles) launch.memory.settle(this);
+      },
+      (error: SvcError) => {
+        if (this.state !== "starting") return;
+        this.state = "unloaded";
+        this.jobs.failAll(error);
+      },
+    );
+  }
+
   private spawn(): void {
-    const bringing = this.options.prepare?.();
+    let bringing: Promise<void> | undefined;
+    try {
+      bringing = this.options.prepare?.();
+    } catch (error) {
+      this.options.launch.memory.settle(this);
+      throw error;
+    }
     if (!bringing) return this.begin();
     this.state = "loading";
     this.progress = 0;
@@ -262,7 +243,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       .catch((error: unknown) => {
         if (!this.isWaitingForFiles) return;
         this.state = "unloaded";
-        this.failAll(error instanceof SvcError ? error : this.unavailable());
+        this.options.launch.memory.settle(this);
+        this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
       });
   }
 
@@ -276,9 +258,10 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);
     } catch (error) {
+      this.options.launch.memory.settle(this);
       this.lastError = error instanceof Error ? error.message : String(error);
       this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
-      throw couldNotStart();
+      throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
     }
     this.state = "loading";
     this.progress = 0;
@@ -305,15 +288,17 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private watch(process: NonNullable<typeof this.process>): Watchdog {
     const { launch, quietMs = 0, longestSilenceMs = Infinity } = this.options;
-    const { clock, engineTimeoutMs } = launch;
-    const usualMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
-    const limitMs = () => (this.state === "ready" ? Math.min(usualMs, longestSilenceMs) : usualMs);
+    const { clock, engineTimeoutMs, processorMs = processorTime } = launch;
+    const limitMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
+    const isJobs = () => limitMs > 0 && this.state === "ready";
     const watchdog = new Watchdog({
       clock,
       quietMs,
-      get limitMs() {
-        return limitMs();
+      limitMs,
+      get longestComputingMs() {
+        return isJobs() ? longestSilenceMs : Infinity;
       },
+      processorMs: () => (longestSilenceMs < Infinity ? processorMs(process.pid) : undefined),
       pulse: () => process.pulse(),
       onStalled: () => {
         if (this.state !== "ready") return;
@@ -323,10 +308,10 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       onRecovered: (silentMs) => {
         if (this.state === "ready") this.log.warn("engine is back", { ...this.name, silent_ms: silentMs });
       },
-      onTimeout: () => {
+      onTimeout: (hasComputed) => {
         const { silentMs, work } = watchdog;
         const time = `for ${Math.round(silentMs / 1000)} s`;
-        if (this.state === "ready" && longestSilenceMs <= usualMs) {
+        if (hasComputed) {
           this.log.warn("engine process ended with what it computed", { ...this.name, silent_ms: silentMs });
           return this.endBusy();
         }
@@ -356,39 +341,23 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       case "load-failed":
         this.loadFailure = message.message;
         return void this.process?.stop(STOP_GRACE_MS);
-      case "accepted": {
-        const pending = this.pending.get(message.key);
-        if (!pending) return;
-        pending.isKnown = true;
-        if (pending.accepted) return;
-        pending.accepted = true;
-        return pending.events.push(message.event);
-      }
+      case "accepted":
+        return this.jobs.accepted(message);
       case "started":
-        for (const key of message.keys) this.pending.get(key)?.started();
-        return;
+        return this.jobs.started(message);
       case "events":
-        for (const { key, events } of message.outputs) {
-          const pending = this.pending.get(key);
-          for (const event of events) pending?.events.push(event);
-          if (pending) this.balance(pending);
-        }
-        for (const { key, event } of message.finished) {
-          this.ended(key);
-          const pending = this.pending.get(key);
-          if (!pending) continue;
-          pending.events.push(event);
-          this.settle(pending);
-          this.restart.worked();
-        }
+        if (this.jobs.emitted(message)) this.restart.worked();
         return;
       case "rejected":
-        return this.rejected(message.key, message);
+        return this.jobs.rejected(message);
       case "memory":
-        this.residentBytes = message.bytes;
+        this.resident = message.bytes;
         return;
       case "log":
-        return this.log[message.level === "info" ? "debug" : message.level](message.text, this.name);
+        return this.log[message.level === "info" ? "debug" : message.level](message.text, {
+          ...message.fields,
+          ...this.name,
+        });
     }
   }
 
@@ -397,16 +366,9 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.state = "ready";
     this.isProven = true;
     this.restart.ready();
+    this.options.launch.memory.settle(this);
     this.loaded.resolve();
-    for (const pending of this.pending.values()) this.submit(pending);
-  }
-
-  private rejected(key: JobKey, { code, message, param, busy }: Refusal): void {
-    this.ended(key);
-    const pending = this.pending.get(key);
-    if (!pending) return;
-    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) };
-    this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
+    this.jobs.submitAll();
   }
 
   private exited(exit: EngineExit): void {
@@ -423,7 +385,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 
     const what = this.hang ?? `stopped ${how}`;
-    this.loseJobs(
+    this.jobs.lose(
       new SvcError("engine_crashed", `The model engine ${what} while computing this request.`),
       exit.culprit,
     );
@@ -431,7 +393,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     const restart_in_ms = this.scheduleRestart();
     this.log.error("engine process ended", { ...this.name, how, reason: this.lastError, restart_in_ms });
     // They would only wait for the same failure.
-    if (start === "lazy" && wasLoading) this.failAll(this.unavailable());
+    if (start === "lazy" && wasLoading) this.jobs.failAll(this.unavailable());
   }
 
   private scheduleRestart(): number {
@@ -440,19 +402,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     return delay;
   }
 
-  /** What was computed is lost; what was not is kept for the successor, unless it is the cause or has survived too many deaths. */
-  private loseJobs(crashed: SvcError, culprit: JobKey | undefined, isIntended = false): void {
-    for (const pending of this.pending.values()) {
-      if (pending.progress === "unsent") continue;
-      if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);
-      else if (pending.progress === "started" || pending.key === culprit || !(isIntended || pending.survives()))
-        this.settle(pending, crashed);
-      else this.waitForModel(pending);
-    }
-  }
-
   private replace(): void {
-    if (this.options.start === "lazy" && this.pending.size === 0) {
+    if (this.options.start === "lazy" && this.jobs.size === 0) {
       this.state = "unloaded";
       return;
     }
@@ -460,27 +411,39 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       this.spawn();
     } catch (error) {
       this.scheduleRestart();
-      if (error instanceof SvcError) this.failAll(error);
+      if (error instanceof SvcError) this.jobs.failAll(error);
     }
   }
 
   /** A model that cannot be loaded at all is the operator's to fix: no retry. */
   private cannotLoad(reason: string): void {
     this.state = "failed";
-    this.failAll(couldNotLoad());
+    this.jobs.failAll(couldNotLoad());
     this.loaded.reject(new Error(reason));
   }
 
   private processEnded(): void {
     this.watchdog?.stop();
+    this.options.launch.memory.settle(this);
     this.process = this.watchdog = undefined;
-    for (const key of this.ending.keys()) this.ended(key);
-    this.residentBytes = 0;
+    this.jobs.forgetOverdue();
+    this.resident = 0;
     this.options.onExit?.();
   }
 
   private unavailable(): SvcError {
     if (this.options.start === "eager" && !this.isProven) return couldNotLoad();
-    return waitsForRestart(this.isProven, this.restart.remainingMs);
+    const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
+    const message = this.isProven
+      ? "The model engine is down and will be restarted."
+      : "The model could not be loaded; it will be tried again.";
+    return new SvcError("engine_unavailable", message, { retryAfterSeconds });
   }
 }
+
+const couldNotLoad = () => new SvcError("engine_unavailable", "The model could not be loaded.");
+
+const stalled = (ms: number) =>
+  new SvcError("engine_unavailable", "The model engine does not answer at the moment.", {
+    retryAfterSeconds: retryAfterSeconds(ms),
+  });

@@ -1,4 +1,5 @@
-// Whose turn it is: clients take turns, and so do the jobs of each.
+// Whose turn it is: clients take turns, and so do the jobs of each. Who had the last turn has the next one only where nobody
+// else waits.
 
 interface Turn {
   readonly client?: string;
@@ -8,6 +9,8 @@ interface Turn {
 
 export class Turns<Job extends Turn> {
   private jobs: readonly Job[] = [];
+  /** Whose turn was the last one. */
+  private last: string | undefined;
   private wake: () => void = () => {};
 
   add(job: Job): void {
@@ -46,12 +49,26 @@ export class Turns<Job extends Turn> {
 
   /** The job whose turn it is. It goes behind all others of its client, and these behind all other clients'. */
   next(): Job | undefined {
-    const job = this.jobs.find(({ isHeld }) => !isHeld);
+    const waiting = this.jobs.filter(({ isHeld }) => !isHeld);
+    const job = waiting.find(({ client }) => client === undefined || client !== this.last) ?? waiting[0];
     if (!job) return undefined;
-    const rest = this.jobs.filter((other) => other !== job);
-    const isSame = ({ client }: Job) => client !== undefined && client === job.client;
-    this.jobs = [...rest.filter((other) => !isSame(other)), ...rest.filter(isSame), job];
+    this.last = job.client;
+    const { others, own } = this.besides(job);
+    this.jobs = [...others, ...own, job];
     return job;
+  }
+
+  /** Puts a job back whose turn ended before it did: it is the next one of its client. */
+  putBack(job: Job): void {
+    const { others, own } = this.besides(job);
+    this.jobs = [...others, job, ...own];
+  }
+
+  /** The jobs of other clients, and the other ones of this one's. */
+  private besides(job: Job): { readonly others: readonly Job[]; readonly own: readonly Job[] } {
+    const rest = this.jobs.filter((other) => other !== job);
+    const isOwn = (other: Job) => isSameClient(other, job);
+    return { others: rest.filter((other) => !isOwn(other)), own: rest.filter(isOwn) };
   }
 
   /** Whether there is nobody to take a turn. */
@@ -59,3 +76,7 @@ export class Turns<Job extends Turn> {
     return this.jobs.every(({ isHeld }) => isHeld === true);
   }
 }
+
+/** Whether two jobs are of the same client: nobody's are of nobody else. */
+export const isSameClient = (one: Turn, other: Turn): boolean =>
+  one.client !== undefined && one.client === other.client;

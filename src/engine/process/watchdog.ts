@@ -6,10 +6,10 @@ import type { Timers } from "../../domain/clock.ts";
 const TICK_MS = 1000;
 /** Silence after which an engine is said to be stalled; half of the limit, where that is less. */
 const STALLED_MS = 10_000;
-/** The longest that clients of a stalled engine are told to wait. */
+/** The longest `Retry-After` for clients of a stalled engine. */
 const RETRY_MS = 10_000;
 
-/** What native code told of itself since it was last asked. */
+/** What native code reported of itself since the last look. */
 export interface Pulse {
   /** A computation has moved on. */
   readonly moved: boolean;
@@ -23,13 +23,17 @@ export interface WatchdogOptions {
   readonly limitMs: number;
   /** Milliseconds for which a healthy one may be silent in a computation; default: none is. */
   readonly quietMs?: number;
-  /** Asked once a second; undefined: nothing was told. */
+  /** Milliseconds of a silent computation after which what it computes is given up; default: none. */
+  readonly longestComputingMs?: number;
+  /** Milliseconds of processor time that the process has had; undefined: the system does not say. */
+  readonly processorMs?: () => number | undefined;
+  /** Called once a second; undefined: nothing was reported. */
   readonly pulse: () => Pulse | undefined;
   readonly onStalled: () => void;
   /** It is heard again after so many milliseconds. */
   readonly onRecovered: (silentMs: number) => void;
-  /** Called once; nothing that is heard after it is a sign of life. */
-  readonly onTimeout: () => void;
+  /** Called once, with whether it computed for too long; nothing that is heard after it is a sign of life. */
+  readonly onTimeout: (hasComputed: boolean) => void;
 }
 
 export class Watchdog {
@@ -38,12 +42,16 @@ export class Watchdog {
   /** Since when it is stalled, in milliseconds since 1970; undefined: it is not. */
   stalledSince: number | undefined;
   private silent = 0;
+  /** Of the silence, what the process had a processor for. */
+  private computing = 0;
+  private processorMs: number | undefined;
   private gaveUp = false;
   private looked: number;
   private cancel: () => void;
 
   constructor(private readonly options: WatchdogOptions) {
     this.looked = options.clock.now();
+    this.processorMs = options.processorMs?.();
     this.cancel = options.clock.after(TICK_MS, this.tick);
   }
 
@@ -62,7 +70,7 @@ export class Watchdog {
     // What is killed may have said something on its way out.
     if (this.gaveUp) return;
     const { silent } = this;
-    this.silent = 0;
+    this.silent = this.computing = 0;
     this.looked = this.options.clock.now();
     if (this.stalledSince === undefined) return;
     this.stalledSince = undefined;
@@ -75,10 +83,13 @@ export class Watchdog {
   }
 
   private readonly tick = (): void => {
-    const { clock, limitMs, quietMs = 0, pulse, onStalled, onTimeout } = this.options;
+    const { clock, limitMs, longestComputingMs = Infinity, quietMs = 0, pulse, onStalled, onTimeout } = this.options;
     const now = clock.now();
     // Time in which this process stood still itself, or the whole machine did, says nothing about the other.
-    this.silent += Math.min(now - this.looked, TICK_MS);
+    const passed = Math.min(now - this.looked, TICK_MS);
+    this.silent += passed;
+    // On a busy machine a computation may take ten times as long, and that is not its fault.
+    this.computing += Math.min(passed, this.computed() ?? passed);
     this.looked = now;
     const { moved, work = this.work } = pulse() ?? {};
     this.work = work;
@@ -88,8 +99,16 @@ export class Watchdog {
       this.stalledSince = clock.wall() - this.silent;
       onStalled();
     }
-    this.gaveUp = limitMs > 0 && this.silent >= quietMs + limitMs;
-    if (this.gaveUp) return onTimeout();
+    const hasComputed = this.computing >= longestComputingMs;
+    this.gaveUp = hasComputed || (limitMs > 0 && this.silent >= quietMs + limitMs);
+    if (this.gaveUp) return onTimeout(hasComputed);
     this.cancel = clock.after(TICK_MS, this.tick);
   };
+
+  /** Milliseconds of processor time since the last call, if that is known. */
+  private computed(): number | undefined {
+    const before = this.processorMs;
+    this.processorMs = this.options.processorMs?.();
+    return before === undefined || this.processorMs === undefined ? undefined : this.processorMs - before;
+  }
 }

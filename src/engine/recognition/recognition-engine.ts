@@ -1,7 +1,7 @@
 // A reader of pages in processes of its own. A document goes there page by page, several at once where there are as many.
 
 import { SvcError } from "../../domain/errors.ts";
-import type { RecognitionEvent, RecognitionWork, RecognizedPage } from "../../domain/recognition.ts";
+import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.ts";
 import { HungError, type Started } from "../process/jobs.ts";
 import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "./port.ts";
@@ -38,91 +38,88 @@ export class RecognitionEngine
   }
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
-    const { path, field, task } = work;
-    const document = { id: ++this.documents, path, field };
-    const job = { document, ...(client !== undefined && { client }) };
-    let pageCount = 0;
-    for await (const event of this.events(job, signal)) {
-      if (event.type === "counted") pageCount = event.pages;
-      else if (event.type !== "page") yield event;
-    }
-    const wanted = wantedPages(work, pageCount);
+    const { path, field, task, pages, maxPages } = work;
     const { processes = 1 } = this.options;
-    const read = (number: number, ended: AbortSignal) => {
-      // Whichever process gets one of the last keeps the document open for nobody.
-      const isLast = wanted.indexOf(number) >= wanted.length - processes;
-      return this.page({ ...job, page: { number, task, isLast } }, ended);
-    };
-    for await (const page of inOrder(wanted, processes, read, signal)) {
-      yield { type: "page", page, of: wanted.length };
+    const job = { document: { id: ++this.documents, path, field }, task, ...(client !== undefined && { client }) };
+    const left = new AbortController();
+    const ended = AbortSignal.any([signal, left.signal]);
+    try {
+      const opening = this.events({ ...job, wanted: { maxPages, ...(pages && { pages }) }, readers: processes }, ended);
+      const counted = yield* untilCounted(opening);
+      const { wanted } = counted;
+      const read = (at: number) => {
+        const [page, isLast] = [wanted[at], at >= wanted.length - processes];
+        if (page === undefined) return undefined;
+        return pageOf(at === 0 ? opening : this.events({ ...job, page, isLast }, ended));
+      };
+      for await (const page of inOrder(wanted.length, processes, read)) {
+        yield { type: "page", page, of: wanted.length };
+      }
+      yield { type: "result", pageCount: counted.pages };
+    } finally {
+      left.abort();
     }
-    yield { type: "result", pageCount };
-  }
-
-  private async page(job: PageJob, signal: AbortSignal): Promise<RecognizedPage> {
-    let page: RecognizedPage | undefined;
-    for await (const event of this.events(job, signal)) if (event.type === "page") page = event.page;
-    if (!page) throw new Error("a page without a result");
-    return page;
   }
 
   private async *events(job: PageJob, signal: AbortSignal): AsyncGenerator<PageEvent | Started, void, void> {
+    let reading = "page" in job ? job.page : undefined;
     try {
-      yield* this.supervisor.run(job, signal);
+      for await (const event of this.supervisor.run(job, signal)) {
+        if (event.type === "counted") [reading] = event.wanted;
+        yield event;
+      }
     } catch (error) {
       if (!(error instanceof HungError)) throw error;
-      const { document, page } = job;
-      const param = document.field;
-      const what = page ? `page ${page.number}` : "the document";
+      const param = job.document.field;
+      const what = reading === undefined ? "the document" : `page ${reading}`;
       const message = `'${param}' must be made of steps of at most ${LONGEST_SILENCE_MS / 1000} s; ${what} has one that takes longer.`;
       throw new SvcError("unprocessable_media", message, { param });
     }
   }
 }
 
-/**
- * Has `work` done with each item, with so many at once, and tells the results in the items' order. Throws what `work` throws,
- * when its turn comes; what is under way then, or when nobody wants the rest, is aborted.
- */
-async function* inOrder<Item, Result>(
-  items: readonly Item[],
-  count: number,
-  work: (item: Item, signal: AbortSignal) => Promise<Result>,
-  signal: AbortSignal,
-): AsyncGenerator<Result, void, void> {
-  const left = new AbortController();
-  const ended = AbortSignal.any([signal, left.signal]);
-  const begun: Promise<Result>[] = [];
-  const begin = (item: Item | undefined) => {
-    if (item === undefined) return;
-    const result = work(item, ended);
-    // It is looked at later, or never.
-    result.catch(() => {});
-    begun.push(result);
-  };
-  try {
-    for (const item of items.slice(0, count)) begin(item);
-    for (let at = 0; at < items.length; at++) {
-      const result = await begun[at];
-      begin(items[at + count]);
-      if (result !== undefined) yield result;
-    }
-  } finally {
-    left.abort();
+type Counted = Extract<PageEvent, { readonly type: "counted" }>;
+
+/** Passes on what comes before the pages of a document are counted; leaves the rest. */
+async function* untilCounted(
+  events: AsyncGenerator<PageEvent | Started, void, void>,
+): AsyncGenerator<Exclude<PageEvent | Started, Counted | { readonly type: "page" }>, Counted, void> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done || value.type === "page") throw new Error("a document whose pages were not counted");
+    if (value.type === "counted") return value;
+    yield value;
   }
 }
 
-/** In their order, each once. Throws SvcError about pages that are not there, and too many. */
-function wantedPages({ pages = [{ first: 1 }], maxPages }: RecognitionWork, count: number): readonly number[] {
-  const beyond = pages.map(({ first, last = first }) => Math.max(first, last)).find((number) => number > count);
-  if (beyond !== undefined) {
-    const there = count === 1 ? "the document has one page" : `the document has ${count} pages`;
-    const message = `'pages' must name pages that are there: ${there}; got ${beyond}.`;
-    throw new SvcError("invalid_value", message, { param: "pages" });
+/** The page that is the last of what is left of these events. */
+async function pageOf(events: AsyncIterable<PageEvent | Started>): Promise<RecognizedPage> {
+  let page: RecognizedPage | undefined;
+  for await (const event of events) if (event.type === "page") page = event.page;
+  if (!page) throw new Error("a page without a result");
+  return page;
+}
+
+/**
+ * Tells the results of `work`, which is done with the numbers from 0 to below `length`, so many at once, in their order.
+ * Throws what `work` throws, when its turn comes.
+ */
+async function* inOrder<Result>(
+  length: number,
+  atOnce: number,
+  work: (number: number) => Promise<Result> | undefined,
+): AsyncGenerator<Result, void, void> {
+  const begun: (Promise<Result> | undefined)[] = [];
+  const begin = () => {
+    const result = work(begun.length);
+    // It is looked at later, or never.
+    result?.catch(() => {});
+    begun.push(result);
+  };
+  while (begun.length < atOnce) begin();
+  for (let at = 0; at < length; at++) {
+    const result = await begun[at];
+    begin();
+    if (result !== undefined) yield result;
   }
-  const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
-  const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);
-  if (wanted.length <= maxPages) return wanted;
-  const message = `'max_pages' is ${maxPages}; got a document of ${wanted.length} pages. 'pages' chooses some of them.`;
-  throw new SvcError("unprocessable_media", message, { param: "max_pages" });
 }

@@ -23,6 +23,8 @@ export interface EngineOptions extends ComputeOptions {
   readonly context: number;
   /** Largest prompt plus output of one request. */
   readonly maxModelLen: number;
+  /** Whether requests drop their older tokens where that is full, and go on. */
+  readonly contextShift: boolean;
   /** Prompt tokens that may wait; one request may wait, however long. */
   readonly maxQueueTokens: number;
   readonly parallel: number;
@@ -64,6 +66,8 @@ export interface EngineOptions extends ComputeOptions {
   readonly chatTemplate: string;
   /** Whether schemas, forced tools and grammars are enforced while sampling. */
   readonly constrain: boolean;
+  /** Decisions about requests are logged. */
+  readonly logsDecisions?: true;
   /** File that the timeline is appended to. */
   readonly traceFile?: string;
   /** Sampling defaults from flags; they win over the model file's own. */

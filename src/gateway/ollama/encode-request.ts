@@ -5,16 +5,16 @@ import type { ChatMessage, GenerateRequest } from "../../domain/generate.ts";
 import { fields, parseJson } from "../fields.ts";
 import type { UpstreamCall } from "../openai/encode-request.ts";
 import { traitsOf } from "../server-kind.ts";
-import { cannotCarry, carrySampling, checkCarried } from "../unsupported.ts";
+import { cannotCarry, carryForeign, carrySampling, checkCarried } from "../unsupported.ts";
 
 /** Throws SvcError about what that API has no word for. `thinks`: the model can; others must not be told about it. */
 export function encodeOllama(request: GenerateRequest, model: string, thinks: boolean): UpstreamCall {
   const traits = traitsOf("ollama");
   checkCarried(request, "ollama", traits);
-  if (request.tools.length > 0 && request.toolChoice === "required") throw cannotCarry("tool_choice", "ollama");
   const { schema } = request.constraint ?? {};
   const options = {
     ...carrySampling(request.sampling, "ollama", traits),
+    ...carryForeign(request, "ollama", traits),
     ...(request.maxTokens !== undefined && { num_predict: request.maxTokens }),
     ...(request.stop.length > 0 && { stop: request.stop }),
   };

@@ -1,9 +1,9 @@
 // What a generation asks → the body of a chat completion, or of a completion of raw text, as the server takes it.
 
-import type { ChatMessage, ContentPart, GenerateRequest, Tool } from "../../domain/generate.ts";
+import type { ChatMessage, Constraint, ContentPart, GenerateRequest, Tool } from "../../domain/generate.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { traitsOf, type ServerKind, type ServerTraits } from "../server-kind.ts";
-import { carrySampling, checkCarried } from "../unsupported.ts";
+import { carryForeign, carrySampling, checkCarried } from "../unsupported.ts";
 
 export interface UpstreamCall {
   readonly path: string;
@@ -19,14 +19,20 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     stream: true,
     stream_options: { include_usage: true },
     ...carrySampling(request.sampling, kind, traits),
+    ...carryForeign(request, kind, traits),
     ...(request.maxTokens !== undefined && { max_tokens: request.maxTokens }),
     ...(request.stop.length > 0 && { stop: request.stop }),
-    ...(request.constraint?.grammar !== undefined && { grammar: request.constraint.grammar }),
+    ...(request.constraint?.grammar !== undefined && encodeGrammar(request.constraint, traits)),
+    ...(request.fresh && traits.freshFields),
+    ...(request.keepTokens !== undefined && traits.keepTokens && { [traits.keepTokens]: request.keepTokens }),
+    ...(request.maxPredictMs !== undefined && traits.predictMs && { [traits.predictMs]: request.maxPredictMs }),
   };
   if (request.prompt !== undefined) {
     const logprobs = request.topLogprobs !== undefined && { logprobs: request.topLogprobs };
     const suffix = request.suffix !== undefined && { suffix: request.suffix };
-    return { path: "/v1/completions", body: { ...common, prompt: request.prompt, ...suffix, ...logprobs } };
+    const { schema } = request.constraint ?? {};
+    const format = traits.rawSchema === "json_schema" ? schema && { json_schema: schema } : encodeFormat(request);
+    return { path: "/v1/completions", body: { ...common, prompt: request.prompt, ...suffix, ...logprobs, ...format } };
   }
   return {
     path: "/v1/chat/completions",
@@ -35,7 +41,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
       messages: request.messages.map(encodeMessage),
       ...(request.continueLast && traits.continueFields),
       ...(request.generationPrompt === false && { add_generation_prompt: false }),
-      ...encodeTools(request),
+      ...encodeTools(request, traits),
       ...encodeFormat(request),
       ...encodeThinking(request, traits),
       ...encodeLogprobs(request),
@@ -83,18 +89,40 @@ function carriedUrl(url: string, param: string): string {
   throw new SvcError("unsupported_media_input", message, { param });
 }
 
-function encodeTools({ tools, toolChoice, parallelToolCalls, constraint }: GenerateRequest) {
-  if (tools.length === 0) return {};
-  const strict = constraint?.strict === true && constraint.schema === undefined;
-  const encode = ({ name, description, parameters }: Tool) => ({
-    type: "function",
-    function: { name, description, parameters, ...(strict && { strict }) },
-  });
+/**
+ * All tools of the client, so that the choice among them leaves the prompt as it is; where the server cannot be told the
+ * choice, only those that may be called.
+ */
+function encodeTools(
+  { tools, allTools = tools, toolChoice, parallelToolCalls }: GenerateRequest,
+  { toolChoices }: ServerTraits,
+) {
+  const [only, ...others] = tools;
+  const isNone = only === undefined && toolChoices.includes("none");
+  const isNamed =
+    tools.length < allTools.length && others.length === 0 && toolChoice === "required" && toolChoices.includes("named");
+  const told = isNone || isNamed ? allTools : tools;
+  if (told.length === 0) return {};
+  const named = isNamed && { tool_choice: { type: "function", function: { name: only?.name } } };
   return {
-    tools: tools.map(encode),
+    tools: told.map(encodeTool),
     ...(toolChoice === "required" && { tool_choice: "required" }),
+    ...(isNone && { tool_choice: "none" }),
+    ...named,
     ...(!parallelToolCalls && { parallel_tool_calls: false }),
   };
+}
+
+const encodeTool = ({ name, description, parameters, strict }: Tool) => ({
+  type: "function",
+  function: { name, description, parameters, ...(strict && { strict }) },
+});
+
+/** A grammar, or what the client wrote that it was made of where the server takes that. */
+function encodeGrammar({ grammar, regex, choice }: Constraint, traits: ServerTraits) {
+  if (traits.grammar === "gbnf") return { grammar };
+  if (traits.grammar === "ebnf") return regex === undefined ? { ebnf: grammar } : { regex };
+  return { structured_outputs: choice ? { choice } : regex === undefined ? { grammar } : { regex } };
 }
 
 function encodeFormat({ constraint }: GenerateRequest) {
@@ -111,8 +139,9 @@ function encodeThinking({ thinking, templateKwargs, reasoningBudget }: GenerateR
   const named = thinking && typeof effort === "string" && { reasoning_effort: effort === "max" ? "high" : effort };
   if (!traits.templateKwargs) return { ...named };
   const { reasoningBudget: field } = traits;
+  const kwargs = { ...templateKwargs, ...(thinking !== undefined && { enable_thinking: thinking }) };
   return {
-    chat_template_kwargs: { ...templateKwargs, ...(thinking !== undefined && { enable_thinking: thinking }) },
+    ...(Object.keys(kwargs).length > 0 && { chat_template_kwargs: kwargs }),
     ...(reasoningBudget !== undefined && field && { [field]: reasoningBudget }),
   };
 }

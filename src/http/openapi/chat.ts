@@ -1,7 +1,7 @@
 // API description: chat completions, and how they are cancelled.
 
 import { ProfileDetail } from "../../contract/chat.ts";
-import { constraintHeader, conversationErrors, question, type Operations } from "./operation.ts";
+import { constraintHeader, conversationErrors, countingErrors, question, type Operations } from "./operation.ts";
 
 export const chatOperations: Operations = {
   "POST /v1/chat/completions": {
@@ -96,6 +96,15 @@ name once, then arguments as they are written), an empty delta with finish_reaso
 stream_options.include_usage is false), a ChatProfileEvent if requested, which has no choices, and the terminator
 \`[DONE]\`. A comment line keeps a silent stream alive. A failure after the beginning is a chunk with a top-level \`error\`,
 then \`[DONE]\`.`,
+  },
+  "POST /v1/chat/completions/input_tokens": {
+    tag: "Tokenizer",
+    summary: "Number of tokens of a chat's prompt",
+    description:
+      "The same number as POST /v1/chat/completions reports, images and sound included. Media that it refuses are refused here; a prompt that is too long is counted.",
+    answers: { 200: "The number of tokens." },
+    errors: countingErrors,
+    example: question,
   },
   "POST /v1/chat/completions/{id}/cancel": {
     tag: "Generation",

@@ -64,6 +64,25 @@ cannot do with an image is refused, and never left out. Formats are detected fro
     queued: true,
     stream: events("image_edit"),
   },
+  "POST /v1/images/upscale": {
+    tag: "Images",
+    summary: "Make an image larger",
+    description: `A form; JSON is refused. \`image\` is a PNG, JPEG or WebP file of at most 20 MB and 1,048,576 pixels. A model is needed:
+--image-upscale-model names one. It makes images as many times as wide and as high as it was trained for, 4 mostly; a smaller \`scale\` is made
+from that. Transparency is put on white. A field that is not described here is refused.`,
+    answers: { 200: "The larger image." },
+    headers,
+    errors: {
+      ...drawingErrors,
+      413: `The file is larger than 20 MB, or the form than 100 MB; it is refused while it is read.`,
+      503: drawingErrors[503].replace(
+        "there is no image model (--image-model names one)",
+        "there is no upscaling model (--image-upscale-model names one)",
+      ),
+      507: "`storage_full`: the disk for temporary files is full.",
+    },
+    queued: true,
+  },
   "POST /v1/images/variations": {
     tag: "Images",
     summary: "Variations, which are refused",

@@ -21,7 +21,7 @@ export const llamaOperations: Operations = {
     tag: "Compatibility",
     summary: "Continue a text, in llama.cpp's form",
     description: `As POST /v1/completions, but special tokens that are written out in a text count as such: what /apply-template gives can be
-sent here. samplers may leave some out, and cannot change their order. n_keep, n_discard, n_indent, n_cache_reuse, min_keep,
+sent here. samplers may leave some out, and cannot change their order. n_keep needs --context-shift. n_discard, n_indent, n_cache_reuse, min_keep,
 post_sampling_probs, adaptive_target, sse_ping_interval and media are refused with 400 \`unsupported_parameter\` where they would have an
 effect. Requests have no slot of their own: id_slot is repeated in the answer. timings of pieces are measured where the stream is written.`,
     answers: completionAnswers,
@@ -41,7 +41,9 @@ effect. Requests have no slot of their own: id_slot is repeated in the answer. t
   },
   "POST /tokenize": {
     tag: "Compatibility",
-    summary: "Token ids of a text, in llama.cpp's form",
+    summary: "Token ids of a text, in llama.cpp's or vLLM's form",
+    description:
+      "With content, as llama.cpp has it. With prompt, as vLLM has it and POST /v1/tokenize answers; only here, special tokens that are written out in the text count as such, and add_special_tokens is true by default.",
     answers: { 200: "The token ids." },
     errors: tokenizerErrors,
     example: { content: "Hello" },
@@ -52,6 +54,16 @@ effect. Requests have no slot of their own: id_slot is repeated in the answer. t
     answers: { 200: "The text." },
     errors: tokenizerErrors,
     example: { tokens: [265] },
+  },
+  "GET /tokenizer_info": {
+    tag: "Compatibility",
+    summary: "The tokenizer's special tokens and the chat template, in vLLM's form",
+    description:
+      "With /tokenize and /detokenize it is all that lm-eval needs to make a model's own tokens without a tokenizer from Hugging Face.",
+    answers: {
+      200: "The tokens that begin and end a text, and the template's Jinja source; null where the model has none.",
+    },
+    errors: { 404: NO_MODEL, 503: unavailable },
   },
   "POST /apply-template": {
     tag: "Compatibility",

@@ -109,7 +109,8 @@ export const countingErrors = {
 
 /** Header of answers that may be held to a schema. */
 export const constraintHeader = {
-  "X-Grammar-Constraints": "`downgraded` when strict was requested and is not fully enforced; else absent.",
+  "X-Grammar-Constraints":
+    "`downgraded` when strict was requested and is not fully enforced, or an upstream may not make a call that is required; else absent.",
 };
 
 /** A body that works as it is. */

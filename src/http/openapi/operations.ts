@@ -5,6 +5,7 @@ import { BODY_PATIENCE_MS } from "../body-chunks.ts";
 import { batchesOperations } from "./batches.ts";
 import { chatOperations } from "./chat.ts";
 import { completionsOperations } from "./completions.ts";
+import { conversationsOperations } from "./conversations.ts";
 import { embeddingsOperations } from "./embeddings.ts";
 import { filesOperations } from "./files.ts";
 import { imagesOperations } from "./images.ts";
@@ -23,6 +24,7 @@ import { serverOperations } from "./server.ts";
 import { speechOperations } from "./speech.ts";
 import { tokenizeOperations } from "./tokenize.ts";
 import { transcriptionsOperations } from "./transcriptions.ts";
+import { upstreamsOperations } from "./upstreams.ts";
 import type { Operations } from "./operation.ts";
 
 /** Rules of every route. */
@@ -50,6 +52,7 @@ is 408 \`request_timeout\`.`;
 export const operations: Operations = {
   ...chatOperations,
   ...responsesOperations,
+  ...conversationsOperations,
   ...messagesOperations,
   ...completionsOperations,
   ...multiplexOperations,
@@ -68,5 +71,6 @@ export const operations: Operations = {
   ...ollamaOperations,
   ...sdapiOperations,
   ...requestsOperations,
+  ...upstreamsOperations,
   ...serverOperations,
 };

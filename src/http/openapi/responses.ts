@@ -2,7 +2,7 @@
 
 import { badRequest, constraintHeader, countingErrors, conversationErrors, type Operations } from "./operation.ts";
 
-const NOT_STORED = "previous_response_id or an item_reference is not stored.";
+const NOT_STORED = "previous_response_id, conversation or an item_reference is not stored.";
 
 export const responsesOperations: Operations = {
   "POST /v1/responses": {
@@ -19,9 +19,10 @@ Tools are functions, alone or in namespaces: the model sees the latter as namesp
 separately. Items and tools of hosted types (web_search and others), which agents send, are ignored.
 
 Responses are stored (unless store is false) in memory, up to --stored-responses, and lost when the server ends.
-previous_response_id continues a stored response, with its whole conversation; 404 when it is gone. background answers at once
+previous_response_id continues a stored response, with its whole conversation, and conversation goes on from one of
+/v1/conversations; 404 when it is gone. background answers at once
 with \`in_progress\`; fetch the result by its id. With stream as well, generation continues when the client disconnects, and
-its events are stored: GET with stream resumes them. Stored prompts and conversations are refused by name.
+its events are stored: GET with stream resumes them. Stored prompts are refused by name.
 truncation is echoed: a prompt that does not fit is always a 400.
 
 Output items are in the order of their generation; reasoning has summary events. text.format is strict unless strict is false.

@@ -23,9 +23,13 @@ export interface ErrorDeps {
 export const errors = ({ contexts, routes, log }: ErrorDeps) =>
   new Elysia({ name: "plugin.errors" }).onError({ as: "global" }, ({ code, error, request }) => {
     if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
-    const { id } = contexts.of(request);
-    if (code === "NOT_FOUND") return unknownRoute(request, routes(), id);
-    const respond = (known: SvcError) => errorResponse(known, id, URL.parse(request.url)?.pathname);
+    const context = contexts.of(request);
+    const { id } = context;
+    const respond = (known: SvcError) => {
+      context.failure = known;
+      return errorResponse(known, id, URL.parse(request.url)?.pathname);
+    };
+    if (code === "NOT_FOUND") return unknownRoute(request, routes(), respond);
     if (error instanceof SvcError) return respond(error);
     if (code === "PARSE") return respond(new SvcError("invalid_json", "The request body cannot be read."));
     if (code === "VALIDATION" && error.type !== "response") {
@@ -56,18 +60,17 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   return Response.json(bodies[errorForm(pathname)](error, requestId), { status, headers });
 }
 
-function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {
+function unknownRoute(request: Request, routes: RouteTable, respond: (error: SvcError) => Response): Response {
   const { pathname } = new URL(request.url);
   const match = routes.find(pathname);
   if (!match) {
     const near = nearestRoute(pathname, routes.paths);
     const hint = near === undefined ? "" : ` The nearest is ${near}.`;
     const message = `There is no such route; GET /docs describes all.${hint}`;
-    return errorResponse(new SvcError("not_found", message), requestId, pathname);
+    return respond(new SvcError("not_found", message));
   }
   const allow = [...match.methods, "OPTIONS"].join(", ");
-  const refusal = new SvcError("method_not_allowed", `This route answers ${allow}.`);
-  const response = errorResponse(refusal, requestId, pathname);
+  const response = respond(new SvcError("method_not_allowed", `This route answers ${allow}.`));
   response.headers.set("allow", allow);
   return response;
 }

@@ -71,6 +71,7 @@ export class Lifecycle {
     const fail = (error: unknown) => {
       if (!(error instanceof SvcError)) logUnexpected(log, error, context.id);
       const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+      context.failure = known;
       return errorResponse(known, context.id, pathname);
     };
     try {
@@ -115,8 +116,10 @@ export class Lifecycle {
       method: request.method,
       route,
       status,
-      client: context.apiKey,
+      client: context.clientName,
       ms: Math.round(clock.now() - context.startedAt),
+      code: context.failure?.code,
+      param: context.failure?.details.param,
       ...context.logFields(),
     });
   }

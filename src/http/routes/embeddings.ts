@@ -17,7 +17,7 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const { bodies, embeddings } = deps;
   const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
     const { tokens, truncated } = result;
-    contexts.of(request).logFields = () => ({ model, prompt_tokens: tokens, ...(truncated > 0 && { truncated }) });
+    contexts.of(request).logFields = () => ({ model, prompt: tokens, ...(truncated > 0 && { truncated }) });
     return Response.json(body, truncated > 0 ? { headers: { "X-Embedding-Truncated": String(truncated) } } : {});
   };
 

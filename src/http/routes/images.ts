@@ -1,18 +1,18 @@
-// POST /v1/images/generations, /v1/images/edits and /v1/images/variations, GET /v1/images/files/{id}
+// POST /v1/images/generations, /v1/images/edits, /v1/images/upscale and /v1/images/variations, GET /v1/images/files/{id}
 
 import { Elysia } from "elysia";
-import { ImageEditForm, ImageRequest, Images, MOST_PICTURES } from "../../contract/images.ts";
+import { ImageEditForm, ImageRequest, Images, MOST_PICTURES, Upscaled, UpscaleForm } from "../../contract/images.ts";
 import { t, type TSchema } from "../../contract/schema.ts";
 import { formBody } from "../../dialect/fields/form-body.ts";
 import {
   decodeEdit,
   decodeGeneration,
+  decodeUpscale,
   FORM_FIELDS,
   type ImageCall,
-  type ImageEditCall,
 } from "../../dialect/images/decode.ts";
 import { imageWriter, type ImageStreamOptions } from "../../dialect/images/encode-stream.ts";
-import { collectImages, encodeImages } from "../../dialect/images/encode.ts";
+import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/images/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
 import type { ImageRun } from "../../service/images.ts";
@@ -23,6 +23,7 @@ import { isForm, readParts, type FormFile } from "../form-parts.ts";
 import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
+import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Of a description, in UTF-8. */
@@ -34,19 +35,20 @@ const NO_STORE = { "Cache-Control": "no-store" } as const;
 export const imageRoutes = (deps: AppDeps, contexts: RequestContexts) =>
   new Elysia({ name: "route.images" })
     .post("/v1/images/generations", ({ request }) => generate(deps, contexts, request), jsonRoute(ImageRequest, Images))
-    .post("/v1/images/edits", ({ request }) => edit(deps, contexts, request), describedForm(ImageEditForm))
+    .post("/v1/images/edits", ({ request }) => edit(deps, contexts, request), describedForm(ImageEditForm, Images))
+    .post("/v1/images/upscale", ({ request }) => upscale(deps, contexts, request), describedForm(UpscaleForm, Upscaled))
     .post("/v1/images/variations", () => refuseVariations(), {
       parse: "none",
       detail: { responses: {} },
     })
     .get("/v1/images/files/:id", ({ params }) => keptImage(deps, params.id), describedFile);
 
-const describedForm = (form: TSchema) =>
+const describedForm = (form: TSchema, answer: TSchema) =>
   ({
     parse: "none",
     detail: {
       requestBody: { description: "A form.", content: { "multipart/form-data": { schema: form } } },
-      responses: { 200: jsonContent(Images) },
+      responses: { 200: jsonContent(answer) },
     },
   }) as const;
 
@@ -68,30 +70,47 @@ async function generate(deps: AppDeps, contexts: RequestContexts, request: Reque
 
 async function edit(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
   const origin = requestOrigin(deps, contexts, request);
-  const { call, files } = await readEdit(deps, request);
+  const { call, files } = await readFiles(deps, request, EDITED, decodeEdit);
   const { strength, work } = call;
   const [image, ...references] = files.flatMap(({ name, content }) => (name === "mask" ? [] : content));
   const mask = files.find(({ name }) => name === "mask")?.content;
   if (!image) {
     await mask?.discard();
-    const message = "'image' is required: a part of the form with a file name.";
-    throw new SvcError("missing_required_parameter", message, { param: "image" });
+    throw missingImage();
   }
   const pictures = { image, references, ...(mask && { mask }), ...(strength !== undefined && { strength }) };
   return respond(deps, contexts, request, call, { ...origin, work, edit: pictures }, "image_edit");
 }
 
-/** What is wanted, and the images, in files. Throws SvcError about either. */
-async function readEdit(
+async function upscale(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+  const origin = requestOrigin(deps, contexts, request);
+  const { call, files } = await readFiles(deps, request, { image: 1 }, decodeUpscale);
+  const image = files[0]?.content;
+  if (!image) throw missingImage();
+  const run = { ...origin, work: call.work, edit: { image, references: [] }, ability: "upscaling" } as const;
+  return respond(deps, contexts, request, call, run, "image_edit");
+}
+
+const missingImage = () => {
+  const message = "'image' is required: a part of the form with a file name.";
+  return new SvcError("missing_required_parameter", message, { param: "image" });
+};
+
+const EDITED = { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 } as const;
+
+/** What is wanted, and the images, in files: of each name at most so many. Throws SvcError about either. */
+async function readFiles<Call extends ImageCall>(
   { images: { pictures } }: AppDeps,
   request: Request,
-): Promise<{ call: ImageEditCall; files: readonly FormFile<TemporaryFile>[] }> {
+  most: Readonly<Record<string, number>>,
+  decode: (body: object) => Call,
+): Promise<{ call: Call; files: readonly FormFile<TemporaryFile>[] }> {
   if (!isForm(request)) {
     const message = "Content-Type must be multipart/form-data: images come as files of a form.";
     throw new SvcError("unsupported_media_type", message);
   }
   const limits = {
-    files: { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 },
+    files: most,
     ceiling: bodyCeilings.generation,
     tooLarge: () => pictures.tooLarge("image"),
     fieldBytes: FIELD_BYTES,
@@ -100,7 +119,7 @@ async function readEdit(
   const { files, fields } = await readParts(request, limits, (chunks, _, name) => pictures.receive(chunks, name));
   try {
     const count = files.filter(({ name }) => name !== "mask").length;
-    if (count <= MOST_PICTURES) return { call: decodeEdit(formBody(fields, FORM_FIELDS)), files };
+    if (count <= MOST_PICTURES) return { call: decode(formBody(fields, FORM_FIELDS)), files };
     const message = `'image' must be there ${MOST_PICTURES} times at most, under either name; got ${count} files.`;
     throw new SvcError("invalid_value", message, { param: "image" });
   } catch (error) {
@@ -123,12 +142,12 @@ async function respond(
   const { model } = call;
   const report: RequestReport = {};
   const context = contexts.of(request);
-  context.logFields = () => ({ finish: report.error ?? report.reason, images: call.work.count });
+  context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
   const disconnect = disconnection(request);
   const events = images.draw({ ...run, ...(model !== undefined && { model }) }, disconnect.signal, report);
   // Until the request is accepted, a failure has its own status.
   await events.next();
-  const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model).modelId) };
+  const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };
   const now = () => Math.floor(clock.wall() / 1000);
   if (call.stream && config.streaming) {
     const options = { kind, call, requestId: context.id, now };
@@ -139,7 +158,8 @@ async function respond(
   const drawn = await collectImages(events);
   const { format } = call.work.encoding;
   const address = (data: Uint8Array) => new URL(`/v1/images/files/${images.kept.put(data, format)}`, request.url).href;
-  return Response.json(encodeImages(drawn, call, { created: now(), address }), { headers });
+  const encode = call.work.upscale ? encodeUpscaled : encodeImages;
+  return Response.json(encode(drawn, call, { created: now(), address }), { headers });
 }
 
 /** Tells a client that its name stood for another model. */

@@ -1,16 +1,19 @@
 // llama.cpp's own routes, for dashboards and scripts: /tokenize, /detokenize, /apply-template, /props, /slots,
-// /lora-adapters.
+// /lora-adapters; and vLLM's /tokenizer_info.
 
 import { Elysia } from "elysia";
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { LoraAdapters, LoraScaled, LoraScales } from "../../contract/lora.ts";
-import { checker } from "../../contract/schema.ts";
+import { checker, t } from "../../contract/schema.ts";
 import {
   PlainTokenizeRequest,
   PlainTokenizeResponse,
   RenderedPrompt,
   ServerProps,
   ServerSlots,
+  TokenizerInfo,
+  TokenizeRequest,
+  TokenizeResponse,
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
 import { encodeSettings } from "../../dialect/llama/settings.ts";
@@ -25,12 +28,23 @@ import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import type { RequestContexts } from "../request-context.ts";
+import { tokenizing } from "../tokenize.ts";
+
+/** What Hugging Face's tokenizers do with special tokens, and with them vLLM. */
+const HUGGING_FACE = { addSpecial: true, parseSpecial: true };
+
+/** Whether the body of /tokenize has vLLM's fields. */
+const isForVllm = (body: unknown): boolean => {
+  const { content, prompt, messages } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return content == null && (prompt != null || messages != null);
+};
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { bodies, config, engine, version } = deps;
   const checkScales = checker(LoraScales);
   const checkTokenize = checker(PlainTokenizeRequest);
+  const tokenize = tokenizing(deps, tokenizer);
   const detokenize = detokenizing(engine, tokenizer, bodies);
 
   /** The model, as soon as it is loaded; throws what a request to generate would. */
@@ -51,16 +65,31 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
     .post(
       "/tokenize",
       async ({ request }) => {
-        const asked = checkTokenize(await bodies.read(request, bodyCeilings.tokenizer));
+        const body = await bodies.read(request, bodyCeilings.tokenizer);
+        if (isForVllm(body)) return Response.json(await tokenize(body, request.signal, HUGGING_FACE));
+        const asked = checkTokenize(body);
         const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true };
         const tokens = await tokenizer.run(() => engine.tokenize(asked.content, request.signal, options));
         if (asked.with_pieces !== true) return Response.json({ tokens: [...tokens] });
         const pieces = await tokenizer.run(() => engine.pieces([...tokens], request.signal));
         return Response.json({ tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) });
       },
-      jsonRoute(PlainTokenizeRequest, PlainTokenizeResponse),
+      jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),
     )
     .post("/detokenize", detokenize.handler, detokenize.hooks)
+    .get(
+      "/tokenizer_info",
+      async ({ request }) => {
+        const { chatTemplate } = await readyModel(request.signal);
+        return Response.json({
+          tokenizer_class: "llama.cpp",
+          bos_token: chatTemplate?.bos || null,
+          eos_token: chatTemplate?.eos || null,
+          chat_template: chatTemplate?.source ?? null,
+        });
+      },
+      jsonAnswer(TokenizerInfo),
+    )
     .post(
       "/apply-template",
       async ({ request }) => {

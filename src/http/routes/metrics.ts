@@ -14,7 +14,10 @@ interface Levels {
 }
 
 /** Prometheus text: counters and histograms of the front process, levels of the engines and of the data folder. */
-export const metricsRoutes = ({ engines, requests, images, metrics, version }: AppDeps, { jobs, sessions }: Levels) => {
+export const metricsRoutes = (
+  { engines, requests, images, upstreams, metrics, version }: AppDeps,
+  { jobs, sessions }: Levels,
+) => {
   // From the start, so that the first increase of each is seen as one.
   for (const engine of engines) metrics.of(engine);
   return new Elysia({ name: "route.metrics" }).get(
@@ -25,6 +28,7 @@ export const metricsRoutes = ({ engines, requests, images, metrics, version }: A
         engines: [
           ...engines.map((engine) => ({ labels: subjectLabels(engine), metrics: engine.metrics() })),
           ...images.metrics(),
+          ...upstreams.metrics(),
         ],
         registered: requests.registeredCount,
         residentBytes: process.memoryUsage.rss(),

@@ -18,9 +18,10 @@ import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
-import { DOWNGRADED, disconnection, logFields, requestOrigin, streamResponse } from "../generation-response.ts";
+import { DOWNGRADED, disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
+import { reportFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -52,7 +53,7 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       contexts.of(request).logFields = () => ({
         items: items.length,
         failed: run.failed,
-        ...logFields(run.usage ? { usage: run.usage } : {}),
+        ...reportFields(run.usage ? { usage: run.usage } : {}),
       });
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
       return streamResponse(deps, contexts, request, run.texts(), passThrough, {

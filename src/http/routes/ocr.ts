@@ -13,6 +13,7 @@ import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
+import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 const MOST_PAGES = 1000;
@@ -38,7 +39,7 @@ async function answer(
   const document = await documentOf(deps, files, call, request.signal);
   const bytes = Bun.file(document.path).size;
   const report: RequestReport = {};
-  contexts.of(request).logFields = () => ({ finish: report.error ?? report.reason });
+  contexts.of(request).logFields = () => outcomeFields(report);
   const text = { languages, level: "accurate", correction: true } as const;
   const run = {
     id,

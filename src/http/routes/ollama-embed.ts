@@ -28,7 +28,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     const origin = requestOrigin(deps, contexts, request);
     const started = clock.now();
     const { model, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
-    context.logFields = () => ({ model, prompt_tokens: result.tokens });
+    context.logFields = () => ({ model, prompt: result.tokens });
     return { model, result, ms: clock.now() - started };
   };
 

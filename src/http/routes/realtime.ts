@@ -97,7 +97,7 @@ function openSession(deps: AppDeps, contexts: RequestContexts, realtime: Realtim
   context.logFields = () => ({
     finish: socket.how,
     seconds: Math.round(session.seconds * 10) / 10,
-    tokens: session.tokens,
+    completion: session.tokens,
   });
   context.bodyEnded = socket.ended;
   context.socket = socket;

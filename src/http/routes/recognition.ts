@@ -37,6 +37,7 @@ import { disconnection, requestOrigin } from "../generation-response.ts";
 import { isForm } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
+import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
 
@@ -85,7 +86,7 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const origin = { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
   const { call, files, named } = await receive(deps, request);
   const report: RequestReport = {};
-  contexts.of(request).logFields = () => ({ finish: report.error ?? report.reason });
+  contexts.of(request).logFields = () => outcomeFields(report);
   const { signal } = disconnection(request);
   const labels = await labelsOf(deps, call, files, origin, signal);
   const { model, task, pages, maxPages } = call;

@@ -10,12 +10,7 @@ import {
   ResponseResource,
   ResponsesRequest,
 } from "../../contract/responses.ts";
-import {
-  decodeResponses,
-  decodeResponsesPrompt,
-  type History,
-  type ResponsesCall,
-} from "../../dialect/responses/decode.ts";
+import { decodeResponses, decodeResponsesPrompt, type ResponsesCall } from "../../dialect/responses/decode.ts";
 import { compacting, encodeCompacted } from "../../dialect/responses/compact.ts";
 import {
   encodeResponse,
@@ -25,7 +20,7 @@ import {
 } from "../../dialect/responses/encode.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
-import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
+import { inputItems, keptItems, listItems } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -33,13 +28,13 @@ import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
 import { EventLog } from "../../service/event-log.ts";
 import type { RequestReport } from "../../service/request.ts";
-import { ResponsesService } from "../../service/responses.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { disconnection, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
+import type { KeptAnswers } from "../kept-answers.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { beginResource } from "../response-resource.ts";
@@ -48,13 +43,13 @@ import { beginResource } from "../response-resource.ts";
 const PAGE = { usual: 20, most: 100 };
 
 /** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
-export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
+export const responsesRoutes = (
+  deps: AppDeps,
+  contexts: RequestContexts,
+  { tokenizer, answers }: { readonly tokenizer: TokenizerService; readonly answers: KeptAnswers },
+) => {
   const { config, clock } = deps;
-  const kept = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
-  const history: History = {
-    conversation: (id) => kept.get(id)?.conversation,
-    item: (id) => findOutputItem(kept.resources(), id),
-  };
+  const { responses: kept, conversations, history } = answers;
   const seconds = () => Math.floor(clock.wall() / 1000);
 
   const stored = (id: string | undefined) => {
@@ -67,13 +62,27 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
   const begin = (call: ResponsesCall, report: RequestReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
     const resource = beginResource(deps, id, call);
-    const input = inputItems(call.asked);
+    const input = inputItems(call.asked.input);
+    const goOn = continued(call, resource);
     kept.begin(id, () => report.cancel?.(), call.store ? { resource, input, ...(events && { events }) } : undefined);
     return {
       resource,
       names: functionNames(call.asked.tools),
       now: seconds,
-      onEnd: (end) => kept.end(id, end.resource, [...call.conversation, end.message]),
+      onEnd: (end) => {
+        kept.end(id, end.resource, [...call.conversation, end.message]);
+        goOn?.(end.resource);
+      },
+    };
+  };
+
+  /** What adds a turn to the conversation that a response goes on from. Throws SvcError `payload_too_large` where there is no room. */
+  const continued = ({ asked: { input } }: ResponsesCall, { conversation: named }: ResponseResource) => {
+    if (!named) return undefined;
+    const items = keptItems(input, history.item);
+    conversations.checkRoom(conversations.get(named.id), items);
+    return ({ status, output }: ResponseResource) => {
+      if (status === "completed" || status === "incomplete") conversations.append(named.id, [...items, ...output]);
     };
   };
 

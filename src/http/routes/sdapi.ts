@@ -35,6 +35,7 @@ import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
+import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** A request that is being drawn. */
@@ -55,7 +56,7 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     const context = contexts.of(request);
     const origin = requestOrigin(deps, contexts, request);
     const report: RequestReport = {};
-    context.logFields = () => ({ finish: report.error ?? report.reason, images: call.work.count });
+    context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
     const model =
       call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
     const entry = { id: origin.id, apiKey: context.apiKey, report };

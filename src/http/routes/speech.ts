@@ -13,6 +13,7 @@ import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { outcomeFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -56,7 +57,7 @@ async function speak(deps: AppDeps, contexts: RequestContexts, request: Request)
   const { work, voice, locale, model, events } = decodeSpeech(await deps.bodies.read(request, bodyCeilings.embeddings));
   const report: RequestReport = {};
   const context = contexts.of(request);
-  context.logFields = () => ({ finish: report.error ?? report.reason, phonemes: report.usage?.promptTokens });
+  context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });
   const { id, client, deadline } = requestOrigin(deps, contexts, request);
   const disconnect = disconnection(request);
   const spoken = deps.speech.speak(

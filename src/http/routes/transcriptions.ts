@@ -21,6 +21,7 @@ import { disconnection, requestOrigin, streamResponse } from "../generation-resp
 import { isForm } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
+import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
 
@@ -49,7 +50,7 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const { call, recording } = await readCall(deps, request, task);
   const report: RequestReport = {};
   const context = contexts.of(request);
-  context.logFields = () => ({ finish: report.error ?? report.reason, tokens: report.usage?.completionTokens });
+  context.logFields = () => ({ ...outcomeFields(report), completion: report.usage?.completionTokens });
   const disconnect = disconnection(request);
   const { model, work } = call;
   const run = { work, ...(model !== undefined && { model }), ...from };

@@ -136,6 +136,12 @@ export class KvCache {
     this.commands.push({ type: "trim", sequence: sequence.id, position });
   }
 
+  /** Clears a running request's tokens from its computed ones on, which are fewer than before. */
+  cut({ id, media, computed }: Sequence): void {
+    this.tree.trim(id, computed);
+    this.commands.push({ type: "trim", sequence: id, position: positionAt(media, computed), cells: computed });
+  }
+
   /** Reserves free cells for a chunk until it is done or abandoned. The caller has freed them. */
   reserve(cells: number): void {
     this.reserved = cells;
@@ -290,11 +296,24 @@ export class KvCache {
 
   private freeId(now: number, except?: number): number {
     const id = this.ids.next(now, except);
-    if (this.idle.has(id)) {
+    if (this.idle.has(id) && !this.move(id)) {
       this.offload(id, now);
       this.evict(id);
     }
     return id;
+  }
+
+  /** An idle sequence makes way for one that is to lie here: it goes to an id that is not in use. False if there is none, or it does not pay. */
+  private move(id: number): boolean {
+    const to = this.ids.unused();
+    const idle = this.idle.get(id);
+    const cells = this.tree.lengthOf(id);
+    if (to === undefined || !idle || !this.limits.canTrim || !this.copyPays(cells)) return false;
+    this.commands.push({ type: "copy", from: id, to, position: positionAt(idle.media, cells), cells });
+    this.tree.fork(to, id, cells);
+    this.idle.set(to, idle);
+    this.drop(id);
+    return true;
   }
 
   /** Frees cells at the end of an idle sequence, or all of it. */

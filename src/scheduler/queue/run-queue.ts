@@ -159,5 +159,4 @@ const awaitsPrefix = ({ awaits }: Sequence): boolean =>
   awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
 
 /** Cells that a request needs beyond those that it has. */
-const needs = (sequence: Sequence): number =>
-  sequence.remaining + Math.min(sequence.maxTokens - sequence.generated, HEADROOM);
+const needs = (sequence: Sequence): number => sequence.remaining + Math.min(sequence.left, HEADROOM);

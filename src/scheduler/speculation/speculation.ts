@@ -53,7 +53,7 @@ export class Speculation {
     if (this.limits.draftMax === 0 || streams === 0 || streams > this.mostStreams) return [];
     const most = Math.floor(MOST_ROWS / streams);
     const limitOf = (sequence: Sequence) => {
-      const left = Math.min(most, sequence.maxTokens - sequence.generated - 1);
+      const left = Math.min(most, sequence.left - 1);
       return !sequence.speculate || this.lookedUp(sequence, streams, left).length > 0 ? 0 : left;
     };
     const jobs = this.drafts.plan(decoding, limitOf, remaining);
@@ -77,7 +77,7 @@ export class Speculation {
     for (const sequence of decoding) {
       if (!sequence.speculate) continue;
       const left = Math.min(batch, cells - this.kv.runningCells, before + MOST_ROWS) - rows.length;
-      const limit = Math.min(sequence.maxTokens - sequence.generated - 1, left);
+      const limit = Math.min(sequence.left - 1, left);
       const lookedUp = this.lookedUp(sequence, streams, limit);
       const speculative = lookedUp.length > 0 ? "ngram" : "draft";
       const tokens = speculative === "ngram" ? lookedUp : this.drafts.next(sequence, limit);

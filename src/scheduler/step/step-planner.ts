@@ -122,7 +122,7 @@ export class StepPlanner {
     const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : MULTI_STEP_MS;
     const ms = Math.min(longest, this.limits.stallBudgetMs);
     const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
-    const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
+    const left = Math.min(...decoding.map((sequence) => sequence.left));
     const rows = this.limits.batch / decoding.length;
     const cells = (this.limits.cells - this.kv.runningCells) / streams.length;
     return Math.max(1, Math.floor(Math.min(steps, left, rows, cells)));

@@ -25,7 +25,7 @@ export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
   readonly maxLines: number;
-  /** Lines of this batch that are begun and not ended at most, be it that they wait to be asked again. */
+  /** Lines of this batch that are begun and not ended at most, those that wait for another attempt among them. */
   readonly linesAtOnce: number;
   /** Seconds that an output file is kept whose batch does not say; null: until it is deleted. */
   readonly keepSeconds: number | null;
@@ -42,7 +42,7 @@ export class BatchRun {
   /** Of the disk or the database, beside the main line of work. */
   private failure: { readonly error: unknown } | undefined;
   private saving: ReturnType<typeof setTimeout> | undefined;
-  /** Lines that want a place or have one, or wait to be asked again; and those that wait. */
+  /** Lines that want a place or have one, or wait for another attempt; and those that wait. */
   private lines = 0;
   private waiting = 0;
 
@@ -236,7 +236,7 @@ export class BatchRun {
     const { endpoint } = this.record();
     for await (const line of linesOf(Bun.file(this.deps.store.inputPath(this.id)).stream())) {
       if (isBlank(line)) continue;
-      const input = decodeInputLine(parseLine(line), endpoint);
+      const input = decodeInputLine(await parseLine(line), endpoint);
       if (!tally.has(input.customId)) yield input;
     }
   }

@@ -21,7 +21,7 @@ export interface BatchOptions {
   readonly folder: JobFolder;
   /** By endpoint. */
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
-  /** Waits before a line is asked again. */
+  /** Waits before a line's next attempt. */
   readonly pause: Pause;
   readonly clock: Clock;
   readonly log: Logger;
@@ -34,7 +34,7 @@ export interface BatchOptions {
   /** Seconds that batches are kept after their end, if their output is not kept longer; null: for ever. */
   readonly keepBatchSeconds: number | null;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
-  /** Told about a failure that nobody foresaw. */
+  /** Called with a failure that nobody foresaw. */
   readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 

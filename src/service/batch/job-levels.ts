@@ -7,7 +7,7 @@ import { withStorage } from "../../store/storage-error.ts";
 import type { JobLevels } from "../../telemetry/metrics.ts";
 import type { JobFolder } from "./job-folder.ts";
 
-/** Counts at `now`, in Unix seconds; undefined while the store cannot be read, which whoever uses it is told. */
+/** Counts at `now`, in Unix seconds; undefined while the store cannot be read, which its users report. */
 export function jobLevels(folder: JobFolder, now: number): JobLevels | undefined {
   try {
     return withStorage(() => countJobs(folder, now));

@@ -1,4 +1,4 @@
-// One line of a batch, asked until its answer says something about the line.
+// One line of a batch: attempts until an answer says something about the line.
 
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import type { InputLine } from "../../dialect/batches/decode.ts";
@@ -12,11 +12,11 @@ import type { Place, Slots } from "./slots.ts";
 export interface LineDeps {
   readonly slots: Slots;
   readonly answer: AnswerLine;
-  /** Waits before a line is asked again. */
+  /** Waits before a line's next attempt. */
   readonly pause: Pause;
-  /** Told when a line begins to wait for what has nothing to do with it, and when it is asked again. */
+  /** Called when a line begins to wait for what has nothing to do with it, and at its next attempt. */
   readonly onWait: (waits: boolean) => void;
-  /** Told about a failure of a line that nobody foresaw. */
+  /** Called with a failure of a line that nobody foresaw. */
   readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
@@ -25,7 +25,7 @@ const MOST_SUSPICIONS = 3;
 const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
 const isSuspicious = ({ code, details }: SvcError): boolean => SUSPECT.has(code) || details.sent === true;
 const RETRY_S = 1;
-/** What says nothing about the line: it is asked again. */
+/** What says nothing about the line: there is another attempt. */
 const TRANSIENT = new Set<string>([
   "server_busy",
   "engine_unavailable",
@@ -37,7 +37,7 @@ const TRANSIENT = new Set<string>([
 
 /**
  * The output of a line of the batch `client`, whatever it is; undefined when the signal is aborted first. It begins in
- * `place` and gives that back; while it waits to be asked again, it keeps nobody from one.
+ * `place` and gives that back; while it waits for another attempt, it keeps nobody from one.
  */
 export async function answerLine(
   { slots, answer, pause, onWait, onUnexpected }: LineDeps,
@@ -47,13 +47,13 @@ export async function answerLine(
   signal: AbortSignal,
 ): Promise<BatchOutputLine | undefined> {
   // Nobody would read a stream.
-  const { stream: _stream, ...asked } = body;
+  const { stream: _stream, ...request } = body;
   let suspicions = 0;
   for (let release: Place | undefined = place; release; release = await slots.take(signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {
-      return answeredLine(ids, await answer(asked, { id: ids.requestId, client }, signal));
+      return answeredLine(ids, await answer(request, { id: ids.requestId, client }, signal));
     } catch (error) {
       if (signal.aborted) return undefined;
       if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);

@@ -16,7 +16,7 @@ const MB = 1024 * 1024;
 const LONGEST_LINE = 100 * MB;
 
 /**
- * Writes a content to `path`; returns its size in bytes. `claim` is asked for room for each piece. Throws SvcError
+ * Writes a content to `path`; returns its size in bytes. `claim` reserves room for each piece. Throws SvcError
  * `payload_too_large`, `invalid_json` or `invalid_value` about the content, `server_busy` when `budget` is used up, what the
  * system throws, or what `chunks` or `claim` throws; then nothing is left behind. `isLines`: it must be JSON Lines.
  */
@@ -37,12 +37,12 @@ export async function receiveContent(
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > limits.bytes) throw tooLarge(limits.bytes);
-      if (isLines) for (const line of cutter.push(chunk)) check.see(line);
+      if (isLines) for (const line of cutter.push(chunk)) await check.see(line);
       claim(chunk.length);
       for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
     }
     if (isLines) {
-      for (const line of cutter.rest()) check.see(line);
+      for (const line of cutter.rest()) await check.see(line);
       check.end();
     }
     await handle.sync();
@@ -88,7 +88,7 @@ class LineCheck {
     return this.size;
   }
 
-  see(line: Line): void {
+  async see(line: Line): Promise<void> {
     if (isBlank(line)) return;
     if (++this.count > this.most) {
       throw refuse("invalid_value", `The file has more than ${this.most} lines, the limit set by --max-batch-lines.`);
@@ -97,7 +97,7 @@ class LineCheck {
     const size = `${bytes.length} bytes received`;
     let value: unknown;
     try {
-      value = parseLine(line);
+      value = await parseLine(line);
     } catch (error) {
       const what = error instanceof SyntaxError ? "valid JSON" : "valid UTF-8";
       throw refuse("invalid_json", `Line ${number} of the file is not ${what} (${size}).`);

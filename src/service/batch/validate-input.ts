@@ -27,17 +27,17 @@ export async function validateInput(
     signal.throwIfAborted();
     if (isBlank(line)) continue;
     total++;
-    const fault = total > mostLines ? tooMany(mostLines) : lineFault(line, endpoint, seen);
+    const fault = total > mostLines ? tooMany(mostLines) : await lineFault(line, endpoint, seen);
     if (fault) faults.push(fault);
     if (faults.length === MOST_FAULTS || total > mostLines) break;
   }
   return { total, faults };
 }
 
-function lineFault(line: Line, endpoint: string, seen: Set<string>): BatchFault | undefined {
+async function lineFault(line: Line, endpoint: string, seen: Set<string>): Promise<BatchFault | undefined> {
   const { number } = line;
   try {
-    const { customId } = decodeInputLine(parseLine(line), endpoint);
+    const { customId } = decodeInputLine(await parseLine(line), endpoint);
     if (!seen.has(customId)) {
       seen.add(customId);
       return undefined;

@@ -1,4 +1,4 @@
-// An utterance of a live session: recognised in pieces, in part while it goes on, and told when it is whole.
+// An utterance of a live session: recognised in pieces, in part while it goes on, and reported when it is whole.
 
 import type { SvcError } from "../../domain/errors.ts";
 import type { LiveEvent } from "../../domain/live.ts";

@@ -7,6 +7,8 @@ export interface Hub {
   readonly endpoint: string;
   readonly token?: string;
   readonly userAgent: string;
+  /** Where files of PyPI are, likewise; absent: at PyPI. */
+  readonly wheels?: string;
 }
 
 export interface Answer {

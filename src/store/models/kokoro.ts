@@ -1,7 +1,7 @@
 // Kokoro-82M as `svc pull kokoro` brings it: the model with 8-bit weights, and the voices whose languages somebody here can read
 // out. Apache-2.0.
 
-import type { KnownSet, PinnedFile } from "./known-sets.ts";
+import type { HubSet, PinnedFile } from "./known-sets.ts";
 
 /** A style of 256 numbers for each of 510 lengths. */
 const VOICE_BYTES = 522_240;
@@ -57,7 +57,7 @@ const MODEL: PinnedFile = {
   sha256: "fbae9257e1e05ffc727e951ef9b9c98418e6d79f1c9b6b13bd59f5c9028a1478",
 };
 
-export const KOKORO: KnownSet = {
+export const KOKORO: HubSet = {
   repos: [
     {
       repo: "onnx-community/Kokoro-82M-v1.0-ONNX",

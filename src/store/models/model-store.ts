@@ -1,5 +1,5 @@
-// The folder of downloaded models: `hub/owner/repository/…` and `url/name/…` hold their files, `manifests/` says which
-// belong together, `locks/` keeps two programs from downloading one file.
+// The folder of downloaded models: `hub/owner/repository/…`, `pypi/package/…` and `url/name/…` hold their files, `manifests/`
+// says which belong together, `locks/` keeps two programs from downloading one file.
 
 import {
   existsSync,

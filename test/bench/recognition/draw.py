@@ -12,9 +12,11 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 
 
 def wrapped(text, font, width):
+    """Lines of words, or of single characters where a language has no spaces but between sentences."""
+    spaced = any(len(word) < 12 for word in text.split())
     lines, line = [], ""
-    for word in text.split():
-        longer = f"{line} {word}".strip()
+    for word in text.split() if spaced else text.replace(" ", ""):
+        longer = f"{line} {word}".strip() if spaced else line + word
         if line and font.getlength(longer) > width:
             lines.append(line)
             line = word
@@ -26,7 +28,7 @@ def wrapped(text, font, width):
 def draw_text(job, image):
     """Paragraphs in columns, as far as there is room."""
     draw, size = ImageDraw.Draw(image), job["size"]
-    font = ImageFont.truetype(job["font"], size)
+    font = ImageFont.truetype(job["font"], size, index=job.get("face", 0))
     columns, margin, pitch = job.get("columns", 1), 60, round(size * 1.45)
     width = (image.width - 2 * margin - 40 * (columns - 1)) // columns
     lines = [line for paragraph in job["paragraphs"] for line in [*wrapped(paragraph, font, width), None]]

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { dice, pick, type Dice } from "../../support/dice.ts";
 import { paragraph, tableContent } from "./content.ts";
+import { LANGUAGES } from "./languages.ts";
 
 const FOLDER = "/usr/share/fonts/truetype";
 
@@ -28,6 +29,8 @@ export interface Job {
   readonly drawing: Readonly<Record<string, unknown>>;
   /** The cells of its table. */
   readonly rows?: readonly (readonly string[])[];
+  /** As Tesseract calls it; absent: English. */
+  readonly language?: string;
 }
 
 type Drawn = Readonly<Record<string, unknown>>;
@@ -78,6 +81,22 @@ function pageJob(group: string, change: Change, font: string, size: number, at: 
     drawing: { kind: "text", seed, font, size, width, height, paragraphs, ...change(at) },
   };
 }
+
+/** Ten pages each of other languages. */
+export const languageJobs = (): Job[] =>
+  Object.entries(LANGUAGES).flatMap(([language, { fonts, face, sentences }]) =>
+    fonts.flatMap((font, one) =>
+      SIZES.map((size, other): Job => {
+        const at = one * SIZES.length + other;
+        const paragraphs = sentences.map((_, first) =>
+          [0, 1, 2].map((next) => sentences[(first + next + at) % sentences.length]),
+        );
+        const place = { kind: "text", seed: at, width: 900, height: 1000 };
+        const drawing = { ...place, font, face, size, paragraphs: paragraphs.map((said) => said.join(" ")) };
+        return { group: `language ${language}`, name: `${language}-${at}`, drawing, language };
+      }),
+    ),
+  );
 
 /** Where a page of 900 × 1000 lies in a photograph. */
 function corners(at: number): number[][] {

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pythonWith } from "../../support/python.ts";
 import { FONTS, type Job } from "./jobs.ts";
+import { LANGUAGES } from "./languages.ts";
 
 const HERE = import.meta.dir;
 
@@ -16,8 +17,10 @@ export interface Page extends Job {
 /** What has to be there before pages are drawn and read; empty when all is. */
 export function missing(): string[] {
   const fonts = FONTS.flatMap(({ plain, bold }) => [plain, bold]).filter((font) => !existsSync(font));
+  const han = Object.values(LANGUAGES).some((language) => language.fonts.some((font) => !existsSync(font)));
   const packages = [
     ...(fonts.length > 0 ? ["fonts-dejavu", "fonts-liberation", "fonts-noto-core"] : []),
+    ...(han ? ["fonts-noto-cjk"] : []),
     ...(Bun.which("tesseract") === null ? ["tesseract-ocr"] : []),
     ...(Bun.which("python3") === null ? ["python3-venv"] : []),
   ];

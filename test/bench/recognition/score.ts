@@ -1,6 +1,10 @@
 // How much of a page was read right.
 
-const plain = (text: string): string => text.normalize("NFKC").replace(/\s+/g, " ").trim();
+/** Between these, spaces mean nothing. */
+const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー、。]`;
+const BETWEEN = new RegExp(`(?<=${UNSPACED}) | (?=${UNSPACED})`, "gu");
+
+const plain = (text: string): string => text.normalize("NFKC").replace(/\s+/g, " ").replace(BETWEEN, "").trim();
 
 /** Letters that are wrong, missing or too many, of `said`; runs of white space count as one. */
 export function letterErrors(said: string, heard: string): { readonly errors: number; readonly letters: number } {

@@ -1,11 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { EmbeddingEngine } from "../../../src/engine/embedding/embedding-engine.ts";
+import { testLaunch } from "../../support/launch.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/embedder-process.ts", import.meta.url));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const engines: EmbeddingEngine[] = [];
 const PATIENCE_MS = 60_000;
 
@@ -15,14 +14,7 @@ function create(modelPath = "model", loadTimeoutMs = 30_000, idleMs = 0): Embedd
   const engine = new EmbeddingEngine({
     engine: { libraries: process.cwd(), modelPath, kind: "embed", ...sizes, ...rest },
     model: { id: "fake", created: 7, dimensions: 2 },
-    launch: {
-      command: () => [process.execPath, fixture],
-      env: { PATH: "/usr/bin:/bin" },
-      loadTimeoutMs,
-      engineTimeoutMs: 0,
-      log: silent,
-      clock: systemClock,
-    },
+    launch: testLaunch({ command: () => [process.execPath, fixture], loadTimeoutMs }),
     idleMs,
   });
   engines.push(engine);

@@ -6,14 +6,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileName } from "../../../ffi/runtime/library.ts";
 import { developmentLibraries, nativeFiles } from "../../../ffi/runtime/native-files.ts";
-import { systemClock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { ImageEvent, ImageWork } from "../../../src/domain/image.ts";
-import { ImageEngine, type ImageEngineOptions } from "../../../src/engine/image/image-engine.ts";
+import { ImageEngine } from "../../../src/engine/image/image-engine.ts";
+import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
+import type { Launch } from "../../../src/engine/process/supervisor-options.ts";
 import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
 import { until } from "../../http/harness.ts";
 import { isBuilt, pixelAt, SIDE } from "../../native/image-harness.ts";
+import { testLaunch } from "../../support/launch.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
 
@@ -31,8 +33,7 @@ afterEach(async () => {
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 
 /** `bytes`: of the model's files. */
-function create(changes: Partial<ImageEngineOptions> = {}, bytes = 15_000_000): ImageEngine {
-  const main = join(import.meta.dir, "../../../src/main.ts");
+function create(launch: Partial<Launch> = {}, bytes = 15_000_000): ImageEngine {
   const { model, textEncoder, taesd } = nativeFiles("").embeddedImages;
   const engine = new ImageEngine({
     engine: {
@@ -53,17 +54,8 @@ function create(changes: Partial<ImageEngineOptions> = {}, bytes = 15_000_000): 
       demo: { width: SIDE, height: SIDE },
     },
     model: { id: "svc-draw", created: 7 },
-    launch: {
-      command: (kind) => [process.execPath, main, "__engine", kind],
-      env: { PATH: "/usr/bin:/bin", HOME: dirname(folder) },
-      loadTimeoutMs: 60_000,
-      engineTimeoutMs: 0,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
-      clock: systemClock,
-    },
+    launch: testLaunch({ env: { PATH: "/usr/bin:/bin", HOME: dirname(folder) }, ...launch }),
     idleMs: 0,
-    availableBytes: () => 1e12,
-    ...changes,
   });
   engines.push(engine);
   return engine;
@@ -195,11 +187,11 @@ describe.skipIf(!isBuilt)("the image engine", () => {
   );
 
   test("is not loaded where memory cannot hold it", async () => {
-    const engine = create({ availableBytes: () => 3.14e9 }, 7.4e9);
+    const engine = create({ memory: new MemoryBudget(() => 3.14e9) }, 7.4e9);
     const refusal = await run(engine, work()).then(String, (error: Error) => error);
     expect(refusal).toMatchObject({
       code: "engine_unavailable",
-      message: "The image model needs 7.4 GB of memory for its weights alone; 3.1 GB are free.",
+      message: "The model svc-draw needs 7.4 GB of memory for its weights alone; 3.1 GB are free.",
     });
     expect(engine.status().state).toBe("unloaded");
   });

@@ -25,6 +25,7 @@ const painter: Painter = {
   multiple: 64,
   needsImage: false,
   scheduler: "discrete",
+  scale: 1,
   adapters: [{ name: "ink", path: "/ink.safetensors" }],
 };
 const work: ImageWork = {
@@ -126,4 +127,19 @@ test("what a model is used to goes by its family, and by a name that says that f
   expect(habitsOf("Z-Image", "z-image-Q4_K")).toMatchObject({ steps: 28, guidance: 4 });
   expect(habitsOf("Flux.2 klein", "klein")).toMatchObject({ largestSide: 2048, steps: 4 });
   expect(habitsOf("Something new", "x")).toMatchObject({ size: { width: 1024 } });
+});
+
+test("what makes images larger does so by its own factor or a smaller one, whatever their sides are", () => {
+  const upscaler: Painter = {
+    ...painter,
+    model: { ...model, size: { width: 8192, height: 8192 }, largestSide: 8192 },
+    multiple: 1,
+    needsImage: true,
+    scale: 4,
+  };
+  const sizes = (upscale: NonNullable<ImageWork["upscale"]>) =>
+    sizesOf(planOf({ ...work, edit: { image }, upscale }, upscaler), upscaler, { width: 33, height: 17 });
+  expect(sizes({})).toEqual({ drawn: { width: 33, height: 17 }, delivered: { width: 132, height: 68 } });
+  expect(sizes({ scale: 1.5 }).delivered).toEqual({ width: 50, height: 26 });
+  expect(refused({ edit: { image }, upscale: { scale: 4 } }, { ...upscaler, scale: 2 })).toBe("scale");
 });

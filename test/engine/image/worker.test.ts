@@ -1,43 +1,71 @@
 // The loop of an image engine over a library that draws nothing: whose turn it is, and how an image is stopped.
 
 import { expect, test } from "bun:test";
-import type { DrawOptions, DrawState, ImageLibrary, ImageTraits } from "../../../ffi/image/api.ts";
+import {
+  ImageError,
+  type DrawOptions,
+  type DrawState,
+  type ImageLibrary,
+  type ImageTraits,
+} from "../../../ffi/image/api.ts";
 import type { ImageModel, ImageWork } from "../../../src/domain/image.ts";
 import { ImageWorker } from "../../../src/engine/image/child/worker.ts";
 import type { FromPainter } from "../../../src/engine/image/protocol.ts";
 import { until } from "../../http/harness.ts";
 
-/** Does a step each time it is looked at. */
+interface Drawing extends DrawOptions {
+  step: number;
+  state: "drawing" | "paused";
+}
+
+/** Does a step each time it is looked at, and lets time pass with it. */
 class FakePainter implements ImageLibrary {
-  /** The descriptions that were begun, in their order. */
+  /** The descriptions that were begun, went on and were done, in their order. */
   readonly begun: string[] = [];
+  readonly resumed: string[] = [];
+  readonly done: string[] = [];
   stops = 0;
-  private drawing: DrawOptions | undefined;
-  private step = 0;
+  private readonly drawings = new Map<number, Drawing>();
+
+  constructor(private readonly pass: () => void) {}
 
   start(options: DrawOptions): void {
-    if (this.drawing) throw new Error("another image is drawn");
+    this.checkFree();
     this.begun.push(options.prompt);
-    this.drawing = options;
-    this.step = 0;
+    this.drawings.set(options.owner, { ...options, step: 0, state: "drawing" });
   }
-  state(): DrawState {
-    if (!this.drawing) return "none";
-    return this.step < this.drawing.steps ? "drawing" : "done";
+  pause(owner: number): void {
+    this.of(owner).state = "paused";
   }
-  progress() {
-    const { steps = 0, width = 0, height = 0 } = this.drawing ?? {};
-    if (this.step < steps) this.step++;
-    return { step: this.step, steps, previews: 0, width, height };
+  resume(owner: number): void {
+    this.checkFree();
+    const drawing = this.of(owner);
+    drawing.state = "drawing";
+    this.resumed.push(drawing.prompt);
   }
-  take(): Uint8Array {
-    const { width = 0, height = 0 } = this.drawing ?? {};
-    this.drawing = undefined;
+  state(owner: number): DrawState {
+    const drawing = this.drawings.get(owner);
+    if (!drawing) return "none";
+    return drawing.step < drawing.steps ? drawing.state : "done";
+  }
+  progress(owner: number) {
+    const drawing = this.of(owner);
+    const { steps, width, height } = drawing;
+    if (drawing.step < steps && drawing.state === "drawing") {
+      drawing.step++;
+      this.pass();
+    }
+    return { step: drawing.step, steps, previews: 0, width, height };
+  }
+  take(owner: number): Uint8Array {
+    const { width, height, prompt } = this.of(owner);
+    this.done.push(prompt);
+    this.drawings.delete(owner);
     return new Uint8Array(width * height * 3);
   }
-  stop(): void {
+  stop(owner: number): void {
     this.stops++;
-    this.drawing = undefined;
+    this.drawings.delete(owner);
   }
   preview = () => new Uint8Array();
   loadPoll = () => ({ state: "ready" }) as const;
@@ -46,6 +74,16 @@ class FakePainter implements ImageLibrary {
   loadStart() {}
   listenForAborts() {}
   unload() {}
+
+  private of(owner: number): Drawing {
+    const drawing = this.drawings.get(owner);
+    if (!drawing) throw new ImageError("no image is drawn", "failed");
+    return drawing;
+  }
+
+  private checkFree(): void {
+    if (this.drawings.values().some(({ state }) => state === "drawing")) throw new Error("another image is computed");
+  }
 }
 
 const traits: ImageTraits = {
@@ -60,6 +98,7 @@ const traits: ImageTraits = {
   scheduler: "simple",
   samplers: ["euler"],
   schedulers: ["simple"],
+  scale: 1,
 };
 const model: ImageModel & { name: string } = {
   name: "fake",
@@ -77,13 +116,14 @@ const model: ImageModel & { name: string } = {
   edits: { image: true, mask: true, references: false },
 };
 
-function start() {
-  const library = new FakePainter();
+/** `stepMs`: that a step takes. */
+function start(stepMs = 0) {
+  let now = 0;
+  const library = new FakePainter(() => void (now += stepMs));
   const sent: FromPainter[] = [];
-  const painter = { model, multiple: 8, needsImage: false, scheduler: "simple", adapters: [] };
-  const worker = new ImageWorker({ library, traits, painter, threads: () => 1 }, model, (message) =>
-    sent.push(message),
-  );
+  const painter = { model, multiple: 8, needsImage: false, scheduler: "simple", scale: 1, adapters: [] };
+  const tools = { library, traits, painter, threads: () => 1, now: () => now };
+  const worker = new ImageWorker(tools, model, (message) => sent.push(message));
   let key = 0;
   return {
     library,
@@ -118,7 +158,68 @@ test("a client that comes while another has many waiting waits for one of them a
   submit("bob 1", "bob");
   await Bun.sleep(0);
   for (let turn = 0; turn < 2; turn++) await worker.step();
-  expect(library.begun).toContain("bob 1");
+  expect(library.begun).toEqual(["ada 1", "bob 1", "ada 2"]);
+});
+
+test("a long image pauses for a short one of another client, and loses nothing", async () => {
+  const { library, worker, sent, submit, ended } = start(100);
+  const long = submit("long", "ada", { steps: 40 });
+  submit("long 2", "ada", { steps: 40 });
+  await Bun.sleep(0);
+  const drawing = worker.step();
+  await until(() => library.begun.length === 1);
+  submit("short", "bob");
+  await drawing;
+  await worker.step();
+  expect(library.done).toEqual(["short"]);
+  await worker.step();
+  expect(library.done).toEqual(["short", "long"]);
+  expect(library.begun).toEqual(["long", "short"]);
+  expect(library.resumed).toEqual(["long"]);
+  expect(ended().map(({ event }) => event.type)).toEqual(["image", "image"]);
+  const own = sent
+    .flatMap((message) => (message.type === "events" ? message.outputs : []))
+    .filter(({ key }) => key === long);
+  const steps = own.flatMap(({ events }) => events.flatMap((event) => (event.type === "progress" ? [event.step] : [])));
+  expect(steps).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
+  expect(sent.filter(({ type }) => type === "started")).toHaveLength(2);
+});
+
+test("an image does not pause for a client's own next one, nor for one that takes longer", async () => {
+  const { library, worker, submit, ended } = start(100);
+  submit("first", "ada", { steps: 40 });
+  submit("own", "ada");
+  submit("longer", "bob", { steps: 80 });
+  await Bun.sleep(0);
+  while (ended().length < 3) await worker.step();
+  expect(library.done).toEqual(["first", "own", "longer"]);
+  expect(library.resumed).toEqual(["longer"]);
+});
+
+test("clients with short images leave one with a long image as much time as they have", async () => {
+  const { library, worker, submit, ended } = start(500);
+  // Ten seconds beside three each.
+  submit("long", "ada", { steps: 20 });
+  await Bun.sleep(0);
+  for (let shorts = 0; !library.done.includes("long");) {
+    submit(`short ${++shorts}`, "bob", { steps: 6 });
+    await Bun.sleep(0);
+    await worker.step();
+  }
+  expect(ended().length).toBeLessThanOrEqual(5);
+});
+
+test("an image that has paused is stopped when nobody wants it", async () => {
+  const { library, worker, submit, ended } = start(100);
+  const long = submit("long", "ada", { steps: 40 });
+  submit("short", "bob");
+  await Bun.sleep(0);
+  await worker.step();
+  expect(library.state(long)).toBe("paused");
+  worker.cancel(long);
+  expect(library.state(long)).toBe("none");
+  while (ended().length < 1) await worker.step();
+  expect(library.done).toEqual(["short"]);
 });
 
 test("an image that is cancelled ends between its steps, one that waits is never begun, and the next one is drawn", async () => {

@@ -2,10 +2,9 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { systemClock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { Supervisor } from "../../../src/engine/process/supervisor.ts";
-import { createLogger } from "../../../src/telemetry/log.ts";
+import { testLaunch } from "../../support/launch.ts";
 import { childrenOf } from "../../support/processes.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
 
@@ -20,14 +19,7 @@ function start(prepare: () => Promise<void> | undefined): Counter {
     model: "abacus",
     load: () => ({ libraries: import.meta.dir, loadMs: 0 }),
     prepare,
-    launch: {
-      command: () => [process.execPath, join(import.meta.dir, "counting-kind.ts")],
-      env: { ...process.env } as Record<string, string>,
-      loadTimeoutMs: 20_000,
-      engineTimeoutMs: 0,
-      log: createLogger({ level: "error", format: "text", write: () => {}, now: Date.now }),
-      clock: systemClock,
-    },
+    launch: testLaunch({ command: () => [process.execPath, join(import.meta.dir, "counting-kind.ts")] }),
     start: "lazy",
     idleMs: 0,
   });

@@ -1,97 +1,24 @@
 // The supervisor over a real process that counts in native code: what every kind of engine gets from it.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { systemClock, type Timers } from "../../../src/domain/clock.ts";
-import { SvcError } from "../../../src/domain/errors.ts";
-import { Supervisor } from "../../../src/engine/process/supervisor.ts";
-import type { SupervisorOptions } from "../../../src/engine/process/supervisor-options.ts";
-import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
 import { until } from "../../http/harness.ts";
 import { childrenOf, openFiles } from "../../support/processes.ts";
-import { TestClock } from "../../support/test-clock.ts";
-import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
+import type { CountingJob } from "./counting-kind.ts";
+import {
+  count,
+  ENDLESS,
+  errors,
+  failure,
+  live,
+  notes,
+  PROGRAM,
+  running,
+  start,
+  stopCounters,
+  type Counter,
+} from "./counters.ts";
 
-type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
-type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingEvent, never>>;
-
-const PROGRAM = join(import.meta.dir, "counting-kind.ts");
-const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
-/** What operators are told of failures. */
-const errors: { message: string; fields: LogFields | undefined }[] = [];
-/** Lines of lesser levels, but for those at `debug`. */
-const notes: string[] = [];
-const log: Logger = {
-  debug() {},
-  info: (message) => void notes.push(`info ${message}`),
-  warn: (message) => void notes.push(`warn ${message}`),
-  error: (message, fields) => void errors.push({ message, fields }),
-};
-const counters: Counter[] = [];
-
-afterEach(async () => {
-  await Promise.all(counters.splice(0).map((counter) => counter.stop()));
-  errors.length = notes.length = 0;
-});
-
-interface Setting extends Policy {
-  readonly loadMs?: number;
-  readonly crash?: true;
-  readonly loadTimeoutMs?: number;
-  readonly engineTimeoutMs?: number;
-  readonly clock?: Timers;
-  readonly command?: readonly string[];
-}
-
-const COMMAND = [process.execPath, PROGRAM];
-
-function start(setting: Setting = {}): Counter {
-  const { loadMs = 0, crash, loadTimeoutMs = 20_000, engineTimeoutMs = 0, ...others } = setting;
-  const { clock = systemClock, command = COMMAND, ...policy } = others;
-  const counter: Counter = new Supervisor({
-    kind: "counting",
-    model: "abacus",
-    load: () => ({ libraries: import.meta.dir, loadMs, ...(crash && { crash }) }),
-    launch: {
-      command: () => command,
-      env: { ...process.env } as Record<string, string>,
-      loadTimeoutMs,
-      engineTimeoutMs,
-      log,
-      clock,
-    },
-    start: "lazy",
-    idleMs: 0,
-    ...policy,
-  });
-  counters.push(counter);
-  if (policy.start === "eager") counter.start();
-  return counter;
-}
-
-const live = () => new AbortController().signal;
-
-async function count(counter: Counter, job: CountingJob, signal = live(), id = "") {
-  const events = [];
-  for await (const event of counter.run(job, signal, id)) events.push(event);
-  return events;
-}
-
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => "none",
-    (error: unknown) => (error instanceof SvcError ? error.code : error),
-  );
-
-/** A job in the middle of its work. */
-async function running(counter: Counter, job = ENDLESS, signal = live(), id = "") {
-  const events = counter.run(job, signal, id);
-  for (;;) {
-    const { value, done } = await events.next();
-    if (done) throw new Error("it ended");
-    if (value.type === "counted") return events;
-  }
-}
+afterEach(stopCounters);
 
 describe("a lazy engine", () => {
   test("starts with its first job, with progress, and keeps its process", async () => {
@@ -330,134 +257,6 @@ describe("a process that goes on with what nobody waits for", () => {
     expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
     await Bun.sleep(graceMs + 100);
     expect(childrenOf(process.pid)).toContain(pid);
-  });
-});
-
-describe("a process that stands still", () => {
-  /** Lets seconds pass, one after the other, until this is so. */
-  const passUntil = async (clock: TestClock, holds: () => boolean) => {
-    for (; !holds(); await Bun.sleep(1)) clock.pass(1000);
-  };
-  const stop = (counter: Counter, before: readonly number[]) => {
-    const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
-    process.kill(pid, "SIGSTOP");
-    return { goOn: () => process.kill(pid, "SIGCONT"), stalled: () => counter.status().state === "stalled" };
-  };
-
-  test("is told as stalled, refuses new jobs, and loses nothing when it goes on", async () => {
-    const before = childrenOf(process.pid);
-    const clock = new TestClock();
-    const counter = start({ clock, engineTimeoutMs: 3_600_000 });
-    const events = await running(counter, { to: 3_000_000 });
-    const { goOn, stalled } = stop(counter, before);
-    await passUntil(clock, stalled);
-    const status = counter.status();
-    expect(status).toMatchObject({ state: "stalled", running: 1, restarts: 0 });
-    expect(clock.wall() - (status.stalledSince ?? 0)).toBeGreaterThanOrEqual(10_000);
-    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 10 } });
-    for (let seconds = 0; seconds < 100; seconds++) clock.pass(1000);
-    goOn();
-    expect((await Array.fromAsync(events)).at(-1)).toEqual({ type: "done", count: 3_000_000, cancelled: false });
-    expect(counter.status()).toMatchObject({ state: "ready", restarts: 0 });
-    expect(counter.status()).not.toHaveProperty("stalledSince");
-    expect((await count(counter, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
-    expect(notes).toEqual(["warn beads", "warn engine stalled", "warn engine is back"]);
-  });
-
-  test("for longer than it may is killed: its job fails, others go to its successor", async () => {
-    const clock = new TestClock();
-    const counter = start({ clock, engineTimeoutMs: 60_000 });
-    await count(counter, { to: 1 });
-    const [lost, kept] = [count(counter, { to: 1, hang: true }), count(counter, { to: 4 })];
-    let failed: unknown;
-    lost.catch((error: unknown) => (failed = error));
-    await until(() => counter.status().running === 1);
-    await passUntil(clock, () => failed !== undefined);
-    expect(failed).toMatchObject({
-      code: "engine_crashed",
-      message: "The model engine gave no sign of life for 60 s while computing this request.",
-    });
-    expect((await kept).at(-1)).toMatchObject({ count: 4 });
-    const reason = "The engine process gave no sign of life for 60 s and was killed.";
-    expect(counter.status()).toMatchObject({ state: "ready", restarts: 1, lastError: reason });
-    expect(errors).toEqual([{ message: "engine process ended", fields: expect.objectContaining({ reason }) }]);
-  });
-
-  test("in a computation that should be told of is replaced soon: that is its job's fault, and nobody else's", async () => {
-    const clock = new TestClock();
-    const counter = start({ clock, engineTimeoutMs: 60_000, longestSilenceMs: 15_000 });
-    let isOver = false;
-    const hung = failure(count(counter, { to: 1, hang: true })).finally(() => (isOver = true));
-    const kept = count(counter, { to: 4 });
-    await until(() => counter.status().running === 1);
-    await passUntil(clock, () => isOver);
-    expect([await hung, (await kept).at(-1)]).toMatchObject(["engine_crashed", { count: 4 }]);
-    expect([errors, counter.status()]).toMatchObject([[], { state: "ready", restarts: 0 }]);
-  });
-
-  test("while it loads is killed when there is no progress for as long, and the file is named", async () => {
-    const clock = new TestClock();
-    const counter = start({ start: "eager", loadMs: 4_000_000, clock, engineTimeoutMs: 60_000 });
-    const failed = counter.ready().catch((error: unknown) => error);
-    // It is loading by then.
-    await until(() => notes.includes("warn beads"));
-    await passUntil(clock, () => counter.status().state === "failed");
-    expect(String(await failed)).toContain(
-      "/models/abacus could not be loaded: The engine process made no progress for 60 s while loading and was killed.",
-    );
-  });
-
-  /** The engine is killed before anything is heard that it said while this process did nothing. */
-  const killUnheard = (clock: TestClock) => {
-    Bun.sleepSync(1500);
-    for (let seconds = 0; seconds < 60; seconds++) clock.pass(1000);
-  };
-
-  test("is not back because of what it said before it was killed", async () => {
-    const clock = new TestClock();
-    const counter = start({ clock, engineTimeoutMs: 60_000 });
-    await count(counter, { to: 1 });
-    killUnheard(clock);
-    const states = new Set<string>();
-    await until(() => {
-      const { state, lastError } = counter.status();
-      if (lastError === undefined) states.add(state);
-      return lastError !== undefined;
-    });
-    expect([...states]).toEqual(["stalled"]);
-    expect(notes).not.toContain("warn engine is back");
-  });
-
-  test("while it loads is not ready because of what it said before it was killed", async () => {
-    const clock = new TestClock();
-    const counter = start({ start: "eager", clock, engineTimeoutMs: 60_000 });
-    const failed = counter.ready().catch((error: unknown) => error);
-    await until(() => notes.includes("warn beads"));
-    killUnheard(clock);
-    expect(String(await failed)).toContain("made no progress for 60 s while loading and was killed");
-  });
-
-  test("is nobody's fault when it is dead: its successor is watched alone", async () => {
-    const clock = new TestClock();
-    const counter = start({ clock, engineTimeoutMs: 60_000 });
-    await count(counter, { to: 1 });
-    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
-    for (let round = 0; round < 3; round++) {
-      await count(counter, { to: 1 });
-      for (let seconds = 0; seconds < 6; seconds++) clock.pass(1000);
-    }
-    expect(notes).not.toContain("warn engine stalled");
-  });
-
-  test("is not what it looks like when it was this process or the whole machine that did", async () => {
-    const clock = new TestClock();
-    const counter = start({ clock, engineTimeoutMs: 60_000 });
-    await count(counter, { to: 1 });
-    clock.pass(3_600_000);
-    expect(counter.status().state).toBe("ready");
-    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
-    expect(counter.status().restarts).toBe(0);
   });
 });
 

@@ -44,6 +44,36 @@ function watch(limitMs: number, pulse: () => Pulse | undefined = () => undefined
   return { clock, told, watchdog };
 }
 
+test("a computation is given up by what it had of a processor, however long that takes, and where that is unknown by time", () => {
+  const given: string[] = [];
+  /** Given up after so many seconds with a share of a processor. */
+  const after = (share: number | undefined) => {
+    const clock = new SteppedClock();
+    let seconds = 0;
+    let end: number | undefined;
+    new Watchdog({
+      clock,
+      limitMs: 60_000,
+      longestComputingMs: 15_000,
+      processorMs: () => share && clock.now() * share,
+      pulse: () => undefined,
+      onStalled() {},
+      onRecovered() {},
+      onTimeout: (hasComputed) => {
+        end = seconds;
+        given.push(hasComputed ? "computed" : "silent");
+      },
+    });
+    while (end === undefined) {
+      seconds++;
+      clock.pass(1);
+    }
+    return end;
+  };
+  expect([1, 2, 0.5, undefined, 0.1].map(after)).toEqual([15, 15, 30, 15, 60]);
+  expect(given).toEqual(["computed", "computed", "computed", "computed", "silent"]);
+});
+
 test("an engine is stalled after ten silent seconds, back when it is heard, and given up at the limit, once", () => {
   const { clock, told, watchdog } = watch(60_000);
   clock.pass(9);

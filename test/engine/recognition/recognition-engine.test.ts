@@ -10,6 +10,7 @@ import type { RecognitionEvent, RecognitionWork } from "../../../src/domain/reco
 import { RecognitionEngine } from "../../../src/engine/recognition/recognition-engine.ts";
 import { until } from "../../http/harness.ts";
 import { endlessPage } from "../../hostile/hostile-documents.ts";
+import { testLaunch } from "../../support/launch.ts";
 import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
@@ -25,18 +26,10 @@ afterEach(async () => {
 });
 
 function create(processes = 1, clock: Timers = systemClock, engineTimeoutMs = 0): RecognitionEngine {
-  const main = join(import.meta.dir, "../../../src/main.ts");
   const engine = new RecognitionEngine({
     engine: { libraries: folder },
     model: { id: "tesseract", created: 7 },
-    launch: {
-      command: (kind) => [process.execPath, main, "__engine", kind],
-      env: { PATH: "/usr/bin:/bin" },
-      loadTimeoutMs: 60_000,
-      engineTimeoutMs,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
-      clock,
-    },
+    launch: testLaunch({ engineTimeoutMs, clock }),
     idleMs: 0,
     processes,
   });

@@ -5,7 +5,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import type { RecognizedPage } from "../../../src/domain/recognition.ts";
 import { Watch } from "../../../src/engine/recognition/child/watch.ts";
 import { RecognitionWorker } from "../../../src/engine/recognition/child/worker.ts";
-import type { DocumentFile, FromRecognizer, PageJob } from "../../../src/engine/recognition/protocol.ts";
+import type { DocumentFile, FromRecognizer, OpeningJob, PageJob } from "../../../src/engine/recognition/protocol.ts";
 
 const pageOf = (path: string, number: number): RecognizedPage => ({
   number,
@@ -45,24 +45,60 @@ function create(read: (path: string, page: number) => Promise<void> = async () =
 
 const page = (path: string, number = 1, client?: string, isLast = false): PageJob => ({
   document: { id: 1, path, field: "file" },
-  page: { number, task: {}, isLast },
+  task: {},
+  page: number,
+  isLast,
   ...(client !== undefined && { client }),
 });
 
-test("a page is accepted, started and answered; a document without a page is counted", async () => {
-  const { worker, sent } = create();
-  worker.submit(1, { document: { id: 1, path: "a", field: "file" } });
-  worker.submit(2, page("a", 2));
+const opening = (path: string, wanted: OpeningJob["wanted"] = { maxPages: 9 }, client?: string): PageJob => ({
+  document: { id: 1, path, field: "file" },
+  task: {},
+  wanted,
+  readers: 1,
+  ...(client !== undefined && { client }),
+});
+
+test("a document's pages are counted, and the first that is wanted is read in the same turn", async () => {
+  const { worker, sent, order } = create();
+  worker.submit(1, opening("a", { pages: [{ first: 2, last: 3 }], maxPages: 9 }));
+  worker.submit(2, page("a", 3));
   await worker.step();
   await worker.step();
+  const counted = { type: "counted" as const, pages: 3, wanted: [2, 3] };
   expect(sent).toEqual([
     { type: "accepted", key: 1, event: { type: "accepted" } },
     { type: "accepted", key: 2, event: { type: "accepted" } },
     { type: "started", keys: [1] },
-    { type: "events", outputs: [], finished: [{ key: 1, event: { type: "counted", pages: 3 } }] },
+    { type: "events", outputs: [{ key: 1, events: [counted] }], finished: [] },
+    { type: "events", outputs: [], finished: [{ key: 1, event: { type: "page", page: pageOf("a", 2) } }] },
     { type: "started", keys: [2] },
-    { type: "events", outputs: [], finished: [{ key: 2, event: { type: "page", page: pageOf("a", 2) } }] },
+    { type: "events", outputs: [], finished: [{ key: 2, event: { type: "page", page: pageOf("a", 3) } }] },
   ]);
+  expect(order).toEqual(["a2", "a3"]);
+});
+
+test("pages that are not there, and more than are wanted, are refused when they are counted", async () => {
+  const { worker, sent, order } = create();
+  worker.submit(1, opening("a", { pages: [{ first: 4 }], maxPages: 9 }));
+  worker.submit(2, opening("a", { maxPages: 2 }));
+  await worker.step();
+  await worker.step();
+  const refusals = sent.flatMap((message) => (message.type === "rejected" ? [[message.code, message.param]] : []));
+  expect(refusals).toEqual([
+    ["invalid_value", "pages"],
+    ["unprocessable_media", "max_pages"],
+  ]);
+  expect(order).toEqual([]);
+});
+
+test("who comes while another's page is read is next, with all that a document of one page needs", async () => {
+  const { worker, order } = create();
+  for (const key of [1, 2, 3]) worker.submit(key, page(`long${key}-`, 1, "many"));
+  await worker.step();
+  worker.submit(4, opening("short", { pages: [{ first: 1, last: 1 }], maxPages: 9 }, "one"));
+  await worker.step();
+  expect(order).toEqual(["long1-1", "short1", "close"]);
 });
 
 test("nothing is held of a document when its last page was read", async () => {

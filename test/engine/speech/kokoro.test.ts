@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { SpeechWork } from "../../../src/domain/speech.ts";
 import { Kokoro } from "../../../src/engine/speech/child/kokoro.ts";
 import { fakeProgram, NOTES, type FakeProgram } from "../../support/fake-program.ts";
-import { kokoroBytes, voiceBytes } from "../../support/onnx-bytes.ts";
+import { kokoroBytes, voiceBytes } from "../../support/kokoro-bytes.ts";
 
 const words = join(import.meta.dir, "../../../vendor/.build/speech/current");
 const isBuilt = existsSync(words);

@@ -3,11 +3,11 @@
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { SpeechEvent, SpeechFormat } from "../../../src/domain/speech.ts";
 import { SpeechEngine } from "../../../src/engine/speech/speech-engine.ts";
 import { fakeProgram, NOTES, tone } from "../../support/fake-program.ts";
+import { testLaunch } from "../../support/launch.ts";
 
 const PATIENCE_MS = 60_000;
 const clean: (() => unknown)[] = [];
@@ -25,14 +25,7 @@ function start(script: string) {
   const engine = new SpeechEngine({
     engine: { libraries: process.cwd(), source: { type: "program", program } },
     model: { id: "espeak-ng", created: 0, origin: "program", voices: async () => [] },
-    launch: {
-      command: (kind) => [process.execPath, join(import.meta.dir, "../../../src/main.ts"), "__engine", kind],
-      env: { PATH: "/usr/bin:/bin" },
-      loadTimeoutMs: 30_000,
-      engineTimeoutMs: 0,
-      log: { debug() {}, info: note, warn: note, error: note },
-      clock: systemClock,
-    },
+    launch: testLaunch({ log: { debug() {}, verbose() {}, info: note, warn: note, error: note } }),
     idleMs: 0,
   });
   clean.push(

@@ -2,13 +2,12 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { SpeechEvent, SpeechWork } from "../../../src/domain/speech.ts";
 import { SpeechEngine } from "../../../src/engine/speech/speech-engine.ts";
+import { testLaunch } from "../../support/launch.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/speaker-process.ts", import.meta.url));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const PATIENCE_MS = 60_000;
 const engines: SpeechEngine[] = [];
 
@@ -21,14 +20,7 @@ function create(voice = "hum"): SpeechEngine {
       origin: "model",
       voices: async () => [{ id: "hum", name: "Hum", locale: "en-US", gender: "unspecified", quality: "compact" }],
     },
-    launch: {
-      command: () => [process.execPath, fixture],
-      env: { PATH: "/usr/bin:/bin" },
-      loadTimeoutMs: 30_000,
-      engineTimeoutMs: 0,
-      log: silent,
-      clock: systemClock,
-    },
+    launch: testLaunch({ command: () => [process.execPath, fixture] }),
     idleMs: 0,
   });
   engines.push(engine);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { AdapterSet } from "../../../src/domain/adapters.ts";
 import { Random } from "../../support/random.ts";
-import { FakeDisk, FakeEngine, LIMITS } from "../fake-engine.ts";
+import { FakeDisk } from "../fake-disk.ts";
+import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 const ids = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
 const withDisk = { ...LIMITS, cells: 1000, hostBytes: 2000, offloadTokenMs: 0.001, hasDisk: true, readTokenMs: 0.002 };

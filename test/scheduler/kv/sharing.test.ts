@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SchedulerLimits } from "../../../src/scheduler/scheduler.ts";
+import { Random } from "../../support/random.ts";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 const STREAMS: SchedulerLimits = { ...LIMITS, layout: "streams", cells: 4096, sequences: 4 };
@@ -11,6 +12,37 @@ const LAYOUTS: [string, SchedulerLimits][] = [
 
 const range = (length: number, from: number) => Array.from({ length }, (_, at) => from + at);
 const header = range(300, 1_000_000);
+
+describe.each(LAYOUTS)("%s: a short prefix", (_, limits) => {
+  test("is found again however others come and go meanwhile, while there are ids for all", () => {
+    const random = new Random(1);
+    for (let pair = 0; pair < 20; pair++) {
+      const wide = { ...limits, parallel: 8, sequences: 32, cells: 32 * 256, copyMs: 1 };
+      const engine = new FakeEngine(wide, (decode, prefill) => 2 + 0.1 * decode + 0.3 * prefill);
+      engine.keepPlans = false;
+      let key = 0;
+      const others = new Set<number>();
+      engine.onFinish = (ended) => void others.delete(ended);
+      const step = () => {
+        while (others.size < 4) {
+          engine.add(++key, random.integer(20, 80), random.integer(10, 70));
+          others.add(key);
+        }
+        engine.step();
+      };
+      const ask = (tail: number) => {
+        const own = ++key;
+        engine.add(own, [...range(52, 1_000_000), ...range(11, tail)], 16);
+        while (!engine.cached.has(own)) step();
+        return engine.cached.get(own);
+      };
+      for (let n = random.integer(1, 30); n > 0; n--) step();
+      expect(ask(2_000_000)).toBe(0);
+      for (let n = random.integer(1, 60); n > 0; n--) step();
+      expect(ask(3_000_000)).toBe(52);
+    }
+  });
+});
 
 describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limits) => {
   test("is computed from where they part", () => {

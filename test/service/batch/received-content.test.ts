@@ -22,3 +22,21 @@ test("a line is no longer than a request may be, however large the file", async 
   });
   expect(existsSync(path)).toBe(false);
 });
+
+test("a long line leaves turns of the event loop to others while it is checked", async () => {
+  const path = join(temporaryFolder(), "content");
+  const line = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(20 * MB, "a"), Buffer.from('"}\n')]);
+  async function* chunks() {
+    yield line;
+  }
+  let [turns, untilChecked, isOver] = [0, 0, false];
+  const others = (async () => {
+    for (; !isOver; turns++) await new Promise(setImmediate);
+  })();
+  const checked = () => void (untilChecked = turns);
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, checked, new BodyBudget());
+  expect(await received).toBe(line.length);
+  isOver = true;
+  await others;
+  expect(untilChecked).toBeGreaterThan(60);
+});

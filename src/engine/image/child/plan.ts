@@ -12,6 +12,8 @@ export interface Painter {
   /** It changes images and does nothing else. */
   readonly needsImage: boolean;
   readonly scheduler: string;
+  /** It makes images so many times as large, and draws none; 1: it draws. */
+  readonly scale: number;
   readonly adapters: readonly ImageAdapterFile[];
   /** The only size that it draws in; others are enlarged from it. */
   readonly drawsIn?: ImageSize;
@@ -28,6 +30,8 @@ export interface Plan {
   /** The image that is changed is shown to the model, which draws one after it. */
   readonly byReference: boolean;
   readonly strength: number;
+  /** How many times as large as the image that is changed. */
+  readonly scale: number;
 }
 
 const MOST_STEPS = 150;
@@ -68,6 +72,7 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
     }),
     byReference: edit !== undefined && isByReference(edit, painter),
     strength: within("strength", edit?.strength ?? USUAL_STRENGTH, 0, 1),
+    scale: within("scale", work.upscale?.scale ?? painter.scale, 1, painter.scale),
   };
 }
 
@@ -125,7 +130,8 @@ export function sizesOf(plan: Plan, painter: Painter, source?: ImageSize): { dra
   const { drawsIn } = painter;
   if (drawsIn) return { drawn: drawsIn, delivered: plan.size ?? drawsIn };
   const size = plan.size ?? (source ? fitted(source, painter) : painter.model.size);
-  return { drawn: size, delivered: size };
+  const larger = (side: number) => Math.round(side * plan.scale);
+  return { drawn: size, delivered: { width: larger(size.width), height: larger(size.height) } };
 }
 
 /** As large as it is, but no larger than what the model is made for, in multiples. */

@@ -1,4 +1,4 @@
-// The loop of an image engine: each turn draws an image of one request.
+// The loop of an image engine: each turn draws an image of one request, or a part of it where others have less to draw.
 
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { SvcError } from "../../../domain/errors.ts";
@@ -6,20 +6,32 @@ import type { ImageModel } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { refusalOf } from "../../process/refusal.ts";
-import { Turns } from "../../process/turns.ts";
+import { isSameClient, Turns } from "../../process/turns.ts";
 import type { FromPainter, PictureEvent, PictureJob } from "../protocol.ts";
 import { encoded } from "./encode.ts";
-import { paint, type Request, type Tools } from "./painting.ts";
+import { Painting, type Painted, type Request, type Tools } from "./painting.ts";
 import { planOf, type Plan } from "./plan.ts";
 import { readSources, type Sources } from "./sources.ts";
 
-interface QueuedImage extends PictureJob, Request {}
+/** From and to how many milliseconds a turn lasts before it passes to somebody who has less to draw. */
+const TURN = { least: 1000, most: 4000 };
+
+interface QueuedImage extends PictureJob {
+  readonly key: JobKey;
+  readonly painting: Painting;
+  readonly plan: Plan;
+  /** Resolves when all is told that was to be told so far. */
+  readonly told: () => Promise<void>;
+  isStarted: boolean;
+}
 
 export class ImageWorker {
   private readonly turns = new Turns<QueuedImage>();
   /** Those that are being prepared; one that is cancelled leaves. */
   private readonly coming = new Set<JobKey>();
   private current: JobKey | undefined;
+  /** Whose turn was the last one, and its milliseconds. */
+  private last: { readonly job: QueuedImage; readonly ms: number } | undefined;
   /** What the last request with images is made from. */
   private decoded: { readonly request: number; readonly sources: Promise<Sources> } | undefined;
 
@@ -34,7 +46,7 @@ export class ImageWorker {
     this.prepare(key, job).then(
       (request) => {
         if (!this.coming.delete(key)) return;
-        this.turns.add({ ...job, ...request });
+        this.turns.add(this.queued(job, request));
         this.send({ type: "accepted", key, event: { type: "accepted" } });
       },
       (error: unknown) => {
@@ -46,8 +58,10 @@ export class ImageWorker {
   /** Whoever stopped it hears that it has ended. */
   cancel(key: JobKey): void {
     this.coming.delete(key);
-    this.turns.remove(this.turns.find((job) => job.key === key));
-    if (key === this.current) this.tools.library.stop();
+    const waiting = this.turns.find((job) => job.key === key);
+    this.turns.remove(waiting);
+    // It may have been begun.
+    if (waiting?.isStarted || key === this.current) this.tools.library.stop(key);
   }
 
   /** Computes for ever. */
@@ -62,16 +76,55 @@ export class ImageWorker {
     const { key } = job;
     this.turns.remove(job);
     this.current = key;
-    this.send({ type: "started", keys: [key] });
+    const begun = this.tools.now();
+    // As long as another's before it, so that many short images of one client do not take all of the time.
+    const before = !this.last || isSameClient(this.last.job, job) ? 0 : this.last.ms;
+    const least = Math.min(Math.max(before, TURN.least), TURN.most);
+    if (!job.isStarted) this.send({ type: "started", keys: [key] });
+    job.isStarted = true;
     try {
-      const event = await this.draw(job);
+      const isOver = () => this.tools.now() - begun >= least && this.othersHaveLess(job);
+      const painted = await job.painting.draw(isOver);
+      if (!painted) return this.turns.putBack(job);
+      const event = await finished(job, painted, this.model.name);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
       this.refuse(key, error);
     } finally {
       this.current = undefined;
-      if (job.image === job.work.count - 1 && this.decoded?.request === job.request) this.decoded = undefined;
+      this.last = { job, ms: this.tools.now() - begun };
     }
+    if (job.image === job.work.count - 1 && this.decoded?.request === job.request) this.decoded = undefined;
+  }
+
+  /** Whether another client waits for less than is left of this image. */
+  private othersHaveLess(job: QueuedImage): boolean {
+    const { left } = job.painting;
+    const isFirst = (other: QueuedImage) => !isSameClient(other, job) && other.painting.left < left;
+    return this.turns.find(isFirst) !== undefined;
+  }
+
+  private queued(job: PictureJob, request: Request): QueuedImage {
+    const { image } = job;
+    const { key, work, plan } = request;
+    const tell = (event: PictureEvent) =>
+      this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
+    // A file takes a while to write, and what is told must stay in order.
+    let told = Promise.resolve();
+    const later = (work: () => void | Promise<void>) => {
+      told = told.then(work);
+      // Whoever waits for it in the end hears of it.
+      told.catch(() => {});
+    };
+    const painting = new Painting(request, this.tools, {
+      step: (step, steps) => later(() => tell({ type: "progress", image, step, steps })),
+      preview: (index, shown, size) =>
+        later(async () => {
+          const data = await encoded(shown, size, { ...work.encoding, tellsHow: false });
+          tell({ type: "preview", image, index, data, size });
+        }),
+    });
+    return { ...job, key, plan, painting, told: () => told, isStarted: false };
   }
 
   private async prepare(key: JobKey, { work, request }: PictureJob): Promise<Request> {
@@ -79,31 +132,6 @@ export class ImageWorker {
     if (!work.edit) return { key, work, plan };
     if (this.decoded?.request !== request) this.decoded = { request, sources: readSources(work.edit) };
     return { key, work, plan, sources: await this.decoded.sources };
-  }
-
-  private async draw(job: QueuedImage): Promise<PictureEvent> {
-    const { key, image, work, plan } = job;
-    const { encoding, seed } = work;
-    const tell = (event: PictureEvent) =>
-      this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
-    // A file takes a while to write, and what is told must stay in order.
-    let told = Promise.resolve();
-    const later = (work: () => void | Promise<void>) => {
-      told = told.then(work);
-      // Whoever waits for it below hears of it.
-      told.catch(() => {});
-    };
-    const { pixels, size } = await paint(job, this.tools, {
-      step: (step, steps) => later(() => tell({ type: "progress", image, step, steps })),
-      preview: (index, shown, size) =>
-        later(async () => {
-          const data = await encoded(shown, size, { ...encoding, tellsHow: false });
-          tell({ type: "preview", image, index, data, size });
-        }),
-    });
-    await told;
-    const data = await encoded(pixels, size, encoding, howOf(work, plan, pixels, this.model.name));
-    return { type: "image", image, data, size, seed };
   }
 
   private refuse(key: JobKey, error: unknown): void {
@@ -127,6 +155,15 @@ function known(error: ImageError): Error {
     default:
       return error;
   }
+}
+
+/** The last event of an image. */
+async function finished(job: QueuedImage, { pixels, size }: Painted, model: string): Promise<PictureEvent> {
+  const { image, work } = job;
+  const { encoding, seed } = work;
+  await job.told();
+  const data = await encoded(pixels, size, encoding, howOf(work, job.plan, pixels, model));
+  return { type: "image", image, data, size, seed };
 }
 
 /** As programs write it that draw images: what is needed to draw this one again. */

@@ -7,6 +7,7 @@ import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "../
 import { BarcodeReader } from "./barcodes.ts";
 import { Documents } from "./documents.ts";
 import { PageReader } from "./page-reader.ts";
+import { Ppocr } from "./ppocr.ts";
 import { Tesseract } from "./tesseract.ts";
 import { Watch } from "./watch.ts";
 import { RecognitionWorker } from "./worker.ts";
@@ -17,13 +18,14 @@ function computed(): number {
 }
 
 export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, PageJob, PageEvent> = {
-  async load(_options, send) {
+  async load({ ppocr: files }, send) {
     const watch = new Watch(new ParentSocket(ABORT_FD), { now: () => performance.now(), computed });
     const tesseract = await Tesseract.load(watch.check);
-    let barcodes: Promise<BarcodeReader> | undefined;
+    let [barcodes, ppocr]: [Promise<BarcodeReader>?, Promise<Ppocr>?] = [];
     const reader = new PageReader({
       documents: new Documents(),
       tesseract,
+      ...(files && { ppocr: () => (ppocr ??= Ppocr.load(files, watch.check)) }),
       barcodes: () => (barcodes ??= BarcodeReader.load()),
       check: watch.check,
     });

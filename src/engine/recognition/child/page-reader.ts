@@ -16,6 +16,7 @@ import type { DocumentFile } from "../protocol.ts";
 import type { BarcodeReader } from "./barcodes.ts";
 import type { DocumentPage } from "./document.ts";
 import type { Documents } from "./documents.ts";
+import type { Ppocr } from "./ppocr.ts";
 import { salienceOf } from "./salience.ts";
 import type { Tesseract } from "./tesseract.ts";
 
@@ -29,7 +30,8 @@ const PLAUSIBLE = 0.6;
 export interface PageReaderOptions {
   readonly documents: Documents;
   readonly tesseract: Pick<Tesseract, "words">;
-  /** Loaded when it is needed first. */
+  /** Loaded when they are needed first. */
+  readonly ppocr?: () => Promise<Pick<Ppocr, "words">>;
   readonly barcodes: () => Promise<Pick<BarcodeReader, "read">>;
   /** Called between the parts of the work; what it throws ends it. */
   readonly check: () => void;
@@ -103,15 +105,16 @@ export class PageReader {
     const enlarged = enlargementOf(ready);
     // Without any, Tesseract takes lines of large characters apart.
     const dotsPerInch = picture.dotsPerInch || (DOTS_A_LETTER * ready.letterHeight) / enlarged;
-    const words = await this.options.tesseract.words(ready.bitmap, Math.round(dotsPerInch * enlarged), task);
+    const reader = await this.reader(task);
+    const words = await reader.words(ready.bitmap, Math.round(dotsPerInch * enlarged), task);
     let content = contentOf(ready, words);
     const notes = [
       `${bitmap.width} × ${bitmap.height} pixels`,
       `read as ${width} × ${height}, turned by ${turnOf(ready)}°${ready.cropped ? ", cropped" : ""}`,
-      `${words.length} words recognised`,
+      `${words.length} words recognised by ${task.engine ?? "tesseract"}`,
     ];
     if (Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
-      const unturned = await this.options.tesseract.words(bitmap, Math.round(dotsPerInch), task);
+      const unturned = await reader.words(bitmap, Math.round(dotsPerInch), task);
       notes.push(`${unturned.length} as it came`);
       if (confidenceOf(unturned) > confidenceOf(words)) content = { words: unturned, tables: [] };
     }
@@ -121,6 +124,13 @@ export class PageReader {
       source: "recognition",
       notes,
     };
+  }
+
+  private async reader({ engine }: TextTask): Promise<Pick<Tesseract, "words">> {
+    const { tesseract, ppocr } = this.options;
+    if (engine !== "ppocr") return tesseract;
+    if (!ppocr) throw new Error("PP-OCR was not given");
+    return ppocr();
   }
 
   private async codes(page: DocumentPage): Promise<Barcode[]> {

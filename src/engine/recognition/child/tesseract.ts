@@ -19,7 +19,7 @@ export class TesseractError extends Error {
   override readonly name = "TesseractError";
 }
 
-/** Trained data that Tesseract cannot load; the message names its files. */
+/** Trained data that cannot be loaded; the message names its files. */
 export class LanguageDataError extends TesseractError {}
 
 interface Loaded {

@@ -11,6 +11,10 @@ export class Stopped extends Error {
 /** A page takes longer than any page of text does. */
 export class TooLong extends Error {
   override readonly name = "TooLong";
+
+  constructor(readonly limitMs: number) {
+    super(`more than ${limitMs} ms of computing`);
+  }
 }
 
 /** The socket to the parent process. */
@@ -26,8 +30,8 @@ export interface WatchClock {
   computed(): number;
 }
 
-/** A page of small print takes a tenth of it, and three times that on a slow machine. */
-export const LONGEST_PAGE_MS = 60_000;
+/** Of computing. A page of small print takes a tenth of it, and three times that on a slow machine. */
+export const LONGEST_PAGE_MS = { tesseract: 60_000, ppocr: 180_000 } as const;
 /** Signs of life come as often as those of other engines. */
 const TELL_MS = 1000;
 
@@ -36,15 +40,17 @@ export class Watch {
   private isStopped = false;
   private toldAt = 0;
   private computedBefore = 0;
+  private limitMs: number = LONGEST_PAGE_MS.tesseract;
 
   constructor(
     private readonly parent: Parent,
     private readonly clock: WatchClock,
   ) {}
 
-  /** A job's work begins. */
-  begin(key: JobKey): void {
+  /** A job's work begins, which may take so long. */
+  begin(key: JobKey, limitMs: number = LONGEST_PAGE_MS.tesseract): void {
     this.current = key;
+    this.limitMs = limitMs;
     this.isStopped = false;
     this.computedBefore = this.clock.computed();
   }
@@ -62,7 +68,7 @@ export class Watch {
   readonly check = (): void => {
     for (const key of this.parent.aborts()) this.stop(key);
     if (this.isStopped) throw new Stopped();
-    if (this.clock.computed() - this.computedBefore > LONGEST_PAGE_MS) throw new TooLong();
+    if (this.clock.computed() - this.computedBefore > this.limitMs) throw new TooLong(this.limitMs);
     const now = this.clock.now();
     if (now - this.toldAt < TELL_MS) return;
     this.toldAt = now;

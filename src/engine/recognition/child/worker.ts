@@ -4,14 +4,13 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { refusalOf } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
-import type { FromRecognizer, PageEvent, PageJob } from "../protocol.ts";
+import type { FromRecognizer, NextPageJob, OpeningJob, PageEvent, PageJob } from "../protocol.ts";
 import type { PageReader } from "./page-reader.ts";
 import { LanguageDataError } from "./tesseract.ts";
+import { wantedPages } from "./wanted-pages.ts";
 import { LONGEST_PAGE_MS, Stopped, TooLong, type Watch } from "./watch.ts";
 
-interface QueuedJob extends PageJob {
-  readonly key: JobKey;
-}
+type QueuedJob = PageJob & { readonly key: JobKey };
 
 export class RecognitionWorker {
   private readonly turns = new Turns<QueuedJob>();
@@ -44,30 +43,42 @@ export class RecognitionWorker {
     const { key } = job;
     this.turns.remove(job);
     this.send({ type: "started", keys: [key] });
-    this.watch.begin(key);
+    this.watch.begin(key, LONGEST_PAGE_MS[job.task.text?.engine ?? "tesseract"]);
+    let reading: (NextPageJob & { readonly key: JobKey }) | undefined;
     try {
-      const event = await this.result(job);
+      reading = "wanted" in job ? await this.opened(job) : job;
+      if (!reading) return;
+      const event = await this.read(reading);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
-      this.refuse(job, error);
+      this.refuse(job, reading?.page, error);
     } finally {
       this.watch.end();
     }
   }
 
-  private async result({ document, page }: QueuedJob): Promise<PageEvent> {
-    if (!page) return { type: "counted", pages: await this.reader.count(document) };
-    const { number, task, isLast } = page;
-    const read = await this.reader.read(document, number, task);
+  /** Counts a document's pages. The job of the first page that is wanted; undefined, and it is over: there is none. */
+  private async opened({ key, document, task, wanted, readers }: QueuedJob & OpeningJob) {
+    const pages = await this.reader.count(document);
+    const all = wantedPages(wanted, pages);
+    const event = { type: "counted", pages, wanted: all } as const;
+    const [page] = all;
+    const [outputs, finished] = page === undefined ? [[], [{ key, event }]] : [[{ key, events: [event] }], []];
+    this.send({ type: "events", outputs, finished });
+    return page === undefined ? undefined : { key, document, task, page, isLast: all.length <= readers };
+  }
+
+  private async read({ document, task, page, isLast }: NextPageJob): Promise<PageEvent> {
+    const read = await this.reader.read(document, page, task);
     if (isLast) this.reader.close();
     return { type: "page", page: read };
   }
 
   /** Whoever stopped it hears that it has ended. */
-  private refuse({ key, document: { field }, page }: QueuedJob, error: unknown): void {
+  private refuse({ key, document: { field } }: QueuedJob, page: number | undefined, error: unknown): void {
     if (error instanceof LanguageDataError) this.send({ type: "log", level: "error", text: error.message });
     const message = "The page could not be read; the log has the details.";
-    for (const refusal of refusalOf(key, known(error, field, page?.number ?? 1), message)) this.send(refusal);
+    for (const refusal of refusalOf(key, known(error, field, page ?? 1), message)) this.send(refusal);
   }
 }
 
@@ -81,7 +92,7 @@ function known(error: unknown, field: string, page: number): unknown {
     );
   }
   if (!(error instanceof TooLong)) return error;
-  const limit = `${LONGEST_PAGE_MS / 1000} s of computing`;
+  const limit = `${error.limitMs / 1000} s of computing`;
   const message = `'${field}' must have pages that are read in ${limit}; page ${page} takes longer.`;
   return new SvcError("unprocessable_media", message, { param: field });
 }

@@ -10,7 +10,7 @@ import { speechData } from "../../../speech/speech-data.ts";
 import { languageOf } from "../kokoro-voices.ts";
 import type { KokoroFiles } from "../protocol.ts";
 import { EspeakReader } from "./espeak-reader.ts";
-import { loadOnnx } from "./onnx-session.ts";
+import { loadOnnx } from "../../process/onnx-session.ts";
 import { ownSpeed, sayAt } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 

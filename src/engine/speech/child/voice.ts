@@ -1,7 +1,7 @@
 // The voice: ONNX Runtime as WebAssembly reads phonemes, and the vocoder makes sound of what it says of them.
 
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
-import { loadOnnx } from "./onnx-session.ts";
+import { loadOnnx } from "../../process/onnx-session.ts";
 import { sayAt } from "./own-speeds.ts";
 import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
 

@@ -133,7 +133,8 @@ export class ActiveRequest {
     return this.withIds(this.answer.end(reason === "stop"));
   }
 
-  finish(reason: FinishReason, cachedTokens: number, now: number): StepFinish {
+  /** `droppedTokens`: those that were dropped because the context was full. */
+  finish(reason: FinishReason, cachedTokens: number, droppedTokens: number, now: number): StepFinish {
     const started = this.startedAt ?? now;
     const first = this.firstTokenAt ?? now;
     const usage: Usage = {
@@ -157,6 +158,7 @@ export class ActiveRequest {
         !this.isCancelled &&
         !this.outOfTime &&
         this.completionTokens !== this.maxTokens && { contextFull: true }),
+      ...(droppedTokens > 0 && { contextShifted: true }),
       usage,
       ...(this.promptLogprobs && { promptLogprobs: this.promptLogprobs }),
       ...(this.ids && { tokens: { prompt: this.ids.prompt, answer: this.ids.answer } }),

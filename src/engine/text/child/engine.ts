@@ -62,7 +62,11 @@ export class Engine {
     const model = llama.model();
     const warn = (text: string) => send({ type: "log", level: "warn", text });
     const limits = schedulerLimits(options, model, kvFolder !== undefined);
-    this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
+    this.scheduler = new Scheduler(
+      limits,
+      (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes),
+      (key) => observer?.preempted?.(key, clock.now()),
+    );
     const { host, disk } = this.scheduler.kv;
     this.disk = kvFolder && new KvDisk(kvFolder, disk, { changed: () => this.sendStep([]), warn });
     this.speculates = options.speculation && model.canRollBack;
@@ -206,11 +210,10 @@ export class Engine {
   }
 
   private sequenceOf({ key, request, tokens, media }: ReadyPrompt): SequenceRequest {
-    const remaining = this.options.maxModelLen - tokens.length;
     return {
       key,
       prompt: tokens,
-      maxTokens: Math.min(request.maxTokens ?? remaining, remaining),
+      ...this.lengthOf(request, tokens.length, media !== undefined),
       ...(media && { media: media.spans }),
       ...(request.adapters && { adapters: request.adapters }),
       ...(request.client !== undefined && { client: request.client }),
@@ -221,6 +224,19 @@ export class Engine {
       speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
+  }
+
+  /** How many tokens may be sampled, and whether older ones make room for them. */
+  private lengthOf(
+    { maxTokens = Number.POSITIVE_INFINITY, keepTokens = 0 }: GenerateRequest,
+    prompt: number,
+    media: boolean,
+  ) {
+    const { maxModelLen: room, contextShift } = this.options;
+    if (!contextShift || media) return { maxTokens: Math.min(maxTokens, room - prompt) };
+    // Models attend to the very first token, whatever it is: without it they write nonsense.
+    const keep = keepTokens < 0 ? prompt : Math.max(keepTokens, 1);
+    return { maxTokens, shift: { room, keep } };
   }
 
   /** The client wants a strict format, and the sampler cannot enforce all of it. */
@@ -257,13 +273,14 @@ export class Engine {
 
   private announce(keys: readonly JobKey[], now: number): void {
     for (const key of keys) this.active.get(key)?.started(now);
-    this.observer?.started?.(keys, now);
+    this.observer?.started?.(keys, now, this.scheduler);
     this.send({ type: "started", keys, report: this.report() });
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
     const now = this.clock.now();
     const cached = this.scheduler.cachedTokens(request.key);
+    const dropped = this.scheduler.droppedTokens(request.key);
     this.active.delete(request.key);
     this.scheduler.remove(request.key, now);
     this.llama.freeSampler(request.sampler);
@@ -272,7 +289,7 @@ export class Engine {
     const prompt = this.mediaPrompts.get(request.key);
     if (prompt) this.media?.release(prompt.job);
     this.mediaPrompts.delete(request.key);
-    const finish = request.finish(reason, cached, now);
+    const finish = request.finish(reason, cached, dropped, now);
     return this.observer?.finished(finish, now, this.scheduler) ?? finish;
   }
 

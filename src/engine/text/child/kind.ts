@@ -11,6 +11,7 @@ import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { EngineOptions, FromTextEngine, TextEvent, TextJob, TextReady, TextReport } from "../protocol.ts";
+import { DecisionLog } from "./decision-log.ts";
 import { Engine } from "./engine.ts";
 import { kvFingerprint } from "./kv-fingerprint.ts";
 import { KvFolder } from "./kv-folder.ts";
@@ -80,9 +81,14 @@ function describe(llama: Llama, media: Media | undefined, options: EngineOptions
   };
 }
 
-function observers(llama: Llama, { kvTokenBytes, traceFile }: EngineOptions, send: Send): EngineObserver {
+function observers(
+  llama: Llama,
+  { kvTokenBytes, traceFile, logsDecisions }: EngineOptions,
+  send: Send,
+): EngineObserver {
   const counter = new StepCounter((steps) => send({ type: "report", report: { steps } }));
-  const all = [new Profiler({ ...llama.model(), kvTokenBytes }, systemClock), counter];
+  const all: EngineObserver[] = [new Profiler({ ...llama.model(), kvTokenBytes }, systemClock), counter];
+  if (logsDecisions) all.push(new DecisionLog((text, fields) => send({ type: "log", level: "verbose", text, fields })));
   if (traceFile === undefined) return new Observers(all);
   const file = new TraceFile(traceFile, (reason) => {
     send({ type: "log", level: "warn", text: `the trace ends here: ${reason}` });

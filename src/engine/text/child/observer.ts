@@ -18,6 +18,12 @@ export interface SchedulerLevels {
   readonly speculated: SpeculationCounts;
 }
 
+/** The scheduler when it admits requests. */
+export interface AdmissionLevels extends Pick<SchedulerLevels, "runningCount" | "waitingCount"> {
+  /** Prompt tokens of a request that were cached when it was admitted. */
+  cachedTokens(key: JobKey): number;
+}
+
 /** A decode call and how it went; times are those of the engine's clock. */
 export interface Decoded {
   /** What was computed: rows of text, or for a slice those of its whole chunk; or a piece of a medium. */
@@ -32,7 +38,9 @@ export interface Decoded {
 export interface EngineObserver {
   accepted(prompt: ReadyPrompt, now: number): void;
   /** The first computation of these requests begins. */
-  started?(keys: readonly JobKey[], now: number): void;
+  started?(keys: readonly JobKey[], now: number, levels: AdmissionLevels): void;
+  /** The request gives its cells to others, and waits again. */
+  preempted?(key: JobKey, now: number): void;
   /** A call has ended. The scheduler has not taken in its results yet. */
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
   /** The draft model has carried out these jobs. */
@@ -54,8 +62,12 @@ export class Observers implements EngineObserver {
     for (const one of this.all) one.accepted(prompt, now);
   }
 
-  started(keys: readonly JobKey[], now: number): void {
-    for (const one of this.all) one.started?.(keys, now);
+  started(keys: readonly JobKey[], now: number, levels: AdmissionLevels): void {
+    for (const one of this.all) one.started?.(keys, now, levels);
+  }
+
+  preempted(key: JobKey, now: number): void {
+    for (const one of this.all) one.preempted?.(key, now);
   }
 
   decoded(decoded: Decoded, levels: SchedulerLevels): void {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { JsonText } from "../../src/http/json-text.ts";
+import { JsonPieces, parseJson } from "../../src/domain/json-pieces.ts";
 import { dice, pick, type Dice } from "../support/dice.ts";
 
 function read(text: string | Uint8Array, step: number): unknown {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-  const json = new JsonText();
+  const json = new JsonPieces();
   for (let at = 0; at < bytes.length; at += step) json.push(bytes.subarray(at, at + step));
   return json.parse();
 }
@@ -103,4 +103,17 @@ test("any text is what JSON.parse makes of it, however it is cut", () => {
       expect(outcome(() => read(bytes, step))).toBe(expected);
     }
   }
+});
+
+test("a large text leaves turns to others while it is parsed, a small one does not wait for one", async () => {
+  let turns = 0;
+  const turn = async () => void turns++;
+  const text = JSON.stringify({ a: "é\n".repeat(1_000_000), b: [1, 2] });
+  expect(await parseJson([Buffer.from(text)], turn)).toEqual(JSON.parse(text));
+  expect(turns).toBeGreaterThan(10);
+  expect(await parseJson([Buffer.from('{"a":'), Buffer.from("1}")], () => Promise.reject(new Error("waits")))).toEqual({
+    a: 1,
+  });
+  await expect(parseJson([Buffer.from('{"a":')])).rejects.toThrow(SyntaxError);
+  await expect(parseJson([Buffer.from([0x22, 0xff, 0x22])])).rejects.toThrow(TypeError);
 });

@@ -1,13 +1,45 @@
-// JSON text that comes in pieces. What is inside long strings, as images are, is decoded as it comes, so that parsing the
-// rest is short.
+// JSON text that is parsed in pieces, so that a large one does not stop others. What is inside long strings, as images are, is
+// decoded as it comes, and parsing the rest is short.
 
-import { JsonBounds } from "../domain/json-bounds.ts";
+import { JsonBounds } from "./json-bounds.ts";
 
 /** Bytes that are decoded at once; a string that fills as many is a long one. */
 const WINDOW = 8 * 1024;
 
+/** A text up to this size is parsed at once. */
+const SMALL_BYTES = 64 * 1024;
+/** Bytes of a larger one that are parsed in one turn of the event loop: a millisecond's work. */
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * Parses one JSON text that is within its bounds; of a large one a piece each time that `turn` resolves. The chunks are given
+ * up one after the other. Throws TypeError when they are no UTF-8, SyntaxError when they are no JSON.
+ */
+export async function parseJson(chunks: Uint8Array[], turn: () => Promise<void> = nextTurn): Promise<unknown> {
+  if (chunks.reduce((sum, { length }) => sum + length, 0) <= SMALL_BYTES) return JSON.parse(textOf(chunks.splice(0)));
+  const pieces = new JsonPieces();
+  for (const piece of piecesOf(chunks)) {
+    await turn();
+    pieces.push(piece);
+  }
+  await turn();
+  return pieces.parse();
+}
+
+const textOf = (chunks: Uint8Array[]): string =>
+  new TextDecoder("utf-8", { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function* piecesOf(chunks: Uint8Array[]): Generator<Uint8Array, void, void> {
+  chunks.reverse();
+  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES);
+  }
+}
+
 /** Reads one JSON text that is within its bounds. */
-export class JsonText {
+export class JsonPieces {
   private readonly bounds = new JsonBounds();
   private readonly decoder = new TextDecoder("utf-8", { fatal: true });
   /** The text, where of a long string, which may be a name, only its ends and a mark are left. */

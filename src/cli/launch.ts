@@ -1,0 +1,149 @@
+// `svc launch AGENT`: starts a coding agent against the server at --host and --port, or against one that runs as long as it.
+
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { environmentOf, type Environment } from "../config/environment.ts";
+import { nearest } from "../config/nearest.ts";
+import { UsageError } from "../config/parse.ts";
+import { availableMemory } from "../engine/process/memory.ts";
+import { findProgram, runAttached } from "../engine/process/program.ts";
+import { createLogger, type Logger } from "../telemetry/log.ts";
+import { agents, type Agent } from "./agents.ts";
+import { ExitError } from "./exit-codes.ts";
+import { fetchListing, type Listing } from "./models.ts";
+import { whileServing } from "./open-server.ts";
+import { askServer, serverUrl } from "./running-server.ts";
+
+/** Tokens below which an agent has to forget its work again and again: its first prompt has up to 25,000. */
+const LEAST_CONTEXT = 32_768;
+
+/** Smaller models follow no instructions of an agent's length. */
+const LEAST_PARAMETERS = 1e9;
+
+/** Models that call tools, from Hugging Face; the largest first. */
+const TOOL_MODELS = [
+  { name: "unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF", bytes: 18.6e9 },
+  { name: "ggml-org/gpt-oss-20b-GGUF", bytes: 12.1e9 },
+  { name: "Qwen/Qwen3-8B-GGUF", bytes: 5e9 },
+  { name: "Qwen/Qwen3-4B-GGUF", bytes: 2.5e9 },
+];
+/** Memory beside the weights: a context of that size, and the agent. */
+const BESIDE_WEIGHTS = 4e9;
+
+/** Runs the agent with these arguments in the user's environment; returns its exit code. Throws UsageError and ExitError. */
+export async function launch(
+  config: Config,
+  [name = "", ...args]: readonly string[],
+  user: Environment,
+): Promise<number> {
+  const agent = agentOf(name);
+  const program = findProgram(agent.program);
+  if (program === undefined) {
+    throw new ExitError("failure", `${agent.program} is not on the PATH. It is installed with: ${agent.install}`);
+  }
+  const start = (where: Config, wanted?: string) => startAgent(agent, [program, ...args], where, wanted, user);
+  if (await isServing(config)) return start(config, config.model);
+  if (config.model === undefined && config.serveModel) {
+    throw new ExitError(
+      "usage",
+      `No server answers at ${serverUrl(config)}. Start one, or name the model: svc launch ${name} --model MODEL. ${suggestions()}`,
+    );
+  }
+  return whileServing(config, fileLog(config), (port) => start({ ...config, port }));
+}
+
+function agentOf(name: string): Agent {
+  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  if (agent) return agent;
+  const known = Object.keys(agents);
+  const meant = nearest(name, known);
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  throw new UsageError(`svc launch knows ${known.join(", ")}, not "${name.slice(0, 20)}".${hint}`);
+}
+
+async function isServing(config: Config): Promise<boolean> {
+  try {
+    await askServer(config, "/health");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function startAgent(
+  agent: Agent,
+  [program = "", ...args]: readonly string[],
+  config: Config,
+  wanted: string | undefined,
+  user: Environment,
+): Promise<number> {
+  const { id: model, context, warnings } = choose(await fetchListing(config), agent, wanted);
+  for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`);
+  // The agent is about to clear the screen.
+  if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Enter starts it all the same, Ctrl-C does not.");
+  const folder = mkdtempSync(join(tmpdir(), "svc-launch-"));
+  const write = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  try {
+    const target = { url: serverUrl(config), apiKey: config.apiKeys[0]?.key ?? "none", model, context };
+    const settings = agent.settings(target, write);
+    return await runAttached([program, ...settings.args, ...args], environmentOf(user, settings.env));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Choice {
+  readonly id: string;
+  readonly context: number | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** The model that the agent is to use: the one of this name or file, else the first; and what speaks against it. Throws ExitError. */
+export function choose({ data, models = [] }: Listing, agent: Agent, wanted: string | undefined): Choice {
+  const details = new Map(models.map((one) => [one.name, one]));
+  const chats = data.filter(({ id }) => details.get(id)?.capabilities.includes("chat") ?? true);
+  const names = wanted === undefined ? chats.map(({ id }) => id) : [wanted, basename(wanted, ".gguf")];
+  const found = chats.find(({ id }) => names.includes(id));
+  if (!found) {
+    const served = chats.map(({ id }) => id).join(", ") || "no chat model";
+    throw new ExitError("failure", `The server serves ${served}${wanted === undefined ? "" : `, and not ${wanted}`}.`);
+  }
+  const { id, max_context_length: context } = found;
+  return { id, context, warnings: [...contextWarning(id, context), ...abilityWarning(id, agent, details.get(id))] };
+}
+
+const contextWarning = (id: string, context: number | undefined): string[] =>
+  context === undefined || context >= LEAST_CONTEXT
+    ? []
+    : [`${id} takes ${context} tokens a request, and agents need ${LEAST_CONTEXT} or more: serve it with --ctx 65536.`];
+
+function abilityWarning(id: string, agent: Agent, known: NonNullable<Listing["models"]>[number] | undefined): string[] {
+  if (known?.parameters !== undefined && known.parameters < LEAST_PARAMETERS) {
+    const size = `${(known.parameters / 1e6).toFixed(0)} million parameters`;
+    return [`${id} is too small to work as an agent: it has ${size}. ${suggestions()}`];
+  }
+  if (!known || known.capabilities.includes("tools") || !agent.callsTools) return [];
+  return [`${id} does not call tools, which ${agent.program} needs. ${suggestions()}`];
+}
+
+function suggestions(): string {
+  const memory = availableMemory();
+  const fitting = TOOL_MODELS.filter(({ bytes }) => bytes + BESIDE_WEIGHTS < memory);
+  const shown = fitting.length > 0 ? fitting : TOOL_MODELS.slice(-1);
+  const list = shown.map(({ name, bytes }) => `svc pull ${name} (${(bytes / 1e9).toFixed(1)} GB)`).join(", ");
+  return `Models that call tools${fitting.length > 0 ? " and fit the memory" : ""}: ${list}.`;
+}
+
+/** The terminal is the agent's. */
+function fileLog({ dataDir, logLevel: level, logFormat: format }: Config): Logger {
+  mkdirSync(dataDir, { recursive: true });
+  const path = join(dataDir, "launch.log");
+  writeFileSync(path, "", { mode: 0o600 });
+  return createLogger({ level, format, write: (line) => appendFileSync(path, line), now: Date.now });
+}

@@ -1,0 +1,87 @@
+// What a server computes at this moment, as one line below its log that is drawn over: how far the longest prompt is, else
+// how fast answers are generated.
+
+import type { RequestRecord } from "../service/request-history.ts";
+import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
+
+const LOOK_MS = 200;
+/** Requests that end sooner have a line in the log soon enough. */
+const PATIENCE_MS = 400;
+
+const tokens = (count: number) => count.toLocaleString("en-US");
+const MEASURE = {
+  amount: (done: number, total: number | undefined) =>
+    total === undefined ? `${tokens(done)} tokens` : `${tokens(done)} of ${tokens(total)} tokens`,
+  rate: (speed: number) => `${speed.toFixed(speed < 100 ? 1 : 0)} tok/s`,
+};
+
+export interface LiveLineOptions {
+  /** Requests that have not ended, in the order of their admission. */
+  readonly live: () => readonly RequestRecord[];
+  readonly output: Pick<ProgressOptions, "out" | "format">;
+  readonly now?: () => number;
+}
+
+export class LiveLine {
+  private readonly line: ProgressLine;
+  private shown = "";
+  private timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(private readonly options: LiveLineOptions) {
+    const { output, now } = options;
+    this.line = new ProgressLine({ ...output, measure: MEASURE, ...(now && { now }) });
+  }
+
+  /** Draws until `stop`. */
+  start(): void {
+    this.timer = setInterval(() => this.draw(), LOOK_MS);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.line.end();
+  }
+
+  draw(): void {
+    const live = this.options.live().filter(({ kind, ms }) => kind === "text" && ms >= PATIENCE_MS);
+    const prompt = longest(live.filter(isPrefilling));
+    const generating = live.filter(({ completionTokens }) => completionTokens > 0);
+    const [first] = generating;
+    const subject = prompt?.id ?? generating.map(({ id }) => id).join(" ");
+    // Another prompt, or other streams: a rate over both would be nobody's.
+    if (subject !== this.shown) this.line.begin();
+    this.shown = subject;
+    if (prompt) {
+      const { model, processedTokens: done = 0, promptTokens: total } = prompt;
+      this.line.show({ name: `prefill ${model}`, done, total, remark: besides(live, prompt) });
+    } else if (first) {
+      const done = generating.reduce((sum, { completionTokens }) => sum + completionTokens, 0);
+      const models = new Set(generating.map(({ model }) => model));
+      const name = `generating ${models.size === 1 ? first.model : `with ${models.size} models`}`;
+      this.line.show({ name, done, remark: generating.length > 1 ? `${generating.length} requests` : "" });
+    }
+  }
+}
+
+const isPrefilling = ({ completionTokens, processedTokens, state }: RequestRecord): boolean =>
+  state === "running" && completionTokens === 0 && processedTokens !== undefined;
+
+/** That with the most to compute. */
+function longest(prompts: readonly RequestRecord[]): RequestRecord | undefined {
+  const left = ({ promptTokens, processedTokens = 0 }: RequestRecord) => promptTokens - processedTokens;
+  return prompts.toSorted((one, other) => left(other) - left(one))[0];
+}
+
+/** `2 generating, 1 waiting` */
+function besides(live: readonly RequestRecord[], shown: RequestRecord): string {
+  const others = live.filter((one) => one !== shown);
+  const counts = {
+    "in prefill": others.filter(isPrefilling).length,
+    generating: others.filter(({ completionTokens }) => completionTokens > 0).length,
+    waiting: others.filter(({ state }) => state === "waiting").length,
+  };
+  return Object.entries(counts)
+    .flatMap(([what, count]) => (count > 0 ? `${count} ${what}` : []))
+    .join(", ");
+}

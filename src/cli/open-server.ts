@@ -1,0 +1,85 @@
+// A listening server around the services, for the command that serves and for those that need one while they run.
+
+import type { Config } from "../config/config.ts";
+import { version } from "../config/version.ts";
+import type { RunningServer } from "../http/server.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { exposure } from "./banner.ts";
+import { ExitError } from "./exit-codes.ts";
+import { showLoading } from "./load-progress.ts";
+import { createGatewayServices, createRuntime, stopEngines, type Services } from "./runtime.ts";
+import { progressOutput } from "./terminal.ts";
+
+/** Throws ExitError where everybody could call and that is forbidden. */
+export function checkExposure(config: Config): void {
+  if (!config.requireAuth || !exposure(config)) return;
+  throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
+}
+
+/** Says in the log who can call, where that is everybody. */
+export function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
+  const warning = exposure({ ...config, port });
+  if (warning) log.warn(warning);
+}
+
+/** Serves HTTP from now on. Throws ExitError when it cannot listen. */
+export async function startListening(services: Services): Promise<RunningServer> {
+  const { createApp } = await import("../http/app.ts");
+  const { listen, ListenError } = await import("../http/server.ts");
+  try {
+    const app = createApp({ ...services, version });
+    const server = listen(app, services.config, services.requests);
+    app.batches.start();
+    return server;
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    const hint = error.reason === "in-use" ? " Choose another with --port (0 takes a free one)." : "";
+    throw new ExitError("address", `${error.message}${hint}`);
+  }
+}
+
+/** Resolves when other servers have told of their models, or had their time to. */
+export async function lookForOthers({ upstreams }: Services, { port }: RunningServer): Promise<void> {
+  upstreams.exclude(port);
+  await upstreams.start();
+}
+
+/** Ends everything in order: requests, engines, what is kept while they run. */
+export async function closeServer(services: Services, server: RunningServer): Promise<void> {
+  await server.stop();
+  services.upstreams.stop();
+  await stopEngines(services);
+  services.transcriptions.recordings.close();
+  services.recognition.documents.close();
+  services.images.close();
+}
+
+/**
+ * Serves while `use` runs, which gets the port, and logs to `log`. Throws ExitError when the server cannot start.
+ */
+export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
+  checkExposure(config);
+  const runtime = config.serveModel ? createRuntime(config, log) : undefined;
+  const services: Services = runtime ?? createGatewayServices(config, log);
+  runtime?.engine.start();
+  const server = await startListening(services).catch(async (error: unknown) => {
+    await stopEngines(services);
+    throw error;
+  });
+  try {
+    if (runtime) {
+      const progress = showLoading(runtime.engine, progressOutput(config));
+      await runtime.engine
+        .ready()
+        .catch((error: unknown) => {
+          throw new ExitError("model", error instanceof Error ? error.message : String(error));
+        })
+        .finally(() => progress.end());
+    }
+    await lookForOthers(services, server);
+    warnOfExposure(services, server);
+    return await use(server.port);
+  } finally {
+    await closeServer(services, server);
+  }
+}

@@ -1,0 +1,70 @@
+// `svc upstreams`: how the other servers are that the server at --host and --port sends requests to, and taking them out of
+// service and back.
+
+import type { Config } from "../config/config.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+import { askServer, fetchList, serverUrl } from "./running-server.ts";
+import { textTable } from "./text-table.ts";
+
+export interface ListedUpstream {
+  readonly name: string;
+  readonly replicas: readonly {
+    readonly url: string;
+    readonly kind: string;
+    readonly state: string;
+    readonly running: number;
+    readonly requests: number;
+    readonly failures: Readonly<Record<string, number>>;
+    readonly prompt_tokens: number;
+    readonly cached_tokens: number;
+    readonly first_token_ms?: { readonly median: number; readonly p99: number };
+    readonly last_error?: string;
+  }[];
+}
+
+type Flags = Readonly<Record<string, string | true>>;
+
+/** Drains or resumes an upstream where a flag says so; prints one line a replica, or the server's own listing as JSON. Throws ExitError. */
+export async function listUpstreams(config: Config, flags: Flags): Promise<number> {
+  const { drain, resume, replica, json: asJson } = flags;
+  if (replica !== undefined && drain === undefined && resume === undefined) {
+    throw new ExitError("usage", "--replica is for --drain and --resume.");
+  }
+  for (const [name, verb] of [
+    [drain, "drain"],
+    [resume, "resume"],
+  ] as const) {
+    if (typeof name === "string") await steer(config, `/upstreams/${encodeURIComponent(name)}/${verb}`, { replica });
+  }
+  const listing = await fetchList<ListedUpstream>(config, "/upstreams");
+  process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
+  return exitCodes.ok.code;
+}
+
+async function steer(config: Config, path: string, body: object): Promise<void> {
+  const response = await askServer(config, path, body).catch(() => undefined);
+  if (response?.ok) return;
+  const told = (await response?.json().catch(() => undefined)) as { readonly error?: { message?: string } } | undefined;
+  throw new ExitError("failure", told?.error?.message ?? `No svc answers at ${serverUrl(config)}.`);
+}
+
+/** The replicas as aligned columns with a head line. */
+export function upstreamTable(upstreams: readonly ListedUpstream[]): string {
+  if (upstreams.length === 0) return "No upstreams: --upstream names one, --gateway looks for them on this machine.\n";
+  const rows = upstreams.flatMap(({ name, replicas }) =>
+    replicas.map((replica) => [
+      name,
+      replica.url,
+      replica.kind,
+      replica.state,
+      String(replica.running),
+      String(replica.requests),
+      String(Object.values(replica.failures).reduce((sum, count) => sum + count, 0)),
+      replica.prompt_tokens > 0 ? `${Math.round((100 * replica.cached_tokens) / replica.prompt_tokens)} %` : "",
+      replica.first_token_ms ? `${replica.first_token_ms.median} ms` : "",
+      replica.last_error ?? "",
+    ]),
+  );
+  const head = ["NAME", "REPLICA", "KIND", "STATE", "RUNNING", "REQUESTS", "FAILED", "CACHED", "FIRST TOKEN", "WHY"];
+  return textTable(head, rows);
+}

@@ -1,0 +1,29 @@
+// /v1/conversations: items that are kept, so that responses go on from them by an id.
+
+import { InputItem } from "./responses.ts";
+import { opt, t, type Static } from "./schema.ts";
+
+const metadata = t.Record(t.String(), t.String());
+const items = t.Array(InputItem);
+
+export const ConversationRequest = t.Object({ items: opt(items), metadata: opt(metadata) });
+export const ConversationUpdate = t.Object({ metadata: t.Union([metadata, t.Null()]) });
+export const ConversationItemsRequest = t.Object({ items });
+
+export const Conversation = t.Object({
+  id: t.String(),
+  object: t.Literal("conversation"),
+  created_at: t.Integer(),
+  metadata,
+});
+
+export const DeletedConversation = t.Object({
+  id: t.String(),
+  object: t.Literal("conversation.deleted"),
+  deleted: t.Boolean(),
+});
+
+/** An item as POST /v1/responses takes or gives it, with an id. */
+export const ConversationItem = t.Object({ id: t.String(), type: t.String() }, { additionalProperties: true });
+
+export type Conversation = Static<typeof Conversation>;

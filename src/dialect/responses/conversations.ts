@@ -1,0 +1,41 @@
+// /v1/conversations: bodies to what is kept, and what is kept to resources.
+
+import {
+  ConversationItemsRequest,
+  ConversationRequest,
+  ConversationUpdate,
+  type Conversation,
+} from "../../contract/conversations.ts";
+import { checker } from "../../contract/schema.ts";
+import type { FindItem } from "./input.ts";
+import { keptItems } from "./items.ts";
+
+const checkRequest = checker(ConversationRequest);
+const checkItems = checker(ConversationItemsRequest);
+const checkUpdate = checker(ConversationUpdate);
+
+/** Throws SvcError with a code of the 400 family, naming the field. */
+export function decodeConversation(body: unknown, findItem: FindItem) {
+  const { items, metadata } = checkRequest(body);
+  return { items: keptItems(items ?? [], findItem, "items"), metadata: metadata ?? {} };
+}
+
+/** Throws SvcError with a code of the 400 family, naming the field. */
+export const decodeConversationItems = (body: unknown, findItem: FindItem) =>
+  keptItems(checkItems(body).items, findItem, "items");
+
+/** Throws SvcError with a code of the 400 family, naming the field. */
+export const decodeConversationUpdate = (body: unknown) => checkUpdate(body).metadata ?? {};
+
+interface Kept {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export const encodeConversation = ({ id, createdAt, metadata }: Kept): Conversation => ({
+  id,
+  object: "conversation",
+  created_at: createdAt,
+  metadata,
+});

@@ -1,0 +1,46 @@
+// Other servers: GET /upstreams, and taking them out of service and back.
+
+import { checker } from "../contract/schema.ts";
+import { DrainRequest, type Upstream, type UpstreamList, type UpstreamReplica } from "../contract/upstreams.ts";
+import type { ReplicaStatus, UpstreamStatus } from "../domain/upstream.ts";
+
+const checkDrain = checker(DrainRequest);
+
+/** The address of the replica that is meant; undefined: all of them. Throws SvcError about the body. */
+export const decodeDrain = (body: unknown): string | undefined => checkDrain(body).replica ?? undefined;
+
+export const encodeUpstreams = (upstreams: readonly UpstreamStatus[]): UpstreamList => ({
+  object: "list",
+  data: upstreams.map(encodeUpstream),
+});
+
+export const encodeUpstream = ({ name, isConfigured, replicas }: UpstreamStatus): Upstream => ({
+  object: "upstream",
+  name,
+  configured: isConfigured,
+  replicas: replicas.map(encodeReplica),
+});
+
+function encodeReplica(replica: ReplicaStatus): UpstreamReplica {
+  const { url, kind, state, models, running, counts, lastError, retryMs, firstTokenMs: first } = replica;
+  return {
+    url,
+    kind,
+    state,
+    ...(lastError !== undefined && { last_error: lastError }),
+    ...(retryMs !== undefined && { retry_ms: Math.round(retryMs) }),
+    models: [...models],
+    running,
+    requests: counts.requests,
+    retries: counts.retries,
+    hedges: counts.hedges,
+    failures: Object.fromEntries(counts.failures),
+    outages: counts.outages,
+    affinity_hits: counts.affinityHits,
+    affinity_misses: counts.affinityMisses,
+    prompt_tokens: counts.promptTokens,
+    cached_tokens: counts.cachedTokens,
+    completion_tokens: counts.completionTokens,
+    ...(first && { first_token_ms: { median: Math.round(first.median), p99: Math.round(first.p99) } }),
+  };
+}

@@ -1,0 +1,199 @@
+// The jobs of one engine that are not over: which process has them, how far they got, and what becomes of them when they are
+// cancelled or the process dies.
+
+import type { CancelCause } from "../../domain/cancel.ts";
+import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
+import { PendingJob } from "./jobs.ts";
+import type { FromEngine, JobKey, Refusal, ToEngine } from "./protocol.ts";
+import type { SupervisorOptions } from "./supervisor-options.ts";
+
+/** The process that is there now, as far as jobs need it. */
+export interface JobProcess<Job> {
+  /** False when it is on its way out. */
+  send(message: Exclude<ToEngine<never, Job>, { readonly type: "load" }>): boolean;
+  abort(key: JobKey): void;
+}
+
+export interface PendingJobsOptions<Job, Event> extends Pick<
+  SupervisorOptions<never, never, Event, never>,
+  "mostUnread" | "abortGraceMs" | "placeFreeMs" | "neverComputed"
+> {
+  /** How long a job waits for a model that is loading. */
+  readonly loadTimeoutMs: number;
+  readonly process: () => JobProcess<Job> | undefined;
+  /** The process did not end a job that was aborted. */
+  readonly onOverdue: () => void;
+  /** The last job is over. */
+  readonly onIdle: () => void;
+}
+
+type Message<Event, Type> = Extract<FromEngine<never, Event, unknown>, { readonly type: Type }>;
+
+export class PendingJobs<Job, Event extends {}> {
+  private nextKey = 1;
+  private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
+  /** What replaces the process if it does not end a job that nobody waits for. */
+  private readonly ending = new Map<JobKey, ReturnType<typeof setTimeout>>();
+
+  constructor(private readonly options: PendingJobsOptions<Job, Event>) {}
+
+  get size(): number {
+    return this.pending.size;
+  }
+
+  /** Jobs that are being computed. */
+  get running(): number {
+    let running = 0;
+    for (const { progress } of this.pending.values()) if (progress === "started") running++;
+    return running;
+  }
+
+  /** A job that waits for nothing yet. `id`: by which it can be cancelled; empty: none. */
+  create(id: string, job: Job): PendingJob<Job, Event> {
+    return new PendingJob(this.nextKey++, id, job);
+  }
+
+  /** `isReady`: the process takes jobs now. */
+  add(pending: PendingJob<Job, Event>, isReady: boolean): void {
+    this.pending.set(pending.key, pending);
+    if (isReady) this.submit(pending);
+    else this.waitForModel(pending);
+  }
+
+  /** Gives a process that has become ready what waits for one. */
+  submitAll(): void {
+    for (const pending of this.pending.values()) this.submit(pending);
+  }
+
+  /** An engine that is faster than the reader would fill the memory with what waits for it. */
+  balance(pending: PendingJob<Job, Event>): void {
+    const { mostUnread = Infinity } = this.options;
+    const { size } = pending.events;
+    const held = size > (pending.isHeld ? mostUnread / 2 : mostUnread);
+    if (held === pending.isHeld) return;
+    pending.isHeld = held;
+    this.options.process()?.send({ type: "hold", key: pending.key, held });
+  }
+
+  /** Ends the newest job of this id early: its last event comes, with what there is. Unknown ids are ignored. */
+  cancel(id: string, cause: CancelCause): void {
+    const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
+    if (!pending) return;
+    if (!pending.isKnown) return this.endUncomputed(pending, cause);
+    // The engine knows what was computed.
+    pending.cancelled = cause;
+    this.stopWork(pending, cause);
+  }
+
+  /** The consumer is gone or done: whatever the engine still does for it is wasted. */
+  drop(pending: PendingJob<Job, Event>): void {
+    if (!this.pending.has(pending.key)) return;
+    if (pending.progress !== "unsent") this.stopWork(pending, "client");
+    this.settle(pending);
+  }
+
+  failAll(error: SvcError): void {
+    for (const pending of this.pending.values()) this.settle(pending, error);
+  }
+
+  accepted({ key, event }: Message<Event, "accepted">): void {
+    const pending = this.pending.get(key);
+    if (!pending) return;
+    pending.isKnown = true;
+    if (pending.accepted) return;
+    pending.accepted = true;
+    pending.events.push(event);
+  }
+
+  started({ keys }: Message<Event, "started">): void {
+    for (const key of keys) this.pending.get(key)?.started();
+  }
+
+  /** True when a job that somebody waits for has come to its end. */
+  emitted({ outputs, finished }: Message<Event, "events">): boolean {
+    for (const { key, events } of outputs) {
+      const pending = this.pending.get(key);
+      for (const event of events) pending?.events.push(event);
+      if (pending) this.balance(pending);
+    }
+    let ended = false;
+    for (const { key, event } of finished) {
+      this.ended(key);
+      const pending = this.pending.get(key);
+      if (!pending) continue;
+      pending.events.push(event);
+      this.settle(pending);
+      ended = true;
+    }
+    return ended;
+  }
+
+  rejected({ key, code, message, param, busy }: { readonly key: JobKey } & Refusal): void {
+    this.ended(key);
+    const pending = this.pending.get(key);
+    if (!pending) return;
+    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) };
+    this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
+  }
+
+  /**
+   * The process is gone. What it computed is lost and fails with `crashed`; what it did not is kept for the successor, unless it
+   * is the culprit or has survived too many deaths, of which an intended one is none.
+   */
+  lose(crashed: SvcError, culprit: JobKey | undefined, isIntended = false): void {
+    for (const pending of this.pending.values()) {
+      if (pending.progress === "unsent") continue;
+      if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);
+      else if (pending.progress === "started" || pending.key === culprit || !(isIntended || pending.survives()))
+        this.settle(pending, crashed);
+      else this.waitForModel(pending);
+    }
+  }
+
+  /** The process is gone: it cannot be late any more. */
+  forgetOverdue(): void {
+    for (const key of this.ending.keys()) this.ended(key);
+  }
+
+  private waitForModel(pending: PendingJob<Job, Event>): void {
+    const { loadTimeoutMs } = this.options;
+    pending.waitForEngine(loadTimeoutMs, () => {
+      const message = `The model is still loading after ${Math.round(loadTimeoutMs / 1000)} s of waiting.`;
+      this.settle(pending, new SvcError("engine_unavailable", message, { retryAfterSeconds: 5 }));
+    });
+  }
+
+  /** What a process on its way out does not take is its successor's. */
+  private submit(pending: PendingJob<Job, Event>): void {
+    const { key, job } = pending;
+    if (job !== undefined && this.options.process()?.send({ type: "submit", key, job })) pending.sent();
+    else this.waitForModel(pending);
+  }
+
+  private stopWork({ key, progress }: PendingJob<Job, Event>, cause: CancelCause): void {
+    const process = this.options.process();
+    process?.send({ type: "cancel", key, cause });
+    if (progress !== "started") return;
+    process?.abort(key);
+    const { abortGraceMs, onOverdue } = this.options;
+    if (abortGraceMs !== undefined && !this.ending.has(key)) this.ending.set(key, setTimeout(onOverdue, abortGraceMs));
+  }
+
+  /** The process says that it has ended a job. */
+  private ended(key: JobKey): void {
+    clearTimeout(this.ending.get(key));
+    this.ending.delete(key);
+  }
+
+  /** Ends a job that no engine has begun, or has any more. */
+  private endUncomputed(pending: PendingJob<Job, Event>, cause: CancelCause): void {
+    for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
+    this.drop(pending);
+  }
+
+  private settle(pending: PendingJob<Job, Event>, error?: SvcError): void {
+    this.pending.delete(pending.key);
+    pending.settle(error);
+    if (this.pending.size === 0) this.options.onIdle();
+  }
+}

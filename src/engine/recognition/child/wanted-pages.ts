@@ -1,0 +1,22 @@
+// Which pages of a document are read.
+
+import { SvcError } from "../../../domain/errors.ts";
+import type { OpeningJob } from "../protocol.ts";
+
+/** In their order, each once. Throws SvcError about pages that are not there, and too many. */
+export function wantedPages(
+  { pages = [{ first: 1 }], maxPages }: OpeningJob["wanted"],
+  count: number,
+): readonly number[] {
+  const beyond = pages.map(({ first, last = first }) => Math.max(first, last)).find((number) => number > count);
+  if (beyond !== undefined) {
+    const there = count === 1 ? "the document has one page" : `the document has ${count} pages`;
+    const message = `'pages' must name pages that are there: ${there}; got ${beyond}.`;
+    throw new SvcError("invalid_value", message, { param: "pages" });
+  }
+  const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
+  const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);
+  if (wanted.length <= maxPages) return wanted;
+  const message = `'max_pages' is ${maxPages}; got a document of ${wanted.length} pages. 'pages' chooses some of them.`;
+  throw new SvcError("unprocessable_media", message, { param: "max_pages" });
+}

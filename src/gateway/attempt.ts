@@ -1,0 +1,57 @@
+// One request at one replica: what becomes of it counts for the replica's health and statistics.
+
+import type { Replica } from "./replica.ts";
+import type { Routing, TokenCounts } from "./replica-stats.ts";
+import { failureFrom, type UpstreamFailure } from "./upstream-failure.ts";
+
+export class Attempt {
+  readonly beganAt: number;
+  private readonly triesBreaker: boolean;
+  private wasHeard = false;
+  private hasFirstToken = false;
+
+  /** Counts as under way until `end`. `now`: monotonic milliseconds. */
+  constructor(
+    readonly replica: Replica,
+    routing: Routing,
+    private readonly now: () => number,
+  ) {
+    this.beganAt = now();
+    this.triesBreaker = replica.breaker.begin();
+    replica.running.add(this);
+    replica.stats.began(routing);
+  }
+
+  /** Something of the answer came: the replica is well. */
+  heard(): void {
+    if (this.wasHeard) return;
+    this.wasHeard = true;
+    this.replica.breaker.succeeded();
+  }
+
+  /** Something came that the client gets. */
+  firstToken(): void {
+    if (this.hasFirstToken) return;
+    this.hasFirstToken = true;
+    this.replica.stats.firstTokenCame(this.now() - this.beganAt);
+  }
+
+  finished(tokens: TokenCounts): void {
+    this.heard();
+    this.replica.stats.finished(tokens);
+  }
+
+  /** Counts the failure, and makes it one that clients understand. Whether an unclear one is the replica's is not known here. */
+  failed(error: unknown): UpstreamFailure {
+    const failure = failureFrom(error);
+    const { sick } = failure;
+    if (sick !== "unclear") this.replica.failed({ sick, error: failure.error });
+    this.replica.stats.failed(failure.error.code);
+    return failure;
+  }
+
+  end(): void {
+    if (!this.replica.running.delete(this)) return;
+    if (this.triesBreaker) this.replica.breaker.abandoned();
+  }
+}

@@ -1,0 +1,53 @@
+// What servers refuse, in words of ours that say what helps: their own may hold parts of the request.
+
+import { SvcError } from "../domain/errors.ts";
+
+interface Refusal {
+  /** Found in the server's message. */
+  readonly says: RegExp;
+  readonly param: string;
+  /** Goes on from "'param': the server of this model". */
+  readonly why: string;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    says: /--enable-auto-tool-choice|tool-call-parser/,
+    param: "tools",
+    why: "was started without tool calls (vLLM: --enable-auto-tool-choice and --tool-call-parser)",
+  },
+  { says: /requires --jinja/, param: "tools", why: "was started without chat templates that know tools (--jinja)" },
+  {
+    says: /logprobs.{0,80}greater than max allowed/i,
+    param: "top_logprobs",
+    why: "gives fewer (vLLM: --max-logprobs)",
+  },
+  {
+    says: /priority scheduling is not enabled/i,
+    param: "priority",
+    why: "does not schedule by priority (vLLM: --scheduling-policy priority)",
+  },
+  {
+    says: /not a multimodal model|At most 0 \w+\(s\) may be provided|does not support (image|audio) input|mmproj/i,
+    param: "messages",
+    why: "takes text alone",
+  },
+  {
+    says: /chat template.{0,80}(must|required|not allowed)|no chat template/i,
+    param: "messages",
+    why: "has no chat template",
+  },
+  {
+    says: /grammar|structured.output|xgrammar|guidance/i,
+    param: "response_format",
+    why: "cannot hold an answer to this form",
+  },
+];
+
+/** The refusal that the server's message means; undefined for one that is not known. */
+export function knownRefusal(message: string): SvcError | undefined {
+  const known = REFUSALS.find(({ says }) => says.test(message));
+  if (!known) return undefined;
+  const { param, why } = known;
+  return new SvcError("invalid_value", `'${param}': the server of this model ${why}.`, { param });
+}

@@ -1,0 +1,95 @@
+// Attempts of one request side by side: the first that says something goes on, and the others end.
+
+import type { EngineEvent } from "../domain/generate.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Attempts } from "./attempts.ts";
+
+type Events = AsyncGenerator<EngineEvent, void, void>;
+
+/** An attempt under way. */
+interface Racer {
+  readonly attempt: Attempt;
+  readonly events: Events;
+  /** Ends it there. */
+  readonly stop: AbortController;
+  next: Promise<Step>;
+}
+
+interface Step {
+  readonly racer?: Racer;
+  readonly result?: IteratorResult<EngineEvent, void>;
+  readonly error?: unknown;
+}
+
+export interface RaceOptions {
+  readonly attempts: Attempts;
+  /** Asks the attempt's replica, and ends the attempt; `signal` ends both. */
+  readonly ask: (attempt: Attempt, signal: AbortSignal) => Events;
+  /** Milliseconds of silence after which a second replica is asked as well; undefined: never. */
+  readonly hedgeAfterMs: number | undefined;
+}
+
+/** An answer that has begun, or that ended without a word. */
+export interface Winner {
+  readonly first?: EngineEvent;
+  readonly rest: Events;
+}
+
+/**
+ * Asks the attempt's replica, and later perhaps a second one. Yields what comes before an answer, and returns the answer of the
+ * one that speaks first; undefined when all that was asked has failed, which `attempts` know. Throws what ends the request.
+ */
+export async function* race(
+  first: Attempt,
+  { attempts, ask, hedgeAfterMs }: RaceOptions,
+): AsyncGenerator<EngineEvent, Winner | undefined, void> {
+  const racers = new Set<Racer>();
+  const begin = (attempt: Attempt) => {
+    const stop = new AbortController();
+    const racer: Racer = { attempt, events: ask(attempt, stop.signal), stop, next: Promise.resolve({}) };
+    racers.add(racer);
+    pull(racer);
+  };
+  begin(first);
+  const { promise: late, resolve } = Promise.withResolvers<Step>();
+  const timer = hedgeAfterMs === undefined ? undefined : setTimeout(() => resolve({}), hedgeAfterMs);
+  let isHedged = timer === undefined;
+  try {
+    while (racers.size > 0) {
+      const steps = [...racers].map(({ next }) => next);
+      const { racer, result, error } = await Promise.race(isHedged ? steps : [...steps, late]);
+      if (!racer) {
+        isHedged = true;
+        const second = attempts.next();
+        if (!second) continue;
+        second.replica.stats.hedges++;
+        begin(second);
+      } else if (!result) {
+        racers.delete(racer);
+        attempts.failed(racer.attempt.replica, error);
+      } else if (result.done || isOutput(result.value)) {
+        racers.delete(racer);
+        return { ...(!result.done && { first: result.value }), rest: racer.events };
+      } else {
+        pull(racer);
+        yield result.value;
+      }
+    }
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+    for (const { stop, events } of racers) {
+      stop.abort(new Error("another replica was first"));
+      void events.return().catch(() => {});
+    }
+  }
+}
+
+function pull(racer: Racer): void {
+  racer.next = racer.events.next().then(
+    (result) => ({ racer, result }),
+    (error: unknown) => ({ racer, error }),
+  );
+}
+
+const isOutput = ({ type }: EngineEvent): boolean => type !== "accepted" && type !== "started";

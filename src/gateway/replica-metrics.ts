@@ -1,0 +1,29 @@
+// The replicas of an upstream as metrics.
+
+import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
+import type { Replica } from "./replica.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** A table for each replica, with its upstream and its address as labels. */
+export const replicaMetrics = ({ name, replicas }: Upstream): MetricTable[] =>
+  replicas.map((replica) => ({ labels: { upstream: name, replica: replica.url }, metrics: metricsOf(replica) }));
+
+/** What a scrape reads of a replica. */
+export function metricsOf({ state, inFlight, stats }: Pick<Replica, "state" | "inFlight" | "stats">): Metric[] {
+  const flag = (is: boolean) => (is ? 1 : 0);
+  return [
+    gauge("svc_upstream_up", "0 while a replica is down: it failed several times in a row.", flag(state !== "down")),
+    gauge(
+      "svc_upstream_slow",
+      "1 while requests wait at a replica and nothing comes for long.",
+      flag(state === "slow"),
+    ),
+    gauge(
+      "svc_upstream_draining",
+      "1 while a replica gets no new requests by the operator's will.",
+      flag(state === "draining" || state === "drained"),
+    ),
+    gauge("svc_upstream_requests_running", "Requests under way at a replica.", inFlight),
+    ...stats.metrics(),
+  ];
+}

@@ -1,0 +1,96 @@
+// What happened at one replica, for /metrics and GET /upstreams.
+
+import type { ErrorCode } from "../domain/errors.ts";
+import type { ReplicaCounts } from "../domain/upstream.ts";
+import { by, counter, Histogram, type Metric } from "../telemetry/exposition.ts";
+import { FIRST_TOKEN_SECONDS } from "../telemetry/request-counts.ts";
+import { RecentTimes } from "./recent-times.ts";
+
+/** How a request came to a replica. */
+export interface Routing {
+  /** It failed before, here or at another replica. */
+  readonly isRetry: boolean;
+  /** It is the replica to which requests with this beginning go while nothing is in the way. */
+  readonly isOwn: boolean;
+}
+
+/** Tokens of a finished request. */
+export interface TokenCounts {
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+}
+
+export class ReplicaStats implements ReplicaCounts {
+  requests = 0;
+  retries = 0;
+  hedges = 0;
+  outages = 0;
+  affinityHits = 0;
+  affinityMisses = 0;
+  promptTokens = 0;
+  cachedTokens = 0;
+  completionTokens = 0;
+  readonly failures = new Map<ErrorCode, number>();
+  /** Milliseconds to first tokens. */
+  readonly firstTokens = new RecentTimes();
+  private readonly firstToken = new Histogram(
+    "svc_upstream_time_to_first_token_seconds",
+    "Sending a request to a replica to the first text of its answer.",
+    FIRST_TOKEN_SECONDS,
+  );
+
+  began({ isRetry, isOwn }: Routing): void {
+    this.requests++;
+    if (isRetry) this.retries++;
+    if (isOwn) this.affinityHits++;
+    else this.affinityMisses++;
+  }
+
+  firstTokenCame(ms: number): void {
+    this.firstTokens.add(ms);
+    this.firstToken.observe(ms / 1000);
+  }
+
+  finished({ promptTokens, cachedTokens, completionTokens }: TokenCounts): void {
+    this.promptTokens += promptTokens;
+    this.cachedTokens += cachedTokens;
+    this.completionTokens += completionTokens;
+  }
+
+  failed(code: ErrorCode): void {
+    this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
+  }
+
+  metrics(): Metric[] {
+    return [
+      counter("svc_upstream_requests_total", "Requests sent to a replica, retries included.", this.requests),
+      counter("svc_upstream_retries_total", "Requests sent to a replica that had failed before.", this.retries),
+      counter(
+        "svc_upstream_hedges_total",
+        "Requests sent to a replica as well, as another was silent for longer than usual.",
+        this.hedges,
+      ),
+      by("counter", "svc_upstream_failures_total", "Requests that a replica failed.", "code", this.failures),
+      counter("svc_upstream_outages_total", "Times at which a replica went down.", this.outages),
+      counter(
+        "svc_upstream_affinity_hits_total",
+        "Requests sent to the replica of their beginning.",
+        this.affinityHits,
+      ),
+      counter(
+        "svc_upstream_affinity_misses_total",
+        "Requests sent to another replica, as their own was busy, down or draining.",
+        this.affinityMisses,
+      ),
+      counter("svc_upstream_prompt_tokens_total", "Prompt tokens of finished requests.", this.promptTokens),
+      counter(
+        "svc_upstream_prompt_tokens_cached_total",
+        "Prompt tokens that a replica says came from its cache.",
+        this.cachedTokens,
+      ),
+      counter("svc_upstream_generation_tokens_total", "Generated tokens.", this.completionTokens),
+      this.firstToken.metric(),
+    ];
+  }
+}

@@ -1,0 +1,48 @@
+// A generation as its replicas take it: translated once for each kind of server.
+
+import { SvcError } from "../domain/errors.ts";
+import type { GenerateRequest } from "../domain/generate.ts";
+import { encodeOllama } from "./ollama/encode-request.ts";
+import { encodeOpenAi, type UpstreamCall } from "./openai/encode-request.ts";
+import type { Replica } from "./replica.ts";
+
+export class Translation {
+  private readonly known = new Map<string, UpstreamCall | SvcError>();
+
+  constructor(
+    private readonly request: GenerateRequest,
+    /** The servers' name for its model. */
+    private readonly model: string,
+  ) {}
+
+  /** What the replica is sent. Throws SvcError about what it cannot be told. */
+  for(replica: Replica): UpstreamCall {
+    const translated = this.translated(replica);
+    if (translated instanceof SvcError) throw translated;
+    return translated;
+  }
+
+  /** What the replica cannot be told. */
+  readonly refusalOf = (replica: Replica): SvcError | undefined => {
+    const translated = this.translated(replica);
+    return translated instanceof SvcError ? translated : undefined;
+  };
+
+  private translated(replica: Replica): UpstreamCall | SvcError {
+    const thinks = replica.model(this.model)?.capabilities.includes("reasoning") === true;
+    const key = `${replica.kind} ${thinks}`;
+    const known = this.known.get(key) ?? this.translate(replica, thinks);
+    this.known.set(key, known);
+    return known;
+  }
+
+  private translate({ kind }: Replica, thinks: boolean): UpstreamCall | SvcError {
+    const { request, model } = this;
+    try {
+      return kind === "ollama" ? encodeOllama(request, model, thinks) : encodeOpenAi(request, model, kind);
+    } catch (error) {
+      if (error instanceof SvcError) return error;
+      throw error;
+    }
+  }
+}

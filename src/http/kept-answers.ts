@@ -1,0 +1,27 @@
+// What requests of the Responses API go on from: stored answers and conversations.
+
+import type { ResponseResource } from "../contract/responses.ts";
+import type { History } from "../dialect/responses/decode.ts";
+import { findOutputItem, type ListedItem } from "../dialect/responses/items.ts";
+import type { NamedEvent } from "../dialect/stream/streamed.ts";
+import { ConversationsService } from "../service/conversations.ts";
+import { ResponsesService } from "../service/responses.ts";
+import type { AppDeps } from "./deps.ts";
+
+export interface KeptAnswers {
+  readonly responses: ResponsesService<ResponseResource, NamedEvent>;
+  readonly conversations: ConversationsService<ListedItem>;
+  readonly history: History;
+}
+
+/** Nothing is kept yet. */
+export function keptAnswers({ config, clock }: Pick<AppDeps, "config" | "clock">): KeptAnswers {
+  const responses = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
+  const conversations = new ConversationsService<ListedItem>(config.storedResponses, clock);
+  const history: History = {
+    upTo: (id) => responses.get(id)?.conversation,
+    items: (id) => conversations.items(id),
+    item: (id) => findOutputItem(responses.resources(), id),
+  };
+  return { responses, conversations, history };
+}

@@ -1,0 +1,34 @@
+// API description: other servers whose models are served.
+
+import { badRequest, type Operation, type Operations } from "./operation.ts";
+
+const steering = {
+  tag: "Server",
+  answers: { 200: "The upstream as it is now." },
+  errors: {
+    400: badRequest,
+    403: "`forbidden_host`: on a server without API keys, upstreams are drained through a loopback address alone.",
+    404: "`not_found`: no upstream has this name, or no replica of it this URL.",
+  },
+} as const satisfies Partial<Operation>;
+
+export const upstreamsOperations: Operations = {
+  "GET /upstreams": {
+    tag: "Server",
+    summary: "Upstreams and their replicas",
+    description: "State, requests, tokens, failures and times of every replica, since svc was started.",
+    answers: { 200: "The upstreams: those of --upstream, then those that were discovered." },
+  },
+  "POST /upstreams/{name}/drain": {
+    ...steering,
+    summary: "Take an upstream out of service",
+    description:
+      "No new requests go to the upstream, or to the one replica of it that `replica` names; those under way end in order. It is `drained` when `running` is 0, and stays so until it is resumed or svc is restarted.",
+    example: { replica: "http://10.0.0.5:8000" },
+  },
+  "POST /upstreams/{name}/resume": {
+    ...steering,
+    summary: "Put an upstream back into service",
+    example: {},
+  },
+};

@@ -1,0 +1,89 @@
+// /v1/conversations: making, changing and deleting what responses go on from, and its items.
+
+import { Elysia } from "elysia";
+import {
+  Conversation,
+  ConversationItem,
+  ConversationItemsRequest,
+  ConversationRequest,
+  ConversationUpdate,
+  DeletedConversation,
+} from "../../contract/conversations.ts";
+import { InputItemList } from "../../contract/responses.ts";
+import { decodePage, listOf } from "../../dialect/fields/page.ts";
+import {
+  decodeConversation,
+  decodeConversationItems,
+  decodeConversationUpdate,
+  encodeConversation,
+} from "../../dialect/responses/conversations.ts";
+import { listItems } from "../../dialect/responses/items.ts";
+import type { AppDeps } from "../deps.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
+import type { KeptAnswers } from "../kept-answers.ts";
+
+/** Items of a page. */
+const PAGE = { usual: 20, most: 100 };
+
+/** OpenAI's Conversations API; conversations are kept beside the responses, in memory. */
+export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history }: KeptAnswers) => {
+  const read = (request: Request) => bodies.read(request, bodyCeilings.generation);
+  const answer = (conversation: Parameters<typeof encodeConversation>[0]) =>
+    Response.json(encodeConversation(conversation));
+
+  return new Elysia({ name: "route.conversations" })
+    .post(
+      "/v1/conversations",
+      async ({ request }) => {
+        // OpenAI's client sends no body where there is nothing to say.
+        const { items, metadata } = decodeConversation(request.body ? await read(request) : {}, history.item);
+        return answer(conversations.create(metadata, items));
+      },
+      jsonRoute(ConversationRequest, Conversation),
+    )
+    .get("/v1/conversations/:id", ({ params }) => answer(conversations.get(params.id)), jsonAnswer(Conversation))
+    .post(
+      "/v1/conversations/:id",
+      async ({ params, request }) => {
+        const metadata = decodeConversationUpdate(await read(request));
+        return answer(conversations.setMetadata(params.id, metadata));
+      },
+      jsonRoute(ConversationUpdate, Conversation),
+    )
+    .delete(
+      "/v1/conversations/:id",
+      ({ params: { id } }) => {
+        conversations.delete(id);
+        return Response.json({ id, object: "conversation.deleted", deleted: true });
+      },
+      jsonAnswer(DeletedConversation),
+    )
+    .post(
+      "/v1/conversations/:id/items",
+      async ({ params, request }) => {
+        const items = decodeConversationItems(await read(request), history.item);
+        conversations.add(params.id, items);
+        return Response.json(listOf(items, false));
+      },
+      jsonRoute(ConversationItemsRequest, InputItemList),
+    )
+    .get(
+      "/v1/conversations/:id/items",
+      ({ params, request }) => {
+        const page = decodePage(new URL(request.url).searchParams, PAGE);
+        return Response.json(listItems(conversations.get(params.id).items, page));
+      },
+      jsonAnswer(InputItemList),
+    )
+    .get(
+      "/v1/conversations/:id/items/:item",
+      ({ params }) => Response.json(conversations.item(params.id, params.item)),
+      jsonAnswer(ConversationItem),
+    )
+    .delete(
+      "/v1/conversations/:id/items/:item",
+      ({ params }) => answer(conversations.removeItem(params.id, params.item)),
+      jsonAnswer(Conversation),
+    );
+};

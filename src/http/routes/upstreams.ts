@@ -1,0 +1,36 @@
+// GET /upstreams, POST /upstreams/{name}/drain and POST /upstreams/{name}/resume
+
+import { Elysia } from "elysia";
+import { DrainRequest, Upstream, UpstreamList } from "../../contract/upstreams.ts";
+import { decodeDrain, encodeUpstream, encodeUpstreams } from "../../dialect/upstreams.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { AppDeps } from "../deps.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { checkLocal } from "../plugins/origin.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+const steering = {
+  parse: "none",
+  detail: {
+    requestBody: { ...jsonContent(DrainRequest), required: false },
+    responses: { 200: jsonContent(Upstream) },
+  },
+} as const;
+
+/** Who has an API key steers; without keys, who is on this machine. */
+export const upstreamRoutes = ({ upstreams, bodies, config }: AppDeps, contexts: RequestContexts) => {
+  const setDraining = async (request: Request, name: string | null, isDraining: boolean) => {
+    if (contexts.of(request).apiKey === undefined) checkLocal(request.headers, config, "Upstreams are drained");
+    const isEmpty = request.body === null || request.headers.get("content-length") === "0";
+    const url = isEmpty ? undefined : decodeDrain(await bodies.read(request, bodyCeilings.batch));
+    const upstream = name === null ? undefined : upstreams.setDraining(name, isDraining, url);
+    if (upstream) return Response.json(encodeUpstream(upstream));
+    const what = upstreams.status().some((one) => one.name === name) ? "replica of this upstream" : "upstream";
+    throw new SvcError("not_found", `There is no such ${what}; GET /upstreams lists them.`);
+  };
+  return new Elysia({ name: "route.upstreams" })
+    .get("/upstreams", () => Response.json(encodeUpstreams(upstreams.status())), jsonAnswer(UpstreamList))
+    .post("/upstreams/:name/drain", ({ request, params }) => setDraining(request, params.name, true), steering)
+    .post("/upstreams/:name/resume", ({ request, params }) => setDraining(request, params.name, false), steering);
+};

@@ -1,0 +1,43 @@
+// Text to token ids in vLLM's form, under the two paths that clients know.
+
+import { checker } from "../contract/schema.ts";
+import { TokenizeRequest, type TokenizeResponse } from "../contract/tokenize.ts";
+import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { TokenizeOptions } from "../engine/text/port.ts";
+import type { TokenizerService } from "../service/tokenizer.ts";
+import type { AppDeps } from "./deps.ts";
+
+/** Conversations are counted by the routes that answer them. */
+const UNSUPPORTED = { messages: always, tools: always, chat_template: always };
+
+/**
+ * What answers a body, once it is read. `usual`: what becomes of special tokens where the body says nothing. Throws
+ * SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
+ */
+export function tokenizing({ engine, log }: Pick<AppDeps, "engine" | "log">, tokenizer: TokenizerService) {
+  const check = checker(TokenizeRequest);
+  return async (body: unknown, signal: AbortSignal, usual: TokenizeOptions = {}): Promise<TokenizeResponse> => {
+    const asked = check(body);
+    const text = asked.text || asked.prompt;
+    if (!text) {
+      const message = "'text' is required: a string of at least 1 character ('prompt' is another name for it).";
+      throw new SvcError("missing_required_parameter", message, { param: "text" });
+    }
+    refuseUnsupported(asked, UNSUPPORTED);
+    const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false };
+    const tokens = await tokenizer.run(() => engine.tokenize(text, signal, options));
+    const { modelId: model, model: info } = engine.status();
+    if (asked.model && asked.model !== model)
+      log.debug("tokenized by the active model instead of the named one", { model });
+    const named = asked.return_token_strs === true;
+    const pieces = named ? await tokenizer.run(() => engine.pieces([...tokens], signal)) : [];
+    return {
+      tokens: [...tokens],
+      count: tokens.length,
+      ...(named && { token_strs: pieces.map((piece) => (typeof piece === "string" ? piece : "\u{fffd}")) }),
+      model,
+      ...(info && { max_model_len: info.maxModelLen }),
+    };
+  };
+}

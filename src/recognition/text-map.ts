@@ -1,0 +1,41 @@
+// Where lines of text are, out of a detector's map: how likely each of its pixels lies in the middle of one (differentiable
+// binarization, as PaddleOCR's detectors are trained).
+
+import type { Box } from "./bitmap.ts";
+import { clipped } from "./boxes.ts";
+import { components, regions } from "./components.ts";
+
+export interface TextMap {
+  readonly width: number;
+  readonly height: number;
+  /** From 0 to 1, row by row from the top. */
+  readonly data: Float32Array;
+}
+
+/** A pixel counts from here on; a region does when its box has so much on average. */
+const LIKELY = { pixel: 0.3, box: 0.6 };
+/** Pixels: the middle of the smallest line. */
+const LEAST = 3;
+/** A region is a line that was shrunk by its area over its outline; this is how much of that it gets back. */
+const GROWN = 1.5;
+
+/** The boxes of lines, in pixels of the map. */
+export function linesIn(map: TextMap): Box[] {
+  const data = Uint8Array.from(map.data, (value) => (value > LIKELY.pixel ? 1 : 0));
+  return components(regions({ ...map, data }))
+    .filter((box) => Math.min(box.width, box.height) >= LEAST && mean(map, box) >= LIKELY.box)
+    .map((box) => grown(map, box));
+}
+
+function mean({ width, data }: TextMap, box: Box): number {
+  let sum = 0;
+  for (let y = box.y; y < box.y + box.height; y++) {
+    for (let at = y * width + box.x, end = at + box.width; at < end; at++) sum += data[at] as number;
+  }
+  return sum / (box.width * box.height);
+}
+
+function grown(map: TextMap, { x, y, width, height }: Box): Box {
+  const by = (GROWN * width * height) / (2 * (width + height));
+  return clipped({ x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by }, map);
+}

@@ -1,0 +1,66 @@
+// Weights of ncnn's as safetensors: those of an RRDB net (ESRGAN), under the names that stable-diffusion.cpp reads.
+
+interface Convolution {
+  readonly outputs: number;
+  readonly kernel: number;
+  readonly weights: number;
+}
+
+/** At the front of weights of two bytes each; of four, there are zeros. */
+const HALVES = 0x01306b47;
+/** Layers of a block. */
+const DENSE = [1, 2, 3].flatMap((block) => [1, 2, 3, 4, 5].map((conv) => `rdb${block}.conv${conv}`));
+const BEFORE = ["conv_first"];
+const BEHIND = ["conv_body", "conv_up1", "conv_up2", "conv_hr", "conv_last"];
+
+/** `param`: the layers of the net, a line each; `bin`: their weights in the same order. Throws where they are of another net. */
+export function rrdbSafetensors(param: Uint8Array, bin: Uint8Array): Uint8Array {
+  const layers = convolutions(new TextDecoder().decode(param));
+  const blocks = (layers.length - BEFORE.length - BEHIND.length) / DENSE.length;
+  if (!Number.isInteger(blocks) || blocks < 1) throw new Error(`an RRDB net has no ${layers.length} layers`);
+  const body = Array.from({ length: blocks }, (_, block) => DENSE.map((name) => `body.${block}.${name}`)).flat();
+  const names = [...BEFORE, ...body, ...BEHIND];
+  const header: Record<string, { dtype: string; shape: readonly number[]; data_offsets: readonly [number, number] }> =
+    {};
+  const pieces: Uint8Array[] = [];
+  let [at, end] = [0, 0];
+  const put = (name: string, dtype: string, shape: readonly number[], bytes: number) => {
+    pieces.push(bin.subarray(at, at + bytes));
+    header[name] = { dtype, shape, data_offsets: [end, end + bytes] };
+    end += bytes;
+  };
+  const view = new DataView(bin.buffer, bin.byteOffset, bin.byteLength);
+  for (const [index, { outputs, kernel, weights }] of layers.entries()) {
+    const kind = view.getUint32(at, true);
+    if (kind !== HALVES && kind !== 0) throw new Error("weights of an unknown kind");
+    const [dtype, width] = kind === HALVES ? ["F16", 2] : ["F32", 4];
+    at += 4;
+    put(
+      `${names[index]}.weight`,
+      dtype as string,
+      [outputs, weights / outputs / kernel ** 2, kernel, kernel],
+      weights * (width as number),
+    );
+    at += Math.ceil((weights * (width as number)) / 4) * 4;
+    put(`${names[index]}.bias`, "F32", [outputs], outputs * 4);
+    at += outputs * 4;
+  }
+  if (at !== bin.length) throw new Error(`the layers have ${at} bytes of weights, not ${bin.length}`);
+  const json = Buffer.from(JSON.stringify(header));
+  const padded = Buffer.concat([json, Buffer.alloc(-json.length & 7, " ")]);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(padded.length));
+  return Buffer.concat([length, padded, ...pieces]);
+}
+
+/** `Convolution NAME INPUTS OUTPUTS input… output… 0=outputs 1=kernel 6=weights …` */
+function convolutions(param: string): Convolution[] {
+  const lines = param.split("\n").filter((line) => line.startsWith("Convolution "));
+  return lines.map((line) => {
+    const settings = new Map(
+      line.split(/\s+/).flatMap((word) => [/^(\d+)=(\d+)$/.exec(word)?.slice(1) ?? []]) as [string, string][],
+    );
+    const number = (key: string) => Number(settings.get(key));
+    return { outputs: number("0"), kernel: number("1"), weights: number("6") };
+  });
+}

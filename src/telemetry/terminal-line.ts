@@ -1,0 +1,90 @@
+// Log lines for a person at a terminal: local time, and requests in columns, what matters of each in the same order.
+
+import { styleText } from "node:util";
+import type { LogFields, LogLevel } from "./log.ts";
+import { pairs, withoutControls, type Render } from "./log-line.ts";
+
+type Style = "dim" | "red" | "yellow" | "green" | "cyan" | "bold";
+type Paint = (style: Style, text: string) => string;
+
+const LEVEL_STYLES: Readonly<Record<LogLevel, Style>> = {
+  debug: "dim",
+  verbose: "cyan",
+  info: "green",
+  warn: "yellow",
+  error: "red",
+};
+
+/** With or without colours, and the ids of requests. */
+export function terminalLine({ colours, ids }: { readonly colours: boolean; readonly ids: boolean }): Render {
+  const paint: Paint = (style, text) =>
+    colours && text !== "" ? styleText(style, text, { validateStream: false }) : text;
+  return (time, level, message, { id, ...fields }) => {
+    const known = ids || message !== "request" || Number(fields["status"]) >= 500 ? { id, ...fields } : fields;
+    const line = message === "request" ? requestLine(known, paint) : eventLine(level, message, known, paint);
+    return `${paint("dim", localTime(time))} ${line}\n`;
+  };
+}
+
+const eventLine = (level: LogLevel, message: string, fields: LogFields, paint: Paint): string =>
+  `${paint(LEVEL_STYLES[level], level.padEnd(7))} ${withoutControls(message)}${paint("dim", pairs(fields))}`;
+
+function requestLine(fields: LogFields, paint: Paint): string {
+  const { id, method, route, status, model, ms, client, ...rest } = fields;
+  const columns = [
+    paint(styleOf(fields), String(status)),
+    duration(Number(ms)).padStart(8),
+    paint("dim", String(method).padEnd(4)),
+    String(route).padEnd(20),
+    ...(model === undefined ? [] : [paint("cyan", withoutControls(String(model)))]),
+    ...(isHere(client) ? [] : [paint("dim", `from ${withoutControls(String(client))}`)]),
+  ];
+  const details = detailsOf({ ...rest, status }, paint);
+  const shownId = id === undefined ? "" : paint("dim", `  ${withoutControls(String(id))}`);
+  return `${columns.join(" ")}${details === "" ? "" : `  ${details}`}${shownId}`.trimEnd();
+}
+
+/** What failed is red where it is ours, and yellow where it is the client's; a stream may fail after its status. */
+function styleOf({ status, finish }: LogFields): Style {
+  const failed = finish !== undefined && !ORDERLY.has(finish);
+  if (failed || Number(status) >= 500) return "red";
+  return Number(status) >= 400 ? "yellow" : "green";
+}
+
+/** How requests end that did not fail. */
+const ORDERLY: ReadonlySet<unknown> = new Set(["stop", "length", "tool_calls", "cancelled"]);
+
+function detailsOf(fields: LogFields, paint: Paint): string {
+  const { status: _, code, param, finish, prompt, cached, completion, ttft_ms, tok_s, ...others } = fields;
+  const failure = code ?? (ORDERLY.has(finish) ? undefined : finish);
+  const parts = [
+    failure !== undefined && paint(styleOf(fields), `${failure}${param === undefined ? "" : ` at ${param}`}`),
+    prompt !== undefined && `${count(prompt)} prompt${cached ? paint("dim", ` (${count(cached)} cached)`) : ""}`,
+    completion !== undefined && `${count(completion)} output`,
+    ttft_ms !== undefined && `first ${duration(Number(ttft_ms))}`,
+    tok_s !== undefined && paint("bold", `${tok_s} tok/s`),
+    finish !== undefined && finish !== "stop" && ORDERLY.has(finish) && paint("yellow", String(finish)),
+    ...Object.entries(others).map(([name, value]) => value !== undefined && `${value} ${name.replaceAll("_", " ")}`),
+  ];
+  return parts.filter((part) => part !== false).join("  ");
+}
+
+const count = (value: LogFields[string]): string => Number(value).toLocaleString("en-US");
+
+function duration(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} m ${seconds % 60} s`;
+}
+
+/** Most requests come from the machine itself: nothing is to be said of that. */
+const isHere = (client: LogFields[string]): boolean =>
+  client === undefined || /^(127\.|::1$|::ffff:127\.)/.test(String(client));
+
+/** `2026-11-25 08:05:03` where the machine is. */
+function localTime(time: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+}

@@ -1,0 +1,103 @@
+// `svc launch`, with a program in place of the agent that writes down what it was started with.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { serve, temporaryFolder } from "../http/harness.ts";
+import { freePort } from "../support/free-port.ts";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+/** Runs `svc launch` with an agent of this script, in an empty home. */
+function launch(args: readonly string[], { script, env = {} }: { script?: string; env?: Record<string, string> } = {}) {
+  const home = temporaryFolder();
+  if (script !== undefined) {
+    for (const agent of ["codex", "aider"]) writeFileSync(join(home, agent), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  const child = Bun.spawn([process.execPath, MAIN, "launch", ...args], {
+    env: { PATH: `${home}:/usr/bin:/bin`, HOME: home, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const ended = Promise.all([child.exited, child.stdout.text(), child.stderr.text()]).then(([code, out, err]) => ({
+    code,
+    out,
+    err,
+  }));
+  return { child, ended, home };
+}
+
+const at = (port: number) => ["--port", String(port)];
+
+describe("svc launch", () => {
+  test("gives the agent its own arguments last, the user's environment, and returns its exit code", async () => {
+    const { port } = serve();
+    const script = 'printf "%s\\n" "$@"; echo "NODE_ENV=$NODE_ENV MINE=$MINE KEY=$SVC_LAUNCH_KEY"; exit 7';
+    const run = launch(["codex", ...at(port), "--api-key", "secret", "--", "exec", "do it"], {
+      script,
+      env: { MINE: "yes" },
+    });
+    const { code, out } = await run.ended;
+    const lines = out.trimEnd().split("\n");
+    expect(code).toBe(7);
+    expect(lines).toContain(`model_providers.svc.base_url="http://127.0.0.1:${port}/v1"`);
+    expect(lines).toContain('model="fake-model"');
+    expect(lines.slice(-3)).toEqual(["exec", "do it", "NODE_ENV= MINE=yes KEY=secret"]);
+  }, 30_000);
+
+  test("warns of a context that is too small, and starts the agent all the same", async () => {
+    const { code, out, err } = await launch(["codex", ...at(serve().port)], { script: "echo started" }).ended;
+    expect([code, out]).toEqual([0, "started\n"]);
+    expect(err).toContain("fake-model takes 4096 tokens a request");
+  }, 30_000);
+
+  test("removes the file of the run when the agent has ended", async () => {
+    const { out } = await launch(["aider", ...at(serve().port)], { script: 'echo "$4"; test -s "$4" && echo there' })
+      .ended;
+    const [path = "", there] = out.split("\n");
+    expect(there).toBe("there");
+    expect(existsSync(path)).toBe(false);
+  }, 30_000);
+
+  test("asked to end, has the agent end", async () => {
+    const { child, ended, home } = launch(["codex", ...at(serve().port)], {
+      script: "trap 'echo ended; exit 3' TERM; touch $HOME/ready; while :; do sleep 0.05; done",
+    });
+    while (!existsSync(join(home, "ready"))) await Bun.sleep(10);
+    child.kill("SIGTERM");
+    const { code, out } = await ended;
+    expect([code, out]).toEqual([3, "ended\n"]);
+  }, 30_000);
+
+  test("starts a server for the time of the run, where none listens and a model is named", async () => {
+    const port = await freePort();
+    const model = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
+    const script = `curl -s http://127.0.0.1:${port}/health; echo; printf "%s\\n" "$@" | grep '^model='`;
+    const run = launch(["codex", ...at(port), "--model", model, "--threads", "1"], { script });
+    const { code, out } = await run.ended;
+    expect(code).toBe(0);
+    expect(out).toContain('"status":"healthy"');
+    expect(out).toContain('model="svc-mini-q8_0"');
+    expect(readFileSync(join(run.home, ".local/share/svc/launch.log"), "utf8")).toContain(
+      "route=/v1/models status=200",
+    );
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+  }, 60_000);
+
+  test("without a server and a model it says what to do", async () => {
+    const { code, err } = await launch(["codex", ...at(await freePort())], { script: "echo started" }).ended;
+    expect(code).toBe(2);
+    expect(err).toMatch(
+      /No server answers at \S+\. Start one, or name the model: svc launch codex --model MODEL\. Models that/,
+    );
+  }, 30_000);
+
+  test("an agent that is not installed is an error that says how it is", async () => {
+    const { code, err } = await launch(["opencode", ...at(serve().port)]).ended;
+    expect([code, err]).toEqual([
+      1,
+      "svc: opencode is not on the PATH. It is installed with: npm install -g opencode-ai\n",
+    ]);
+  }, 30_000);
+});

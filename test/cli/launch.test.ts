@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import { agents, type AgentTarget } from "../../src/cli/agents.ts";
+import { choose } from "../../src/cli/launch.ts";
+
+const target: AgentTarget = {
+  url: "http://127.0.0.1:9999",
+  apiKey: "key-of-ada",
+  model: 'odd "name"',
+  context: 65_536,
+};
+const settingsOf = (name: string, context = target.context) => {
+  const files: Record<string, string> = {};
+  const write = (file: string, text: string) => {
+    files[file] = text;
+    return `/run/${file}`;
+  };
+  const settings = agents[name]?.settings({ ...target, context }, write);
+  if (!settings) throw new Error(`no agent ${name}`);
+  return { ...settings, files };
+};
+
+describe("what an agent is started with", () => {
+  test("codex: settings that its config file would have", () => {
+    const { args, env } = settingsOf("codex");
+    const lines = args.filter((arg) => arg !== "-c").join("\n");
+    expect(Bun.TOML.parse(lines)).toEqual({
+      model: target.model,
+      model_provider: "svc",
+      model_context_window: 65_536,
+      model_providers: {
+        svc: {
+          name: "svc",
+          base_url: "http://127.0.0.1:9999/v1",
+          wire_api: "responses",
+          env_key: "SVC_LAUNCH_KEY",
+          stream_idle_timeout_ms: 3_600_000,
+        },
+      },
+      features: { plugins: false },
+    });
+    expect(env).toEqual({ SVC_LAUNCH_KEY: "key-of-ada" });
+    expect(lines).not.toContain("key-of-ada");
+  });
+
+  test("claude: its environment, without the key of another server", () => {
+    const { args, env, files } = settingsOf("claude");
+    expect(args).toEqual(["--settings", "/run/claude-settings.json"]);
+    const { ANTHROPIC_API_KEY: _, ...set } = env;
+    expect(JSON.parse(files["claude-settings.json"] ?? "")).toEqual({ env: set });
+    expect(env).toMatchObject({
+      ANTHROPIC_BASE_URL: target.url,
+      ANTHROPIC_AUTH_TOKEN: "key-of-ada",
+      ANTHROPIC_API_KEY: undefined,
+      ANTHROPIC_MODEL: target.model,
+      CLAUDE_CODE_MAX_CONTEXT_TOKENS: "65536",
+    });
+  });
+
+  test("opencode: a provider of its own", () => {
+    const { env } = settingsOf("opencode");
+    const { model, provider } = JSON.parse(env["OPENCODE_CONFIG_CONTENT"] ?? "");
+    expect(model).toBe(`svc/${target.model}`);
+    expect(provider.svc.options).toEqual({ baseURL: "http://127.0.0.1:9999/v1", apiKey: "key-of-ada" });
+    expect(provider.svc.models[target.model].limit).toEqual({ context: 65_536, output: 8192 });
+  });
+
+  test("aider: the limits of the model in a file of the run", () => {
+    const { args, env, files } = settingsOf("aider", 16_384);
+    expect(args.slice(0, 4)).toEqual([
+      "--model",
+      `openai/${target.model}`,
+      "--model-metadata-file",
+      "/run/aider-models.json",
+    ]);
+    expect(env).toEqual({ AIDER_OPENAI_API_BASE: "http://127.0.0.1:9999/v1", AIDER_OPENAI_API_KEY: "key-of-ada" });
+    const known = JSON.parse(files["aider-models.json"] ?? "")[`openai/${target.model}`];
+    expect(known).toMatchObject({ max_input_tokens: 12_288, max_output_tokens: 4096 });
+  });
+});
+
+describe("the model of an agent", () => {
+  const { codex, aider } = agents;
+  if (!codex || !aider) throw new Error("they are known");
+  const entry = (id: string, max_context_length: number) => ({ id, owned_by: "svc", max_context_length });
+  const served = {
+    data: [entry("qwen", 65_536), entry("small", 8192), { id: "minilm", owned_by: "svc" }, entry("svc-system", 4096)],
+    models: [
+      { name: "qwen", capabilities: ["chat", "tools"] },
+      { name: "small", capabilities: ["chat"] },
+      { name: "minilm", capabilities: ["embeddings"] },
+      { name: "svc-system", capabilities: ["chat", "tools"], parameters: 4_200_000 },
+    ],
+  };
+
+  test("is the first that chats, with nothing to say against it", () => {
+    expect(choose(served, codex, undefined)).toEqual({ id: "qwen", context: 65_536, warnings: [] });
+  });
+
+  test("is the one that is named, by its name or file", () => {
+    for (const model of ["small", "/models/small.gguf"]) expect(choose(served, codex, model).id).toBe("small");
+  });
+
+  test("one that is not served, or does not chat, is an error that says which are", () => {
+    for (const model of ["other", "minilm"]) {
+      expect(() => choose(served, codex, model)).toThrow(
+        `The server serves qwen, small, svc-system, and not ${model}.`,
+      );
+    }
+  });
+
+  test("is warned of when its context is small or it does not call tools, with models that do", () => {
+    const [context, tools] = choose(served, codex, "small").warnings;
+    expect(context).toBe(
+      "small takes 8192 tokens a request, and agents need 32768 or more: serve it with --ctx 65536.",
+    );
+    expect(tools).toMatch(
+      /^small does not call tools, which codex needs\. Models that call tools.*: svc pull \S+-GGUF \(/,
+    );
+    expect(choose(served, aider, "small").warnings).toEqual([context ?? ""]);
+  });
+
+  test("is warned of when it is far too small", () => {
+    const { warnings } = choose(served, codex, "svc-system");
+    expect(warnings.at(-1)).toStartWith(
+      "svc-system is too small to work as an agent: it has 4 million parameters. Models that call tools",
+    );
+  });
+});

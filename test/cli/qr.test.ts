@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { addressForOthers, qrText } from "../../src/cli/qr.ts";
+import { readTls } from "../../src/config/tls.ts";
+import { BarcodeReader } from "../../src/engine/recognition/child/barcodes.ts";
+import { serve } from "../http/harness.ts";
+import { freePort } from "../support/free-port.ts";
+
+const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
+const tls = readTls({ cert: fixture("cert.pem"), key: fixture("key.pem") });
+const SIDE = 4;
+
+/** What a camera sees of half blocks that are light on a dark terminal. */
+function photographed(text: string) {
+  const rows = text
+    .split("\n")
+    .flatMap((line) => [
+      [...line].map((block) => block === "█" || block === "▀"),
+      [...line].map((block) => block === "█" || block === "▄"),
+    ]);
+  const width = (rows[0]?.length ?? 0) * SIDE;
+  const data = rows.flatMap((row) => {
+    const pixels = row.flatMap((isLight) => Array<number>(SIDE).fill(isLight ? 255 : 0));
+    return Array<number[]>(SIDE).fill(pixels).flat();
+  });
+  return { width, height: rows.length * SIDE, data: Uint8Array.from(data) };
+}
+
+test("a camera reads the address", async () => {
+  const reader = await BarcodeReader.load();
+  for (const url of ["http://192.168.1.5:9999/", "https://[2001:db8::5]:8443/"]) {
+    const found = await reader.read(photographed(qrText(url, false)));
+    expect(found.map(({ payload }) => payload)).toEqual([url]);
+  }
+});
+
+test("in colours it is the same on light and dark terminals", () => {
+  for (const line of qrText("http://192.168.1.5:9999/", true).split("\n")) {
+    expect(line).toStartWith("\u001b[97;40m");
+    expect(line).toEndWith("\u001b[0m");
+  }
+});
+
+describe("the address for others", () => {
+  const where = (port: number) => ({ host: "127.0.0.1", port, apiKeys: [] });
+
+  test("is the first at which the server answers, with or without TLS", async () => {
+    const plain = serve(undefined, { host: "127.0.0.2" });
+    expect(await addressForOthers(where(plain.port), ["127.0.0.3", "127.0.0.2"])).toBe(
+      `http://127.0.0.2:${plain.port}`,
+    );
+    const { port } = serve(undefined, { host: "127.0.0.2", ...(tls && { tls }) });
+    expect(await addressForOthers(where(port), ["127.0.0.2"])).toBe(`https://127.0.0.2:${port}`);
+  });
+
+  test("of a server for this machine alone is an error that says how others reach one", async () => {
+    const { port } = serve();
+    await expect(addressForOthers(where(port), ["127.0.0.2"])).rejects.toThrow(
+      `The server at port ${port} is for this machine alone. Others reach one that is started with --host 0.0.0.0`,
+    );
+  });
+
+  test("of no server is an error", async () => {
+    await expect(addressForOthers(where(await freePort()), ["127.0.0.2"])).rejects.toThrow("No svc answers at port");
+  });
+});

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { nearest } from "../../src/config/nearest.ts";
+
+const words = ["port", "model", "wait", "serve", "temperature", "cache-ram", "cache-dir"];
+
+test.each([
+  ["prot", "port"],
+  ["mdoel", "model"],
+  ["srve", "serve"],
+  ["temprature", "temperature"],
+  ["tempretaure", "temperature"],
+  ["cache-sizes", "cache-dir"],
+])("%s was meant to be %s", (word, meant) => {
+  expect(nearest(word, words)).toBe(meant);
+});
+
+test.each(["quit", "part-time", "x", "mine", "nothing-like-it"])("%s is another word", (word) => {
+  expect(nearest(word, words)).toBeUndefined();
+});

@@ -1,0 +1,222 @@
+// /v1/conversations, and what responses do with them.
+
+import { describe, expect, test } from "bun:test";
+import { Conversation } from "../../src/contract/conversations.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { expectGolden } from "../http/golden.ts";
+import { serve, until } from "../http/harness.ts";
+import { id as named } from "./asking.ts";
+import { scripts } from "./scripts.ts";
+
+interface Body {
+  readonly id: string;
+  readonly data: readonly { readonly id: string; readonly type: string; readonly content: unknown }[];
+  readonly has_more: boolean;
+  readonly deleted: boolean;
+  readonly metadata: unknown;
+  readonly conversation: { readonly id: string };
+  readonly error: { readonly code: string; readonly param: string };
+}
+
+const json = async (response: Response | Promise<Response>) => (await (await response).json()) as Body;
+const check = checker(Conversation);
+
+function server(...options: Parameters<typeof serve>) {
+  const { url, post, engine } = serve(...options);
+  const create = (body: object = {}) => json(post("/v1/conversations", body));
+  const get = (path: string) => fetch(`${url}/v1/conversations/${path}`);
+  const remove = (path: string) => fetch(`${url}/v1/conversations/${path}`, { method: "DELETE" });
+  const texts = async (id: string) => {
+    const { data } = await json(get(`${id}/items?order=asc&limit=100`));
+    return data.map(({ type, content }) => [type, (content as readonly { text: string }[] | undefined)?.[0]?.text]);
+  };
+  return { url, post, engine, create, get, remove, texts };
+}
+
+const bob = { role: "user", content: "My name is Bob." };
+
+describe("a conversation", () => {
+  test("is made, fetched, changed and deleted", async () => {
+    const { post, get, remove } = server();
+    const made = await (await post("/v1/conversations", { items: [bob], metadata: { topic: "names" } }, named)).text();
+    await expectGolden("conversations-whole.json", made.replace(/conv_[0-9a-f]{32}/, "conv_ID"));
+    const { id } = check(JSON.parse(made));
+    expect<unknown>(await json(get(id))).toEqual(JSON.parse(made));
+    expect((await json(post(`/v1/conversations/${id}`, { metadata: { topic: "tea" } }))).metadata).toEqual({
+      topic: "tea",
+    });
+    expect((await json(post(`/v1/conversations/${id}`, { metadata: null }))).metadata).toEqual({});
+    expect<unknown>(await json(remove(id))).toEqual({ id, object: "conversation.deleted", deleted: true });
+    expect([(await get(id)).status, (await remove(id)).status]).toEqual([404, 404]);
+  });
+
+  test("is made empty by a request without a body", async () => {
+    const { url, texts } = server();
+    const { id } = await json(fetch(`${url}/v1/conversations`, { method: "POST" }));
+    expect(await texts(id)).toEqual([]);
+  });
+
+  test("has items that are added, listed by pages, fetched and removed", async () => {
+    const { create, post, get, remove, texts } = server();
+    const { id } = await create({ items: [bob] });
+    const items = [
+      { role: "assistant", content: "Hello Bob." },
+      { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: "c", output: "done" },
+    ];
+    const added = await (await post(`/v1/conversations/${id}/items`, { items }, named)).text();
+    await expectGolden("conversations-items.json", added);
+    expect(await texts(id)).toEqual([
+      ["message", "My name is Bob."],
+      ["message", "Hello Bob."],
+      ["function_call", undefined],
+      ["function_call_output", undefined],
+    ]);
+    const newest = await json(get(`${id}/items?limit=3`));
+    expect([newest.data.map(({ type }) => type), newest.has_more]).toEqual([
+      ["function_call_output", "function_call", "message"],
+      true,
+    ]);
+    const after = await json(get(`${id}/items?after=${newest.data[2]?.id}`));
+    expect([after.data.length, after.has_more]).toEqual([1, false]);
+    const hello = newest.data[2] as { id: string };
+    expect<unknown>(await json(get(`${id}/items/${hello.id}`))).toEqual(hello);
+    expect((await json(remove(`${id}/items/${hello.id}`))).id).toBe(id);
+    expect((await get(`${id}/items/${hello.id}`)).status).toBe(404);
+    expect((await texts(id)).length).toBe(3);
+  });
+
+  test.each([
+    [{ items: [{ role: "user" }] }, "missing_required_parameter", "items.0.content"],
+    [{ items: [{ role: "user", content: 7 }] }, "invalid_type", "items.0.content"],
+    [{ items: [{ type: "item_reference", id: "msg_none" }] }, "not_found", "items.0.id"],
+    [{ items: "a" }, "invalid_type", "items"],
+    [{ metadata: { a: 1 } }, "invalid_type", "metadata.a"],
+  ])("%j is refused", async (body, code, param) => {
+    const { post, create } = server();
+    const { id } = await create();
+    const paths = ["/v1/conversations", ...("items" in body ? [`/v1/conversations/${id}/items`] : [])];
+    for (const path of paths) expect((await json(post(path, body))).error).toMatchObject({ code, param });
+  });
+
+  test("that is not there is 404 on every route", async () => {
+    const { get, remove, post } = server();
+    const bodies = { "/v1/conversations/conv_x": { metadata: {} }, "/v1/conversations/conv_x/items": { items: [] } };
+    const answers = [
+      ...["conv_x", "conv_x/items", "conv_x/items/msg_x", "%zz"].map(get),
+      ...["conv_x", "conv_x/items/msg_x"].map(remove),
+      ...Object.entries(bodies).map(([path, body]) => post(path, body)),
+      post("/v1/responses", { input: "hi", conversation: "conv_x" }),
+      post("/v1/responses/input_tokens", { input: "hi", conversation: "conv_x" }),
+    ];
+    for (const answer of answers) expect((await json(answer)).error.code).toBe("not_found");
+  });
+
+  test("larger than what the server keeps is refused, and changes nothing; the one that rested longest goes first", async () => {
+    const { create, post, texts, get } = server(scripts.text, { storedResponses: { count: 2, bytes: 2000 } });
+    const { id } = await create({ items: [bob] });
+    const large = { role: "user", content: "x".repeat(2000) };
+    const answers = [
+      post("/v1/conversations", { items: [large] }),
+      post(`/v1/conversations/${id}/items`, { items: [large] }),
+      post("/v1/responses", { input: [large], conversation: id }),
+    ];
+    for (const answer of answers) expect((await json(answer)).error.code).toBe("payload_too_large");
+    expect((await texts(id)).length).toBe(1);
+    const { id: second } = await create();
+    await post(`/v1/conversations/${id}`, { metadata: {} });
+    await create();
+    expect([(await get(id)).status, (await get(second)).status]).toEqual([200, 404]);
+  });
+
+  test("is not made where nothing is kept", async () => {
+    const { create } = server(scripts.text, { storedResponses: { count: 0, bytes: 2000 } });
+    expect((await create()).error.code).toBe("payload_too_large");
+  });
+});
+
+describe("responses with a conversation", () => {
+  const answering = { steps: [{ text: "Hello." }] };
+
+  test.each([false, true])(
+    "go on from its items and add to them before their end is read; stream %j",
+    async (stream) => {
+      const { create, post, texts, engine } = server(answering);
+      const { id } = await create({ items: [bob] });
+      const ask = async (input: unknown, conversation: unknown) =>
+        (await post("/v1/responses", { input, conversation, stream, instructions: "Be brief." })).text();
+      expect(await ask("Hi!", id)).toContain(`"conversation":{"id":"${id}"}`);
+      expect(await texts(id)).toEqual([
+        ["message", "My name is Bob."],
+        ["message", "Hi!"],
+        ["message", "Hello."],
+      ]);
+      await ask([{ role: "user", content: "Who am I?" }], { id });
+      expect(engine.requests.at(-1)?.messages).toEqual([
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "My name is Bob.\n\nHi!" },
+        { role: "assistant", content: "Hello." },
+        { role: "user", content: "Who am I?" },
+      ]);
+      expect((await texts(id)).length).toBe(5);
+    },
+  );
+
+  test("keep calls, whose outputs come later, and what references refer to", async () => {
+    const { create, post, texts, engine } = server(scripts["tool-call"]);
+    const { id } = await create();
+    const tools = [{ type: "function", name: "weather", parameters: { type: "object" } }];
+    await post("/v1/responses", { input: "Weather?", conversation: id, tools, store: false });
+    expect((await texts(id)).map(([type]) => type)).toEqual(["message", "message", "function_call"]);
+    const input = [{ type: "function_call_output", call_id: "call_1", output: "sunny" }];
+    const { output } = (await (await post("/v1/responses", { input, conversation: id, tools })).json()) as {
+      output: readonly { id: string }[];
+    };
+    expect(engine.requests[1]?.messages).toMatchObject([
+      { role: "user", content: "Weather?" },
+      { role: "assistant", content: "I look.", toolCalls: [{ id: "call_1", name: "weather" }] },
+      { role: "tool", toolCallId: "call_1", content: "sunny" },
+    ]);
+    const { id: other } = await create({ items: [{ type: "item_reference", id: output[0]?.id }] });
+    expect(await texts(other)).toEqual([["message", "I look."]]);
+  });
+
+  test("that are cancelled add nothing, nor those whose conversation is gone", async () => {
+    const { create, post, texts, engine, remove, get } = server({
+      steps: [{ text: "a" }, { wait: new Promise(() => {}) }],
+    });
+    const { id } = await create();
+    const begun = await json(post("/v1/responses", { input: "hi", conversation: id, background: true }));
+    await until(() => engine.live === 1);
+    await remove(id);
+    await post(`/v1/responses/${begun.id}/cancel`, "");
+    expect((await get(id)).status).toBe(404);
+    const { id: other } = await create();
+    const second = await json(post("/v1/responses", { input: "hi", conversation: other, background: true }));
+    await post(`/v1/responses/${second.id}/cancel`, "");
+    expect(await texts(other)).toEqual([]);
+  });
+
+  test("name one history, not two", async () => {
+    const { create, post } = server(answering);
+    const { id } = await create();
+    const first = await json(post("/v1/responses", { input: "hi" }));
+    const refused = await post("/v1/responses", { input: "hi", conversation: id, previous_response_id: first.id });
+    expect([refused.status, (await json(refused)).error.param]).toEqual([400, "previous_response_id"]);
+    for (const conversation of [7, {}, { id: 7 }]) {
+      expect((await post("/v1/responses", { input: "hi", conversation })).status).toBe(400);
+    }
+    expect((await json(post("/v1/responses", { input: "hi", conversation: null }))).conversation).toBeUndefined();
+  });
+
+  test("need no input where it has items, and are counted with them", async () => {
+    const { create, post } = server(answering);
+    const { id } = await create({ items: [bob] });
+    const { id: empty } = await create();
+    expect((await post("/v1/responses", { conversation: id })).status).toBe(200);
+    expect((await post("/v1/responses", { conversation: empty })).status).toBe(400);
+    const count = async (body: object) =>
+      ((await (await post("/v1/responses/input_tokens", body)).json()) as { input_tokens: number }).input_tokens;
+    expect(await count({ input: "hi", conversation: id })).toBeGreaterThan(await count({ input: "hi" }));
+  });
+});

@@ -1,0 +1,74 @@
+// The GitHub action, run as a runner does: its step with the inputs' defaults in the environment.
+
+import { expect, onTestFinished, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../http/harness.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly default: string }>>;
+  readonly outputs: Readonly<Record<string, { readonly value: string }>>;
+  readonly runs: {
+    readonly steps: readonly [{ readonly run: string; readonly env: Readonly<Record<string, string>> }];
+  };
+}
+
+const action = Bun.YAML.parse(readFileSync(join(ROOT, "action.yml"), "utf8")) as Action;
+const [step] = action.runs.steps;
+
+/** Runs the step; the server that it leaves behind ends with the test. */
+async function run(inputs: Readonly<Record<string, string>>) {
+  const folder = temporaryFolder();
+  const svc = join(folder, "svc");
+  writeFileSync(svc, `#!/bin/sh\necho $$ > ${folder}/pid\nexec ${process.execPath} ${ROOT}/src/main.ts "$@"\n`, {
+    mode: 0o755,
+  });
+  const valueOf = (expression: string) => {
+    const name = /^\$\{\{ inputs\.(\w+) \}\}$/.exec(expression)?.[1] ?? "";
+    return { executable: svc, ...inputs }[name] ?? action.inputs[name]?.default ?? "";
+  };
+  const given = Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, valueOf(value)]));
+  const files = { GITHUB_OUTPUT: join(folder, "output"), GITHUB_ENV: join(folder, "env") };
+  for (const file of Object.values(files)) writeFileSync(file, "");
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, TMPDIR: folder, ...given, ...files };
+  const shell = Bun.spawn(["bash", "-eo", "pipefail", "-c", step.run], {
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, said] = [await shell.exited, await shell.stdout.text()];
+  const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+  onTestFinished(() => {
+    // What does not start has ended.
+    if (code === 0) process.kill(pid);
+  });
+  const pairsOf = (path: string) =>
+    Object.fromEntries(
+      readFileSync(path, "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => line.split(/=(.*)/s, 2)),
+    );
+  return { code, said, outputs: pairsOf(files.GITHUB_OUTPUT), variables: pairsOf(files.GITHUB_ENV) };
+}
+
+test("the steps that follow find a server that answers", async () => {
+  const { code, outputs, variables } = await run({ port: "0", options: "--ctx 1024 --threads 1" });
+  expect(code).toBe(0);
+  expect(Object.keys(outputs).toSorted()).toEqual(Object.keys(action.outputs).toSorted());
+  expect(variables["OPENAI_BASE_URL"]).toBe(`${outputs["url"]}/v1`);
+  const models = await (await fetch(`${variables["OPENAI_BASE_URL"]}/models`)).json();
+  expect(models).toMatchObject({
+    data: expect.arrayContaining([expect.objectContaining({ id: "svc-mini", n_ctx: 1024 })]),
+  });
+  expect(readFileSync(outputs["log"] ?? "", "utf8")).toContain("svc-mini");
+}, 60_000);
+
+test("a server that does not start fails the step at once, and says why", async () => {
+  const { code, said } = await run({ port: "0", options: "--model missing.gguf" });
+  expect(code).toBe(1);
+  expect(said).toContain("::error::svc did not become ready");
+}, 60_000);

@@ -1,0 +1,141 @@
+// The recipes of docs/team.md, run with the programs that they are for, on loopback: what the page says, with other ports,
+// names and files. Those whose program is not installed are skipped.
+
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder, serve, type TestServer } from "../http/harness.ts";
+import { freePort } from "../support/free-port.ts";
+import { blocksOf, pages } from "./markdown.ts";
+
+const page = pages().find(({ path }) => path === "docs/team.md");
+const HOST = "ai.example.org";
+const TLS = join(import.meta.dir, "../fixtures/tls");
+
+function recipe(language: string): string {
+  const block = page && blocksOf(page).find((one) => one.language === language);
+  if (!block) throw new Error(`docs/team.md has no block in ${language}`);
+  return block.code;
+}
+
+/** The text with each of `changes` made; all of them are in it. */
+function adapted(text: string, changes: Readonly<Record<string, string>>): string {
+  return Object.entries(changes).reduce((changed, [from, to]) => {
+    expect(changed).toContain(from);
+    return changed.replaceAll(from, to);
+  }, text);
+}
+
+const slow = () => {
+  const gate = Promise.withResolvers<void>();
+  const server = serve(
+    { steps: [{ text: "first" }, { wait: gate.promise }, { text: "second" }] },
+    { allowedHosts: [HOST] },
+  );
+  return { server, gate };
+};
+
+/** Runs a proxy in the foreground while `use` runs. */
+async function whileRunning(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+  use: () => Promise<void>,
+) {
+  const proxy = Bun.spawn([...command], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stderr: "pipe",
+    stdout: "ignore",
+  });
+  try {
+    await use();
+  } catch (error) {
+    proxy.kill();
+    throw new Error(`${String(error)}\n${await proxy.stderr.text()}`);
+  } finally {
+    proxy.kill();
+    await proxy.exited;
+  }
+}
+
+/** The first piece of a stream arrives before the second is made; the answer to a public name is svc's. */
+async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): Promise<void> {
+  const ask = () =>
+    fetch(`https://127.0.0.1:${port}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", host: HOST },
+      body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }], stream: true }),
+      tls: { rejectUnauthorized: false, serverName: HOST },
+    });
+  const deadline = Date.now() + 10_000;
+  let response = await ask().catch(() => undefined);
+  while (!response && Date.now() < deadline) {
+    await Bun.sleep(50);
+    response = await ask().catch(() => undefined);
+  }
+  expect(response?.status).toBe(200);
+  let text = "";
+  for await (const bytes of response?.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += bytes;
+    if (text.includes("first")) gate.resolve();
+  }
+  expect(text).toContain("second");
+  expect(text).toEndWith("data: [DONE]\n\n");
+}
+
+const address = ({ port }: TestServer) => `127.0.0.1:${port}`;
+
+test.skipIf(Bun.which("nginx") === null)(
+  "nginx: a stream comes through piece by piece",
+  async () => {
+    const { server, gate } = slow();
+    const [folder, port] = [temporaryFolder(), await freePort()];
+    const site = adapted(recipe("nginx"), {
+      "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
+      "/etc/ssl/ai.example.org.pem": join(TLS, "cert.pem"),
+      "/etc/ssl/ai.example.org.key": join(TLS, "key.pem"),
+      "127.0.0.1:9999": address(server),
+    });
+    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+      (name) => `${name}_temp_path ${folder}/${name};`,
+    );
+    const config = `daemon off; pid ${folder}/pid; error_log stderr; events {}\nhttp { access_log off; ${paths.join(" ")}\n${site} }\n`;
+    writeFileSync(join(folder, "nginx.conf"), config);
+    const command = ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
+    await whileRunning(command, {}, () => streamsThrough(port, gate));
+  },
+  30_000,
+);
+
+test.skipIf(Bun.which("caddy") === null)(
+  "Caddy: a stream comes through piece by piece",
+  async () => {
+    const { server, gate } = slow();
+    const [folder, port] = [temporaryFolder(), await freePort()];
+    const site = adapted(recipe("caddy"), {
+      "ai.example.org {": `https://${HOST}:${port} {\n\tbind 127.0.0.1\n\ttls ${join(TLS, "cert.pem")} ${join(TLS, "key.pem")}`,
+      "127.0.0.1:9999": address(server),
+    });
+    writeFileSync(join(folder, "Caddyfile"), `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
+    const command = ["caddy", "run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
+    await whileRunning(command, { HOME: folder }, () => streamsThrough(port, gate));
+  },
+  30_000,
+);
+
+test.skipIf(Bun.which("systemd-analyze") === null)("the service is one that systemd takes", async () => {
+  const folder = temporaryFolder();
+  const program = join(folder, "svc");
+  writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
+  mkdirSync(join(folder, "etc"));
+  writeFileSync(join(folder, "svc.service"), adapted(recipe("ini"), { "/usr/local/bin/svc": program }));
+  const run = Bun.spawn(["systemd-analyze", "verify", join(folder, "svc.service")], { stdout: "pipe", stderr: "pipe" });
+  const [said, code] = await Promise.all([run.stderr.text(), run.exited]);
+  expect([said.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
+});
+
+test("the options of the service are options", () => {
+  const variables = [...recipe("ini").matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);
+  const known = readFileSync(join(import.meta.dir, "../../docs/reference/environment.md"), "utf8");
+  expect(variables.filter((name) => !known.includes(`\`${name}\``))).toEqual([]);
+  expect(variables.length).toBeGreaterThan(2);
+});

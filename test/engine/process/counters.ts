@@ -1,0 +1,96 @@
+// Engines that count in native code, under supervisors: for tests of what every kind of engine gets from it.
+
+import { join } from "node:path";
+import { systemClock, type Timers } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
+import { Supervisor } from "../../../src/engine/process/supervisor.ts";
+import type { SupervisorOptions } from "../../../src/engine/process/supervisor-options.ts";
+import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
+import { testLaunch } from "../../support/launch.ts";
+import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
+
+export type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
+type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingEvent, never>>;
+
+export const PROGRAM = join(import.meta.dir, "counting-kind.ts");
+export const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
+/** What operators are told of failures. */
+export const errors: { message: string; fields: LogFields | undefined }[] = [];
+/** Lines of lesser levels, but for those at `debug`. */
+export const notes: string[] = [];
+const log: Logger = {
+  debug() {},
+  verbose() {},
+  info: (message) => void notes.push(`info ${message}`),
+  warn: (message) => void notes.push(`warn ${message}`),
+  error: (message, fields) => void errors.push({ message, fields }),
+};
+const counters: Counter[] = [];
+
+/** After each test. */
+export async function stopCounters(): Promise<void> {
+  await Promise.all(counters.splice(0).map((counter) => counter.stop()));
+  errors.length = notes.length = 0;
+}
+
+interface Setting extends Policy {
+  readonly loadMs?: number;
+  readonly crash?: true;
+  readonly loadTimeoutMs?: number;
+  readonly engineTimeoutMs?: number;
+  readonly clock?: Timers;
+  readonly command?: readonly string[];
+  readonly memory?: MemoryBudget;
+}
+
+const COMMAND = [process.execPath, PROGRAM];
+
+export function start(setting: Setting = {}): Counter {
+  const { loadMs = 0, crash, loadTimeoutMs = 20_000, engineTimeoutMs = 0, ...others } = setting;
+  const { clock = systemClock, command = COMMAND, memory, ...policy } = others;
+  const counter: Counter = new Supervisor({
+    kind: "counting",
+    model: "abacus",
+    load: () => ({ libraries: import.meta.dir, loadMs, ...(crash && { crash }) }),
+    launch: testLaunch({
+      command: () => command,
+      env: { ...process.env } as Record<string, string>,
+      loadTimeoutMs,
+      engineTimeoutMs,
+      log,
+      clock,
+      ...(memory && { memory }),
+    }),
+    start: "lazy",
+    idleMs: 0,
+    ...policy,
+  });
+  counters.push(counter);
+  if (policy.start === "eager") counter.start();
+  return counter;
+}
+
+export const live = () => new AbortController().signal;
+
+export async function count(counter: Counter, job: CountingJob, signal = live(), id = "") {
+  const events = [];
+  for await (const event of counter.run(job, signal, id)) events.push(event);
+  return events;
+}
+
+export const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (error instanceof SvcError ? error.code : error),
+  );
+
+/** A job in the middle of its work. */
+export async function running(counter: Counter, job = ENDLESS, signal = live(), id = "") {
+  const events = counter.run(job, signal, id);
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) throw new Error("it ended");
+    if (value.type === "counted") return events;
+  }
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { MemoryBudget, type MemoryTenant } from "../../../src/engine/process/memory-budget.ts";
+
+/** A machine of so many bytes, and the engines on it. */
+function machine(bytes: number) {
+  const tenants: FakeEngine[] = [];
+  const budget = new MemoryBudget(() => bytes - tenants.reduce((sum, { residentBytes }) => sum + residentBytes, 0));
+  const ended: string[] = [];
+  const engine = (name: string, residentBytes = 0, idleSince?: number, onEnd: () => unknown = () => {}) => {
+    const one = new FakeEngine(residentBytes, idleSince, () => {
+      ended.push(name);
+      onEnd();
+    });
+    tenants.push(one);
+    budget.add(one);
+    return one;
+  };
+  return { budget, ended, engine };
+}
+
+class FakeEngine implements MemoryTenant {
+  constructor(
+    public residentBytes: number,
+    public idleSince: number | undefined,
+    private readonly onEnd: () => void,
+  ) {}
+
+  async unload(): Promise<void> {
+    // A process takes its time to end.
+    await Bun.sleep(1);
+    this.residentBytes = 0;
+    this.idleSince = undefined;
+    this.onEnd();
+  }
+}
+
+const refusal = (claim: Promise<void> | undefined): Promise<unknown> =>
+  Promise.resolve(claim).then(
+    () => "granted",
+    (error: unknown) => (error instanceof SvcError ? [error.code, error.message] : error),
+  );
+
+describe("memory budget", () => {
+  test("what fits is loaded at once, and nothing gives way", () => {
+    const { budget, ended, engine } = machine(100);
+    engine("idle", 40, 1);
+    expect(budget.claim(engine("new"), 60, "new")).toBeUndefined();
+    expect(ended).toEqual([]);
+  });
+
+  test("idle engines give way, the least recently used first and no more than needed", async () => {
+    const { budget, ended, engine } = machine(100);
+    engine("late", 30, 9);
+    engine("early", 30, 3);
+    engine("middle", 30, 5);
+    await budget.claim(engine("new"), 60, "new");
+    expect(ended).toEqual(["early", "middle"]);
+  });
+
+  test("an engine with work never gives way, and where the idle ones would not do, none ends", async () => {
+    const { budget, ended, engine } = machine(4e9);
+    engine("busy", 2.5e9);
+    engine("idle", 0.5e9, 1);
+    expect(await refusal(budget.claim(engine("new"), 3e9, "large"))).toEqual([
+      "engine_unavailable",
+      "The model large needs 3.0 GB of memory for its weights alone; 1.0 GB are free.",
+    ]);
+    expect(ended).toEqual([]);
+  });
+
+  test("what is still being loaded is not free", async () => {
+    const { budget, engine } = machine(100);
+    const first = engine("first");
+    expect(budget.claim(first, 70, "first")).toBeUndefined();
+    first.residentBytes = 20;
+    expect(await refusal(budget.claim(engine("second"), 40, "second"))).toEqual([
+      "engine_unavailable",
+      expect.any(String),
+    ]);
+    expect(budget.claim(engine("third"), 30, "third")).toBeUndefined();
+    budget.settle(first);
+    expect(budget.claim(engine("fourth"), 50, "fourth")).toBeUndefined();
+  });
+
+  test("two loads at once do not count on the same bytes", async () => {
+    const { budget, ended, engine } = machine(100);
+    engine("idle", 100, 1);
+    const claims = ["one", "two"].map((name) => refusal(budget.claim(engine(name), 60, name)));
+    expect(await Promise.all(claims)).toEqual(["granted", ["engine_unavailable", expect.any(String)]]);
+    expect(ended).toEqual(["idle"]);
+  });
+
+  test("an engine that gets a job while others end stays", async () => {
+    const { budget, ended, engine } = machine(100);
+    const second = engine("second", 60, 2);
+    engine("first", 30, 1, () => (second.idleSince = undefined));
+    expect(await refusal(budget.claim(engine("new"), 90, "new"))).toEqual(["engine_unavailable", expect.any(String)]);
+    expect(ended).toEqual(["first"]);
+  });
+});

@@ -1,0 +1,40 @@
+// Supervisors whose engines do not fit into memory beside each other.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
+import { until } from "../../http/harness.ts";
+import { count, ENDLESS, failure, running, start, stopCounters, type Counter } from "./counters.ts";
+
+afterEach(stopCounters);
+
+describe("where memory is short", () => {
+  test("an idle engine gives way to the next one, and comes back with its next job", async () => {
+    const loaded = (counter: Counter | undefined) => counter?.status().state === "ready";
+    const engines: Counter[] = [];
+    // Room for one of them.
+    const memory = new MemoryBudget(() => (engines.some(loaded) ? 0 : 1e9));
+    const [first, second] = [start({ memory, needBytes: 1 }), start({ memory, needBytes: 1 })];
+    engines.push(first, second);
+    await count(first, { to: 1 });
+    await until(() => first.status().residentBytes > 0);
+    expect((await count(second, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+    expect(first.status()).toMatchObject({ state: "unloaded", residentBytes: 0, restarts: 0 });
+    await until(() => second.status().residentBytes > 0);
+    expect((await count(first, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+    expect(second.status().state).toBe("unloaded");
+  });
+
+  test("an engine that works does not give way: the job of the other is refused, and runs when there is room", async () => {
+    let free = 1e9;
+    const memory = new MemoryBudget(() => free);
+    const [first, second] = [start({ memory, needBytes: 1 }), start({ memory, needBytes: 2e9 })];
+    const leave = new AbortController();
+    const events = await running(first, ENDLESS, leave.signal);
+    expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+    expect([first.status().running, second.status().state]).toEqual([1, "unloaded"]);
+    free = 3e9;
+    expect((await count(second, { to: 1 })).at(-1)).toMatchObject({ count: 1 });
+    leave.abort("done");
+    expect(await failure(Array.fromAsync(events))).toBe("done");
+  });
+});

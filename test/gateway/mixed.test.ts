@@ -1,0 +1,148 @@
+// Replicas of different kinds under one name, and failures that another replica makes good.
+
+import { describe, expect, test } from "bun:test";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { until } from "../http/harness.ts";
+import { chatServer, eventStream, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
+import { conversationOf, conversationsOf, generate, remote, textOf, type Remote } from "./remote.ts";
+
+type Answer = Parameters<typeof chatServer>[0];
+
+const serverOf = (owner: string, answer: Answer) =>
+  fixtureServer((asked, raw) => {
+    if (asked.path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: owner }] });
+    return asked.path === "/v1/chat/completions" ? answer(asked, raw) : undefined;
+  });
+const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path === "/v1/chat/completions").length;
+const failing = (status: number, message = "no") => Response.json({ error: { message } }, { status });
+const never = () => new Promise<never>(() => {});
+/** The texts of answers, or their errors; eight conversations, of which each replica is the own one of some. */
+function conversations(far: Remote, changes: Partial<GenerateRequest> = {}) {
+  const ofEach = far.replicas.map((replica) => conversationsOf(far, replica, changes));
+  return Promise.all(
+    Array.from({ length: 8 }, (_, turn) =>
+      generate(far, { ...ofEach[turn % ofEach.length]?.next().value, id: `r${turn}` }).then(
+        textOf,
+        (error: unknown) => error,
+      ),
+    ),
+  );
+}
+const eight = (text: string) => Array.from({ length: 8 }, () => text);
+
+describe("llama.cpp and vLLM under one name", () => {
+  test("a request goes to the one that can be told all of it", async () => {
+    const [llama, vllm] = [serverOf("llamacpp", helloStream), serverOf("vllm", helloStream)];
+    const far = await remote([llama.url, vllm.url]);
+    const own = asked(vllm);
+    expect(await conversations(far, { foreign: { stop_token_ids: [5] } })).toEqual(eight("Hello"));
+    expect([asked(llama), asked(vllm) - own]).toEqual([0, 8]);
+    expect(await conversations(far, { sampling: { mirostat: 2 } })).toEqual(eight("Hello"));
+    expect([asked(llama), asked(vllm) - own]).toEqual([8, 8]);
+    // What none can be told is refused by its name, and is nobody's failure.
+    const refused = await generate(far, { foreign: { stop_token_ids: [5] }, sampling: { mirostat: 2 } }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toMatchObject({ code: "unsupported_parameter" });
+    expect([asked(llama), asked(vllm) - own]).toEqual([8, 8]);
+    expect(far.replicas.flatMap(({ stats }) => [...stats.failures])).toEqual([]);
+  });
+
+  test("what one kind refuses, the other is asked; a second of the same kind is not", async () => {
+    const no = () => failing(400, "This model does not support image input");
+    const [first, second, vllm] = [serverOf("llamacpp", no), serverOf("llamacpp", no), serverOf("vllm", helloStream)];
+    const far = await remote([first.url, second.url, vllm.url]);
+    const before = asked(first) + asked(second);
+    expect(await conversations(far)).toEqual(eight("Hello"));
+    expect(asked(first) + asked(second) - before).toBeLessThanOrEqual(8);
+    const alone = await remote([first.url, second.url]);
+    const refused = await generate(alone).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: "invalid_value",
+      details: { param: "messages" },
+      message: expect.stringContaining("text alone"),
+    });
+  });
+});
+
+describe("while nothing of an answer went out", () => {
+  test.each([
+    ["is silent", never],
+    ["is silent after its headers", () => eventStream([], { hold: true })],
+    ["fails with 500", () => failing(500)],
+    ["fails in its stream", () => eventStream([{ error: { message: "engine died", code: 500 } }])],
+  ] as const)("a replica that %s loses no request", async (_, answer) => {
+    const far = await remote([chatServer(answer).url, chatServer(helloStream).url], { silenceMs: 1000 });
+    expect(await conversations(far)).toEqual(eight("Hello"));
+    expect(far.replicas.map(({ isWell }) => isWell)).toEqual([false, true]);
+  });
+
+  test("a request that fails everywhere makes no replica ill", async () => {
+    const poison: Answer = ({ body }) => (JSON.stringify(body).includes("poison") ? failing(500) : helloStream());
+    const servers = [chatServer(poison), chatServer(poison)];
+    const far = await remote(servers.map(({ url }) => url));
+    for (let time = 0; time < 4; time++) {
+      const failure = await generate(far, { messages: [{ role: "user", content: "poison" }] }).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({ code: "upstream_error" });
+    }
+    expect(far.replicas.map(({ isWell }) => isWell)).toEqual([true, true]);
+    expect(await conversations(far)).toEqual(eight("Hello"));
+  });
+
+  test("a request under which three replicas broke is sent to no fourth", async () => {
+    const servers = Array.from({ length: 5 }, () => chatServer(() => eventStream([], { done: false })));
+    const far = await remote(servers.map(({ url }) => url));
+    expect(await generate(far).catch((error: unknown) => error)).toMatchObject({ code: "upstream_unavailable" });
+    expect(servers.reduce((sum, server) => sum + asked(server), 0)).toBe(3);
+  });
+});
+
+test("a model that was never there is not one that is gone", async () => {
+  const server = fixtureServer(({ path }) =>
+    path === "/v1/models" ? Response.json({ data: [{ id: "far", owned_by: "someone" }] }) : failing(404),
+  );
+  const { gateway } = await remote([server.url]);
+  const messageOf = async (name: string) => {
+    const engine = gateway.find(name)?.chat?.engine;
+    if (!engine) throw new Error("no backend");
+    return generate({ engine }).catch((error: unknown) => (error as Error).message);
+  };
+  expect(await messageOf("up/far")).toBe("The server of this model does not have it any more.");
+  expect(await messageOf("up/made-up")).toBe("The server of this model has none of this name.");
+});
+
+describe("--upstream-hedge", () => {
+  /** Two replicas of which it is known how long first tokens take; `stall` has the first say nothing from then on. */
+  async function warmedUp(hedge: boolean) {
+    let stalls = false;
+    const first = chatServer(() => (stalls ? eventStream([], { hold: true }) : helloStream()));
+    // Only a second request saves one that the first replica does not answer.
+    const far = await remote([first.url, chatServer(helloStream).url], { hedge, silenceMs: 600_000 });
+    const [replica, other] = far.replicas;
+    if (!replica || !other) throw new Error("no replicas");
+    while (replica.stats.firstTokens.count < 20) await conversations(far);
+    return { far, replica, other, first, stall: () => void (stalls = true) };
+  }
+
+  test("a second replica answers for one that is silent for longer than usual, and the first attempt ends", async () => {
+    const { far, replica, other, first, stall } = await warmedUp(true);
+    stall();
+    const answer = await generate(far, conversationOf(far, replica));
+    expect(textOf(answer)).toBe("Hello");
+    expect(answer.filter(({ type }) => type === "accepted")).toHaveLength(1);
+    expect([replica.stats.hedges, other.stats.hedges]).toEqual([0, 1]);
+    await until(() => first.left.length === 1 && replica.inFlight === 0);
+    expect([...replica.stats.failures, ...other.stats.failures]).toEqual([]);
+  }, 60_000);
+
+  test("is off by default, and ends where too many were hedged already", async () => {
+    const off = await warmedUp(false);
+    expect(off.far.upstream.hedgeAfterMs(off.replica)).toBeUndefined();
+    const on = await warmedUp(true);
+    expect(on.far.upstream.hedgeAfterMs(on.replica)).toBeGreaterThan(0);
+    on.other.stats.hedges = on.replica.stats.requests + on.other.stats.requests;
+    expect(on.far.upstream.hedgeAfterMs(on.replica)).toBeUndefined();
+  }, 60_000);
+});

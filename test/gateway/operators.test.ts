@@ -1,0 +1,164 @@
+// What an operator sees of replicas, and how they are taken out of service, added and removed.
+
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/domain/clock.ts";
+import { isDead } from "../../src/domain/upstream.ts";
+import { prefixKey } from "../../src/gateway/prefix-key.ts";
+import { Replica } from "../../src/gateway/replica.ts";
+import { StateLog } from "../../src/gateway/state-log.ts";
+import { Upstream } from "../../src/gateway/upstream.ts";
+import { RecordingLog, until } from "../http/harness.ts";
+import { plainRequest } from "../support/request.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
+import { conversationOf, conversationsOf, generate, remote, textOf } from "./remote.ts";
+
+const hold = () => eventStream([delta({ content: "Hel" })], { hold: true });
+const broken = () => Response.json({ error: { message: "out of memory" } }, { status: 500 });
+
+test("requests, tokens, first tokens and failures are counted where they happened", async () => {
+  const well = chatServer(helloStream);
+  const busy = chatServer(() => new Response("busy", { status: 503 }));
+  const far = await remote([well.url, busy.url]);
+  for (const replica of far.replicas) {
+    const own = conversationsOf(far, replica);
+    for (let turn = 0; turn < 4; turn++) await generate(far, own.next().value);
+  }
+  const [good, full] = far.gateway.status()[0]?.replicas ?? [];
+  expect(good).toMatchObject({
+    url: well.url,
+    state: "up",
+    running: 0,
+    models: ["far"],
+    counts: { requests: 8, promptTokens: 56, cachedTokens: 24, completionTokens: 16, outages: 0 },
+  });
+  expect(good?.firstTokenMs?.median).toBeGreaterThan(0);
+  const refused = full?.counts.failures.get("server_busy");
+  // What the busy one refused came to the other, whose own it was not.
+  expect(refused).toBe(4);
+  expect(full?.counts).toMatchObject({ requests: 4, affinityHits: 4, completionTokens: 0 });
+  expect(good?.counts).toMatchObject({ retries: 4, affinityMisses: 4, affinityHits: 4 });
+});
+
+test("a replica that dies and comes back is a line of the log each time, and no more", async () => {
+  let isBroken = true;
+  const server = chatServer(() => (isBroken ? broken() : helloStream()));
+  const time = { now: 0 };
+  const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
+  const log = new RecordingLog();
+  const states = new StateLog(log, { now: () => time.now, wall: () => 0 });
+  states.write([far.upstream]);
+  for (let turn = 0; turn < 2; turn++) await generate(far).catch(() => {});
+  for (let look = 0; look < 3; look++) states.write([far.upstream]);
+  isBroken = false;
+  time.now = 1500;
+  await far.replicas[0]?.refresh();
+  states.write([far.upstream]);
+  const fields = { upstream: "up", replica: server.url, running: 0 };
+  const why = "The server of this model failed (500).";
+  expect(log.lines).toEqual([
+    {
+      level: "warn",
+      message: "upstream replica is down",
+      fields: { ...fields, before: "up", for_ms: 0, why, retry_ms: 1000 },
+    },
+    { level: "info", message: "upstream replica is up", fields: { ...fields, before: "down", for_ms: 1500 } },
+  ]);
+  expect(far.replicas[0]?.stats.outages).toBe(1);
+});
+
+test("a replica that dies while it has nothing to do is seen to be down within seconds", async () => {
+  const server = chatServer(helloStream);
+  const time = { now: 0 };
+  const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
+  await server.stop();
+  const [replica] = far.replicas;
+  await replica?.probe();
+  expect(replica?.state).toBe("up");
+  time.now = 5000;
+  await replica?.probe();
+  time.now = 6000;
+  await replica?.probe();
+  expect(replica?.status()).toMatchObject({ state: "down", lastError: "The server of this model cannot be reached." });
+});
+
+test("a replica from which nothing comes is slow, and new requests go elsewhere", async () => {
+  let isSilent = true;
+  const silent = chatServer(() => (isSilent ? hold() : helloStream()));
+  const other = chatServer(helloStream);
+  const time = { now: 0 };
+  const far = await remote([silent.url, other.url], { clock: { now: () => time.now, wall: () => 0 } });
+  const leave = new AbortController();
+  const [replica] = far.replicas;
+  const stuck = generate(far, conversationOf(far, replica), leave.signal).catch(() => {});
+  await until(() => replica?.stats.firstTokens.count === 1);
+  time.now = 9000;
+  expect(replica?.state).toBe("up");
+  time.now = 11_000;
+  expect(replica?.state).toBe("slow");
+  const asked = silent.asked.length;
+  const own = conversationsOf(far, replica);
+  for (let turn = 0; turn < 3; turn++) await generate(far, own.next().value);
+  expect(silent.asked).toHaveLength(asked);
+  isSilent = false;
+  leave.abort();
+  await stuck;
+  expect(replica?.state).toBe("up");
+});
+
+test("a draining replica gets no new requests and ends those it has; resumed, it gets its own again", async () => {
+  const servers = [chatServer(hold), chatServer(helloStream)];
+  const far = await remote(servers.map(({ url }) => url));
+  const [first] = far.replicas;
+  const cut = new AbortController();
+  if (!first) throw new Error("no replica");
+  const own = conversationOf(far, first);
+  const replicaOf = (changes: typeof own) =>
+    far.upstream.choose("far", prefixKey(plainRequest("", changes)), new Set())?.replica;
+  const running = generate(far, own, cut.signal).catch(() => {});
+  await until(() => first.inFlight === 1);
+  const state = () => far.gateway.status()[0]?.replicas.map((replica) => replica.state);
+  far.gateway.setDraining("up", true, first.url);
+  expect(state()).toEqual(["draining", "up"]);
+  expect(replicaOf(own)).toBe(far.replicas[1]);
+  cut.abort();
+  await running;
+  expect(state()).toEqual(["drained", "up"]);
+  // An upstream that was emptied by its operator is no failure.
+  const whole = far.gateway.setDraining("up", true);
+  expect(whole && isDead(whole)).toBe(false);
+  const refused = await generate(far).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("drained") });
+  far.gateway.setDraining("up", false);
+  expect(state()).toEqual(["up", "up"]);
+  expect(replicaOf(own)).toBe(first);
+  expect(far.gateway.setDraining("up", true, "http://nowhere")).toBeUndefined();
+  expect(far.gateway.setDraining("nobody", true)).toBeUndefined();
+});
+
+test("replicas come and go without a restart: those that stay keep what is known of them", async () => {
+  const slow = Promise.withResolvers<void>();
+  const servers = [
+    chatServer(() => slow.promise.then(helloStream)),
+    fixtureServer(({ path }) => (path === "/v1/models" ? Response.json(modelList("far", "new")) : helloStream())),
+    chatServer(helloStream),
+  ];
+  const urls = servers.map(({ url }) => url);
+  const far = await remote(urls.slice(0, 1));
+  const underWay = generate(far);
+  await until(() => far.replicas[0]?.inFlight === 1);
+  const upstream = (name: string, of: readonly string[]) =>
+    new Upstream(
+      name,
+      of.map((url) => new Replica({ url }, { connectMs: 1000, silenceMs: 5000 }, systemClock)),
+      true,
+    );
+  await far.gateway.reconfigure([upstream("up", urls.slice(0, 2)), upstream("second", urls.slice(2))]);
+  expect(far.gateway.models().map(({ id }) => id)).toEqual(["up/far", "up/new", "second/far"]);
+  expect(far.gateway.status()[0]?.replicas.map(({ running }) => running)).toEqual([1, 0]);
+  // The first goes while it has a request, which ends in order; new ones go to the other.
+  await far.gateway.reconfigure([upstream("up", urls.slice(1, 2))]);
+  expect(far.gateway.models().map(({ id }) => id)).toEqual(["up/far", "up/new"]);
+  expect(textOf(await generate(far))).toBe("Hello");
+  slow.resolve();
+  expect(textOf(await underWay)).toBe("Hello");
+});

@@ -1,0 +1,224 @@
+// Tools, and the choice among them, at other servers: what they are told, and what of their answers is believed.
+
+import { describe, expect, test } from "bun:test";
+import type { GenerateRequest, Tool } from "../../src/domain/generate.ts";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import { prefixKey } from "../../src/gateway/prefix-key.ts";
+import { plainRequest } from "../support/request.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream } from "./fixture-server.ts";
+import { conversationsOf, generate, remote, textOf } from "./remote.ts";
+
+const parameters = { type: "object", properties: { city: { type: "string" } } };
+const wire = (name: string, strict?: boolean) => ({
+  type: "function",
+  function: { name, description: "", parameters, ...(strict && { strict }) },
+});
+const tools = [wire("get_weather", true), wire("get_time")];
+const settings = { stop: [], maxLogprobs: 20, constrain: true, templateKwargs: {}, think: true, lora: [] };
+const asked = (fields: Record<string, unknown>): Partial<GenerateRequest> =>
+  decodeChat({ messages: [{ role: "user", content: "hi" }], tools, ...fields }, settings).request;
+const named = { type: "function", function: { name: "get_weather" } };
+
+/** A server of this kind with the model `far`. */
+const serverOf = (owner: string, answer: Parameters<typeof chatServer>[0]) =>
+  fixtureServer((request, raw) => {
+    if (request.path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: owner }] });
+    return request.path === "/v1/chat/completions" ? answer(request, raw) : undefined;
+  });
+
+const call = (name: string, ...json: string[]) =>
+  eventStream([
+    delta({ tool_calls: [{ index: 0, id: "a", function: { name, arguments: "" } }] }),
+    ...json.map((text) => delta({ tool_calls: [{ index: 0, function: { arguments: text } }] })),
+    delta({}, "tool_calls"),
+  ]);
+
+describe("what the server is told", () => {
+  test.each(["vllm", "sglang", "someone"])(
+    "%s: all tools whatever the choice, so that its prompt stays the same",
+    async (owner) => {
+      const server = serverOf(owner, helloStream);
+      const far = await remote([server.url]);
+      const body = async (fields: Record<string, unknown>) => {
+        await generate(far, asked(fields));
+        const { tools: told, tool_choice, parallel_tool_calls } = server.asked.at(-1)?.body ?? {};
+        return { tools: told, tool_choice, parallel_tool_calls };
+      };
+      expect(await body({})).toEqual({ tools, tool_choice: undefined, parallel_tool_calls: undefined });
+      expect(await body({ tool_choice: "none" })).toEqual({
+        tools,
+        tool_choice: "none",
+        parallel_tool_calls: undefined,
+      });
+      expect(await body({ tool_choice: named })).toEqual({ tools, tool_choice: named, parallel_tool_calls: undefined });
+      expect(await body({ tool_choice: "required", parallel_tool_calls: false })).toEqual({
+        tools,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+      });
+    },
+  );
+
+  test("llama.cpp, which knows no names: a call is required of the one tool", async () => {
+    const server = serverOf("llamacpp", helloStream);
+    const far = await remote([server.url]);
+    await generate(far, asked({ tool_choice: named }));
+    expect(server.asked.at(-1)?.body).toMatchObject({ tools: [tools[0]], tool_choice: "required" });
+    await generate(far, asked({ tool_choice: "none" }));
+    expect(server.asked.at(-1)?.body).toMatchObject({ tools, tool_choice: "none" });
+  });
+
+  test("the replica of a conversation is the same whatever the choice", () => {
+    const key = (fields: Record<string, unknown>) => prefixKey(plainRequest("hi", asked(fields)));
+    expect(key({ tool_choice: "none" })).toBe(key({}));
+    expect(key({ tool_choice: named })).toBe(key({}));
+  });
+});
+
+describe("what comes back", () => {
+  const weather: Tool = { name: "get_weather", description: "", parameters, enforced: parameters };
+  const forced = { tools: [weather], toolChoice: "required" } as const;
+
+  test("arguments that are no object go to no client: another replica is asked", async () => {
+    const wrong = chatServer(() => call("get_weather", "[", "]"));
+    const right = chatServer(() => call("get_weather", " ", '{"city":', '"Oslo"}'));
+    const far = await remote([wrong.url, right.url]);
+    const own = conversationsOf(far, far.replicas[0], forced);
+    for (let turn = 0; turn < 4; turn++) {
+      const events = await generate(far, own.next().value);
+      const calls = events.filter(({ type }) => type === "tool_call");
+      expect(calls).toMatchObject([{ index: 0, id: "a", name: "get_weather" }]);
+      const json = events.map((event) => (event.type === "tool_arguments" ? event.text : "")).join("");
+      expect(json).toBe('{"city":"Oslo"}');
+    }
+    const [first] = far.replicas;
+    expect(first?.stats.failures.get("upstream_error")).toBe(4);
+    // It is no sign of sickness.
+    expect(first?.isWell).toBe(true);
+  });
+
+  test("another tool than the one that was named is a failure, not a call", async () => {
+    const far = await remote([chatServer(() => call("rm_rf", "{}")).url]);
+    const failure = await generate(far, forced).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "upstream_error", message: expect.stringContaining("another tool") });
+    // Where the model may choose, what it makes up is for the client to see.
+    const events = await generate(far, { tools: [weather] });
+    expect(events).toContainEqual({ type: "tool_call", index: 0, id: "a", name: "rm_rf" });
+  });
+
+  test("a call without arguments has an empty object of them, and one that was cut off before is none", async () => {
+    const far = await remote([chatServer(() => call("get_weather")).url]);
+    const events = await generate(far, forced);
+    expect(events).toContainEqual({ type: "tool_arguments", index: 0, text: "{}" });
+    const cut = chatServer(() =>
+      eventStream([
+        delta({ tool_calls: [{ index: 0, id: "a", function: { name: "get_weather", arguments: "" } }] }, "length"),
+      ]),
+    );
+    const other = await generate(await remote([cut.url]), forced);
+    expect(other.map(({ type }) => type)).toEqual(["accepted", "started", "finish"]);
+  });
+
+  test("under none there are no calls", async () => {
+    const answer = () => eventStream([delta({ content: "Hi" }), ...callChunks(), delta({}, "stop")]);
+    const events = await generate(await remote([chatServer(answer).url]), { tools: [], allTools: [weather] });
+    expect(textOf(events)).toBe("Hi");
+    expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "text", "finish"]);
+  });
+});
+
+const callChunks = () => [
+  delta({ tool_calls: [{ index: 0, id: "a", function: { name: "get_weather", arguments: "{}" } }] }),
+];
+
+test("what a server may not hold is told", async () => {
+  const downgraded = async (owner: string, fields: Record<string, unknown>) => {
+    const far = await remote([serverOf(owner, () => call("get_weather", "{}")).url]);
+    return (await generate(far, asked(fields)))[0];
+  };
+  const cases = [
+    // A strict tool that the model chooses by itself.
+    ["vllm", {}, true],
+    ["llamacpp", {}, false],
+    // One that is named is held to its schema.
+    ["vllm", { tool_choice: named }, false],
+    ["sglang", { tool_choice: named }, false],
+    ["someone", { tool_choice: named }, true],
+    ["someone", { tool_choice: "required", tools: [wire("get_weather")] }, true],
+    ["someone", { tools: [wire("get_weather")] }, false],
+  ] as const;
+  for (const [owner, fields, expected] of cases) {
+    expect([owner, fields, await downgraded(owner, fields)]).toMatchObject([owner, fields, { downgraded: expected }]);
+  }
+});
+
+test("choices and expressions go to vLLM and SGLang as they were written, to llama.cpp as a grammar", async () => {
+  const bodyOf = async (owner: string, fields: Record<string, unknown>) => {
+    const server = serverOf(owner, helloStream);
+    await generate(await remote([server.url]), asked({ tools: [], ...fields }));
+    return server.asked.at(-1)?.body ?? {};
+  };
+  const choice = { structured_outputs: { choice: ["yes", "no"] } };
+  const regex = { guided_regex: "[a-c]+" };
+  expect(await bodyOf("vllm", choice)).toMatchObject(choice);
+  expect(await bodyOf("vllm", regex)).toMatchObject({ structured_outputs: { regex: "[a-c]+" } });
+  expect(await bodyOf("vllm", { grammar: 'root ::= "x"' })).toMatchObject({
+    structured_outputs: { grammar: 'root ::= "x"' },
+  });
+  expect(await bodyOf("sglang", choice)).toMatchObject({ ebnf: 'root ::= "yes" | "no"' });
+  expect(await bodyOf("sglang", regex)).toMatchObject({ regex: "[a-c]+" });
+  expect(await bodyOf("llamacpp", choice)).toMatchObject({ grammar: 'root ::= "yes" | "no"' });
+});
+
+test("fields of vLLM's own reach it, and are refused by name elsewhere", async () => {
+  const own = { stop_token_ids: [5], bad_words: ["x"], cache_salt: "s", frequency_penalty: 0.5 };
+  const vllm = serverOf("vllm", helloStream);
+  await generate(await remote([vllm.url]), asked({ tools: [], ...own }));
+  expect(vllm.asked.at(-1)?.body).toMatchObject(own);
+  const far = await remote([serverOf("llamacpp", helloStream).url]);
+  expect(await generate(far, asked(own)).catch((error: unknown) => error)).toMatchObject({
+    code: "unsupported_parameter",
+    details: { param: "stop_token_ids" },
+  });
+});
+
+describe("capabilities of vLLM and SGLang", () => {
+  const whole = { choices: [{ message: { content: "x" }, logprobs: { content: [] } }] };
+  const server = (owner: string, paths: readonly string[], chat: (body: Record<string, unknown>) => Response) =>
+    fixtureServer(({ path, body }) => {
+      if (path === "/v1/models")
+        return Response.json({ data: [{ id: "bge-chat", owned_by: owner, created: Date.now() }] });
+      if (path === "/openapi.json") return Response.json({ paths: Object.fromEntries(paths.map((one) => [one, {}])) });
+      return path === "/v1/chat/completions" ? chat(body) : undefined;
+    });
+  const found = async (...of: Parameters<typeof server>) =>
+    (await remote([server(...of).url])).gateway.models().map(({ capabilities }) => capabilities)[0];
+  const noTools = () =>
+    Response.json({ error: { message: "tool_choice needs --enable-auto-tool-choice" } }, { status: 400 });
+
+  test("are found by asking, whatever the model is called", async () => {
+    const paths = ["/v1/chat/completions"];
+    expect(await found("vllm", paths, () => Response.json(whole))).toEqual(
+      expect.arrayContaining(["chat", "structured_output", "tools", "logprobs"]),
+    );
+    const without = await found("vllm", paths, (body) => (body["tools"] ? noTools() : Response.json(whole)));
+    expect(without).toContain("logprobs");
+    expect(without).not.toContain("tools");
+    expect(await found("vllm", ["/v1/embeddings"], noTools)).toEqual(["embeddings"]);
+  });
+
+  test("are asked for once, and again when the server was down", async () => {
+    let count = 0;
+    const vllm = server("vllm", ["/v1/chat/completions"], () => {
+      count++;
+      return Response.json(whole);
+    });
+    const time = { now: 0 };
+    const { replicas } = await remote([vllm.url], { clock: { now: () => time.now, wall: () => 0 } });
+    await replicas[0]?.refresh(0);
+    expect(count).toBe(1);
+    await vllm.stop();
+    for (let look = 0; look < 2; look++) await replicas[0]?.refresh(0);
+    expect(replicas[0]?.state).toBe("down");
+  });
+});

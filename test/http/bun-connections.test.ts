@@ -1,0 +1,51 @@
+// What docs/limits.md says of connections, of Bun's server alone: when a newer Bun can do more, these fail and the page changes.
+
+import { afterAll, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+
+const WORK_MS = 100;
+const aborted: string[] = [];
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    const body = await request.text();
+    request.signal.addEventListener("abort", () => void aborted.push(body));
+    if (body.startsWith("slow")) await Bun.sleep(WORK_MS);
+    return new Response(`answer to ${body}`);
+  },
+});
+afterAll(() => server.stop(true));
+
+const post = (body: string) => `POST / HTTP/1.1\r\nHost: svc\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+/** The answers on a connection that `write` sends on, once the server has closed it or has had time to answer. */
+function answers(write: (socket: Socket) => void): Promise<string[]> {
+  return new Promise((resolve) => {
+    let received = "";
+    const socket = connect({ port: server.port ?? 0, host: "127.0.0.1", allowHalfOpen: true }, () => write(socket));
+    const end = () => {
+      resolve(received.match(/answer to .*?(?=HTTP|$)/g) ?? []);
+      socket.destroy();
+    };
+    socket.on("data", (bytes) => (received += bytes.toString()));
+    socket.on("error", () => {});
+    socket.on("close", end);
+    setTimeout(end, 5 * WORK_MS);
+  });
+}
+
+test("a client that shuts down its half of the connection is answered at once or not at all", async () => {
+  expect(await answers((socket) => socket.end(post("quick")))).toEqual(["answer to quick"]);
+  expect(await answers((socket) => socket.end(post("slow half-closed")))).toEqual([]);
+  expect(aborted).toContain("slow half-closed");
+});
+
+test("a second request before the end of the first answer closes the connection", async () => {
+  expect(await answers((socket) => socket.write(post("quick") + post("quick 2")))).toEqual([
+    "answer to quick",
+    "answer to quick 2",
+  ]);
+  expect(await answers((socket) => socket.write(post("slow first") + post("second")))).toEqual([]);
+  expect(aborted).toContain("slow first");
+});

@@ -1,0 +1,129 @@
+// Other servers in front of an operator: GET /upstreams, draining, /health and /metrics.
+
+import { expect, test } from "bun:test";
+import { Health } from "../../src/contract/health.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { Upstream, UpstreamList } from "../../src/contract/upstreams.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
+import { parseExposition } from "../support/exposition.ts";
+import { hello, serve, until } from "./harness.ts";
+
+const checkList = checker(UpstreamList);
+const checkUpstream = checker(Upstream);
+const checkHealth = checker(Health);
+const read = async (response: Response | Promise<Response>) => (await response).json();
+
+test("tells how each replica is and what it did, and stays so when it dies", async () => {
+  const [first, second] = [chatServer(helloStream), chatServer(helloStream)];
+  const far = await remote([first.url, second.url]);
+  const server = serve(hello, {}, [far.gateway]);
+  await server.chat({ model: "up/far" });
+  const list = async () => checkList(await read(fetch(`${server.url}/upstreams`))).data[0];
+  const before = await list();
+  expect(before).toMatchObject({ name: "up", configured: true });
+  expect(before?.replicas.map(({ state }) => state)).toEqual(["up", "up"]);
+  expect(before?.replicas.reduce((sum, { completion_tokens }) => sum + completion_tokens, 0)).toBe(2);
+  const health = async () => checkHealth(await read(fetch(`${server.url}/health`)));
+  expect(await health()).toMatchObject({
+    status: "healthy",
+    upstreams: [{ name: "up", state: "up", replicas: 2, down: [] }],
+  });
+
+  await first.stop();
+  for (let look = 0; look < 2; look++) await far.replicas[0]?.refresh(0);
+  // The other serves on.
+  expect(await health()).toMatchObject({ status: "healthy", upstreams: [{ state: "up", down: [first.url] }] });
+  expect((await server.chat({ model: "up/far" })).status).toBe(200);
+  await second.stop();
+  for (let look = 0; look < 2; look++) await far.replicas[1]?.refresh(0);
+  expect(await health()).toMatchObject({ status: "degraded", upstreams: [{ name: "up", state: "down" }] });
+  const after = await list();
+  expect(after?.replicas[0]).toMatchObject({
+    state: "down",
+    outages: 1,
+    last_error: "The server of this model cannot be reached.",
+  });
+  expect(after?.replicas[0]?.retry_ms).toBeGreaterThan(0);
+});
+
+test("drains an upstream or one replica, and puts it back", async () => {
+  const far = chatServer(helloStream);
+  const { gateway } = await remote([far.url]);
+  const server = serve(hello, { serveModel: false }, [gateway]);
+  const drained = checkUpstream(await read(server.post("/upstreams/up/drain", { replica: far.url })));
+  expect(drained.replicas.map(({ state }) => state)).toEqual(["drained"]);
+  const refused = await server.chat({ model: "up/far" });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
+  expect(await read(fetch(`${server.url}/health`))).toMatchObject({ status: "healthy" });
+  // A body is no must.
+  const resumed = await fetch(`${server.url}/upstreams/up/resume`, { method: "POST" });
+  expect(await resumed.json()).toMatchObject({ replicas: [{ state: "up" }] });
+  expect((await server.chat({ model: "up/far" })).status).toBe(200);
+
+  const failures = [
+    ["/upstreams/nobody/drain", {}, 404, "not_found"],
+    ["/upstreams/up/drain", { replica: "http://127.0.0.1:1" }, 404, "not_found"],
+    ["/upstreams/up/drain", { replica: 1 }, 400, "invalid_type"],
+    ["/upstreams/up/drain", "{", 400, "invalid_json"],
+  ] as const;
+  for (const [path, body, status, code] of failures) {
+    const answer = await server.post(path, body);
+    expect([answer.status, await answer.json()]).toMatchObject([status, { error: { code } }]);
+  }
+  expect((await server.post("/upstreams/up/drain", { replica: null })).status).toBe(200);
+});
+
+test("who may steer: this machine, and elsewhere whoever has an API key", async () => {
+  const far = chatServer(helloStream);
+  const { gateway } = await remote([far.url]);
+  const open = serve(hello, { host: "0.0.0.0" }, [gateway]);
+  const local = open.url.replace("0.0.0.0", "127.0.0.1");
+  expect((await fetch(`${local}/upstreams/up/drain`, { method: "POST" })).status).toBe(403);
+  expect(gateway.status()[0]?.replicas[0]?.state).toBe("up");
+  const key = { name: "ops", key: "secret" };
+  const closed = serve(hello, { host: "0.0.0.0", apiKeys: [key] }, [gateway]);
+  const there = `${closed.url.replace("0.0.0.0", "127.0.0.1")}/upstreams`;
+  expect((await fetch(there)).status).toBe(401);
+  const drain = (headers: Record<string, string>) => fetch(`${there}/up/drain`, { method: "POST", headers });
+  expect((await drain({})).status).toBe(401);
+  expect((await drain({ authorization: "Bearer secret" })).status).toBe(200);
+});
+
+test("requests at other servers are in the metrics under the names of their models and replicas", async () => {
+  const far = chatServer(() => eventStream([delta({ content: "Hel" })], { hold: true }));
+  const { gateway, replicas } = await remote([far.url]);
+  const server = serve(hello, {}, [gateway]);
+  const counters = new PrometheusMetrics(systemClock);
+  server.metrics.render = (levels) => counters.render(levels);
+  const leave = new AbortController();
+  const body = (model: string) => ({
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model, stream: true, messages: [{ role: "user", content: "hi" }] }),
+    signal: leave.signal,
+  });
+  for (let count = 0; count < 8; count++)
+    void fetch(`${server.url}/v1/chat/completions`, body("up/far")).catch(() => {});
+  // A name that the upstream does not have makes no label.
+  void fetch(`${server.url}/v1/chat/completions`, body("up/made-up")).catch(() => {});
+  await until(() => replicas[0]?.stats.firstTokens.count === 9);
+  const families = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
+  const samples = (name: string) => families.get(name)?.samples;
+  expect(samples("svc_num_requests_running")).toContainEqual({
+    name: "svc_num_requests_running",
+    labels: { model_name: "up/far", engine: "text" },
+    value: 8,
+  });
+  const labels = { upstream: "up", replica: far.url };
+  expect(samples("svc_upstream_requests_running")).toEqual([
+    { name: "svc_upstream_requests_running", labels, value: 9 },
+  ]);
+  expect(samples("svc_upstream_up")).toEqual([{ name: "svc_upstream_up", labels, value: 1 }]);
+  expect(samples("svc_upstream_time_to_first_token_seconds")?.at(-1)).toMatchObject({ labels, value: 9 });
+  expect(JSON.stringify([...families.values()])).not.toContain("made-up");
+  leave.abort();
+  await until(() => server.requests.activeCount === 0);
+});

@@ -1,0 +1,141 @@
+// The examples of llama-server's README on both servers: whatever its answers have, those of svc have under the same name and of
+// the same type. What the texts say is a matter of sampling, which the other rows compare.
+
+import { CHAT_PLANS, ComparedServer } from "./servers.ts";
+
+interface Example {
+  readonly route: string;
+  readonly body?: object;
+}
+
+export interface ExampleResult {
+  readonly name: string;
+  /** Fields of llama-server's answer. */
+  readonly fields: number;
+  /** What is not alike: for a reason, or for none. */
+  readonly differences: readonly { readonly text: string; readonly reason: string | undefined }[];
+}
+
+const limerick = "Write a limerick about python exceptions";
+const hello = [{ role: "user", content: "Hello!" }];
+const steps = { prompt: "Building a website can be done in 10 simple steps:", n_predict: 16 };
+
+/** Fields of llama-server's answers that svc's differ in, with the reason. */
+const ON_PURPOSE: readonly (readonly [field: RegExp, reason: string])[] = [
+  [/generation_settings\.(params\.)?\w+$/, "how llama-server works inside, and settings that svc refuses by name"],
+  [/^models\[\]\.\w+$/, "llama-server leaves them empty; svc says what it knows, under names of its own"],
+  [/^data\[\]\.(aliases|tags|meta\.\w+)$/, "only what the operator named, and what the file's header says"],
+  [
+    /(reasoning_content|thinking|signature|output\[\]\.(summary|encrypted_content))$/,
+    "llama-server has svc-mini think where svc leaves it to the chat template",
+  ],
+  [/^completed_at$/, "null where the answer is incomplete, as in OpenAI's API"],
+  [/^\[\]\.speculative$/, "slots are one and the same here"],
+  [
+    /^(model_ftype|media_marker|endpoint_\w+|ui\w*|chat_template_caps|is_sleeping|cors_\w+|modalities\.video)$/,
+    "of its program",
+  ],
+];
+
+const EXAMPLES: readonly Example[] = [
+  { route: "GET /health" },
+  { route: "GET /v1/health" },
+  { route: "GET /v1/models" },
+  { route: "GET /props" },
+  { route: "GET /slots" },
+  { route: "GET /lora-adapters" },
+  { route: "POST /completion", body: steps },
+  { route: "POST /completion", body: { ...steps, n_probs: 2, return_tokens: true } },
+  { route: "POST /completion", body: { prompt: ["a", [1, "b"], { prompt_string: "c" }], n_predict: 2 } },
+  { route: "POST /completion", body: { ...steps, stream: true, return_progress: true, timings_per_token: true } },
+  { route: "POST /v1/completions", body: { prompt: steps.prompt, max_tokens: 16 } },
+  { route: "POST /tokenize", body: { content: "Hello world!" } },
+  { route: "POST /tokenize", body: { content: "á", with_pieces: true } },
+  { route: "POST /detokenize", body: { tokens: [300, 301] } },
+  { route: "POST /apply-template", body: { messages: hello } },
+  { route: "POST /v1/chat/completions", body: { messages: [{ role: "user", content: limerick }], max_tokens: 16 } },
+  {
+    route: "POST /v1/chat/completions",
+    body: { messages: [{ role: "user", content: limerick }], max_tokens: 16, stream: true },
+  },
+  {
+    route: "POST /v1/chat/completions",
+    body: {
+      messages: hello,
+      max_tokens: 30,
+      response_format: { type: "json_object", schema: { type: "string", minLength: 10, maxLength: 20 } },
+    },
+  },
+  { route: "POST /v1/chat/completions/input_tokens", body: { messages: hello } },
+  { route: "POST /v1/responses", body: { input: limerick, instructions: "Be brief.", max_output_tokens: 16 } },
+  { route: "POST /v1/responses/input_tokens", body: { input: limerick } },
+  { route: "POST /v1/messages", body: { model: "gpt-4", max_tokens: 16, system: "Be kind.", messages: hello } },
+  { route: "POST /v1/messages/count_tokens", body: { model: "gpt-4", messages: hello } },
+  { route: "POST /lora-adapters", body: [{ id: 0, scale: 0 }] },
+];
+
+/** Sends every example whose route has `name` to both servers. Throws when a server does not start. */
+export async function compareExamples(name: string): Promise<ExampleResult[]> {
+  const examples = EXAMPLES.filter(({ route }) => route.includes(name));
+  if (examples.length === 0) return [];
+  const svc = await ComparedServer.start(CHAT_PLANS.svc);
+  const other = await ComparedServer.start(CHAT_PLANS["llama-server"]);
+  try {
+    const results: ExampleResult[] = [];
+    for (const example of examples) {
+      results.push(compare(example, await answer(svc, example), await answer(other, example)));
+    }
+    return results;
+  } finally {
+    await Promise.all([svc.stop(), other.stop()]);
+  }
+}
+
+interface Answered {
+  readonly status: number;
+  /** What each place in the answer, or in any event of it, is. */
+  readonly types: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+async function answer(server: ComparedServer, { route, body }: Example): Promise<Answered> {
+  const [method = "", path = ""] = route.split(" ");
+  const { status, text } = await server.fetch(path, method, body);
+  const types = new Map<string, Set<string>>();
+  for (const value of objectsIn(text)) note(value, "", types);
+  return { status, types };
+}
+
+/** A whole answer, or the data of its events. */
+function objectsIn(text: string): unknown[] {
+  if (!text.startsWith("data:") && !text.startsWith("event:")) return [JSON.parse(text)];
+  const data = text.split("\n").filter((line) => line.startsWith("data: {"));
+  return data.map((line) => JSON.parse(line.slice("data: ".length)));
+}
+
+function note(value: unknown, path: string, types: Map<string, Set<string>>): void {
+  const found = types.get(path) ?? new Set();
+  types.set(path, found.add(value === null ? "null" : Array.isArray(value) ? "array" : typeof value));
+  if (Array.isArray(value)) for (const item of value) note(item, `${path}[]`, types);
+  else if (typeof value === "object" && value !== null)
+    for (const [name, field] of Object.entries(value)) note(field, path === "" ? name : `${path}.${name}`, types);
+}
+
+const reasonFor = (path: string): string | undefined => ON_PURPOSE.find(([field]) => field.test(path))?.[1];
+
+function compare({ route, body }: Example, ours: Answered, theirs: Answered): ExampleResult {
+  const differences = [];
+  if (ours.status !== theirs.status) {
+    differences.push({ text: `${ours.status}, llama-server ${theirs.status}`, reason: undefined });
+  }
+  for (const [path, types] of theirs.types) {
+    const own = ours.types.get(path);
+    const parent = path.replace(/(\.[^.[]+|\[\])$/, "");
+    if (!own && (parent === path || ours.types.has(parent))) {
+      differences.push({ text: `no \`${path}\``, reason: reasonFor(path) });
+    } else if (own && !types.has("null") && ![...own].some((type) => types.has(type))) {
+      differences.push({ text: `\`${path}\` is ${[...own]}, llama-server's ${[...types]}`, reason: reasonFor(path) });
+    }
+  }
+  const name = body === undefined ? route : `${route} ${JSON.stringify(body)}`;
+  return { name, fields: theirs.types.size, differences };
+}

@@ -1,0 +1,167 @@
+// What becomes of every request field on its way to another server, by the kind of server: tried with the functions that
+// translate requests. UPSTREAMS.md is made of it.
+
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { encodeOllama } from "../../src/gateway/ollama/encode-request.ts";
+import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
+import { serverKinds, type ServerKind } from "../../src/gateway/server-kind.ts";
+import { begun, messages, tools, type PeerField } from "./peer-field.ts";
+import { peerRoutes, table, withField } from "./peers.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+type Route = "chat" | "completions";
+
+/**
+ * What a field comes to: names of the server's fields that carry it · `svc`: svc does it, whatever the server · `not held`:
+ * the server decides, for the reason that the report gives.
+ */
+export type Fate = "refused" | "svc" | "not held" | "dropped" | readonly string[];
+
+export interface FieldRow {
+  readonly route: Route;
+  readonly field: string;
+  readonly value: unknown;
+  readonly fates: Readonly<Record<ServerKind, Fate>>;
+}
+
+const settings = {
+  stop: [],
+  maxLogprobs: 20,
+  constrain: true,
+  templateKwargs: {},
+  think: true,
+  adapters: [],
+  lora: [],
+};
+const DECODE: Readonly<Record<Route, (body: Body) => Omit<GenerateRequest, "id">>> = {
+  chat: (body) => decodeChat(body, settings).request,
+  completions: (body) => decodeCompletion(body, settings).requests[0],
+};
+
+/** What svc does itself for every upstream: streams are made and counted here, several answers are several requests. */
+const OWN: ReadonlySet<string> = new Set([
+  "model",
+  "stream",
+  "stream_options",
+  "n",
+  "n_cmpl",
+  "best_of",
+  "echo",
+  "prompt",
+  "parallel_tool_calls",
+]);
+/** llama.cpp and Ollama go on from a last turn of the assistant unasked. */
+const UNASKED: ReadonlySet<string> = new Set(["continue_final_message"]);
+/** Limits and wishes about reasoning, which launch options and other conventions always send. */
+const NOT_HELD: ReadonlySet<string> = new Set([
+  "reasoning_budget_tokens",
+  "thinking_token_budget",
+  "chat_template_kwargs",
+]);
+/** Fields without effect anywhere, by the contract. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set(["user", "reasoning_format"]);
+
+const two = [...tools, { type: "function", function: { name: "g", strict: true, parameters: { type: "object" } } }];
+/** Fields that need another one beside them, and values that differ from what holds without them. */
+const more: readonly (readonly [base: Body, field: string, value: unknown])[] = [
+  [{ messages, tools: two }, "tool_choice", "none"],
+  [{ messages, tools: two }, "tool_choice", "required"],
+  [{ messages, tools: two }, "tool_choice", { type: "function", function: { name: "f" } }],
+  [{ messages, tools: two }, "parallel_tool_calls", false],
+  [{ messages }, "tools", two],
+  [{ messages: begun }, "continue_final_message", true],
+  [{ messages, logprobs: true }, "top_logprobs", 2],
+];
+
+/** Every field that the documents of other servers describe for chat completions and completions. */
+export function fieldRows(): FieldRow[] {
+  const documented = peerRoutes
+    .filter(({ path }) => path === "/v1/chat/completions" || path === "/v1/completions")
+    .flatMap(({ path, body, fields }) =>
+      fields.filter(worthTrying).map((one) => rowOf(path === "/v1/completions" ? "completions" : "chat", body, one)),
+    );
+  const extra = more.map(([body, field, value]) => rowOf("chat", body, { field, value, verdict: "honoured" }));
+  const unique = new Map(
+    [...documented, ...extra].map((row) => [`${row.route} ${row.field} ${JSON.stringify(row.value)}`, row]),
+  );
+  return [...unique.values()];
+}
+
+/** What has no effect anywhere, and values that say what holds anyway. */
+const worthTrying = ({ field, value, verdict, note }: PeerField): boolean =>
+  !(verdict === "none" && field !== "frequency_penalty") &&
+  !WITHOUT_EFFECT.has(field) &&
+  !(field === "tool_choice" && value === "auto") &&
+  !(field === "continue_final_message" && value === false) &&
+  !(field === "parallel_tool_calls" || value === -1) &&
+  note !== "older versions";
+
+function rowOf(route: Route, base: Body, field: PeerField): FieldRow {
+  const fates = Object.fromEntries(serverKinds.map((kind) => [kind, fateOf(route, kind, base, field)]));
+  return { route, field: field.field, value: field.value, fates: fates as Record<ServerKind, Fate> };
+}
+
+function fateOf(route: Route, kind: ServerKind, base: Body, field: PeerField): Fate {
+  const name = field.field.split(".")[0] ?? "";
+  try {
+    const [without, sent] = [base, withField(base, field) as Body].map((body) => encode(kind, DECODE[route](body)));
+    const changed = changedFields(without ?? {}, sent ?? {});
+    if (changed.length > 0) return changed;
+    if (OWN.has(name)) return "svc";
+    if (UNASKED.has(name)) return [name];
+    return NOT_HELD.has(name) ? "not held" : "dropped";
+  } catch (error) {
+    // A field may have two names, of which one is told.
+    const isNamed = error instanceof SvcError && error.details.param?.startsWith(name);
+    if (isNamed || (error instanceof SvcError && error.code === "unsupported_parameter")) return "refused";
+    throw error;
+  }
+}
+
+function encode(kind: ServerKind, request: Omit<GenerateRequest, "id">): Body {
+  const whole = { ...request, id: "r" };
+  const { body } = kind === "ollama" ? encodeOllama(whole, "m", true) : encodeOpenAi(whole, "m", kind);
+  // Ollama has most of them in an object.
+  const { options = {}, ...fields } = body;
+  return { ...fields, ...(options as Body) };
+}
+
+function changedFields(without: Body, sent: Body): string[] {
+  const names = [...new Set([...Object.keys(without), ...Object.keys(sent)])];
+  return names.filter((name) => JSON.stringify(without[name]) !== JSON.stringify(sent[name]));
+}
+
+/** The whole of UPSTREAMS.md. */
+export function upstreamsReport(): string {
+  const rows = fieldRows();
+  const sections = (["chat", "completions"] as const).map((route) => {
+    const lines = rows
+      .filter((row) => row.route === route)
+      .map(({ field, value, fates }) => [
+        `\`${field}\``,
+        `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``,
+        ...serverKinds.map((kind) => shown(field, fates[kind])),
+      ]);
+    return `## POST /v1/${route === "chat" ? "chat/completions" : route}\n\n${table(["field", "as in", ...serverKinds], lines)}`;
+  });
+  return `# Request fields at upstreams
+
+What becomes of every request field that the documents of llama-server, vLLM, Ollama and LM Studio describe, by the kind of upstream
+that the model is on. **yes**: passed on under its own name; a name: passed on as that; svc: done by svc for every
+upstream; **refused**: a 400 \`unsupported_parameter\` that names it. Nothing is dropped; not held: budgets of reasoning, and
+wishes not to reason, of which these servers cannot be told: launch options and clients of messages always send them. Made by
+\`UPDATE=1 bun test test/gateway/field-table.test.ts\`, which translates a request with and without each field; the kinds' table is
+\`src/gateway/server-kind.ts\`.
+
+${sections.join("\n\n")}
+`;
+}
+
+function shown(field: string, fate: Fate): string {
+  if (typeof fate === "string") return fate;
+  if (fate.length > 3) return `${fate.length} fields`;
+  return fate.length === 1 && fate[0] === field ? "yes" : fate.map((name) => `\`${name}\``).join(", ");
+}

@@ -1,0 +1,46 @@
+// The choice of replicas by affinity beside rotation and the least loaded, for clusters of several sizes.
+
+import { simulateCluster, type ClusterLoad } from "./cluster.ts";
+
+/** Of 100,000 people on 512 replicas, and three agents a replica. */
+const loadOf = (replicas: number): Omit<ClusterLoad, "policy"> => ({
+  replicas,
+  users: Math.round((100_000 * replicas) / 512),
+  agents: 3 * replicas,
+  seconds: 120,
+  gateways: 1,
+  failing: 0,
+});
+
+const CASES: readonly (readonly [name: string, Pick<ClusterLoad, "policy"> & Partial<ClusterLoad>])[] = [
+  ["affinity", { policy: "affinity" }],
+  ["– 1 % of the replicas fails a minute", { policy: "affinity", failing: 0.01 }],
+  ["– two gateways that do not know each other", { policy: "affinity", gateways: 2 }],
+  ["rotation", { policy: "rotation" }],
+  ["least loaded", { policy: "least loaded" }],
+];
+
+/** Prints a table a size. */
+export function reportClusters(sizes: readonly number[]): void {
+  for (const replicas of sizes) {
+    const load = loadOf(replicas);
+    console.log(
+      `\n### ${replicas} replicas (large GPU, 8 B), ${load.users} people, ${load.agents} agents, 2 minutes\n`,
+    );
+    console.log("| choice | requests | hit rate | first token p50, ms | p95 | busiest / mean |");
+    console.log("|---|---|---|---|---|---|");
+    for (const [name, own] of CASES) {
+      const { requests, hitRate, firstTokenMs, imbalance } = simulateCluster({ ...load, ...own });
+      const sorted = firstTokenMs.toSorted((a, b) => a - b);
+      const [median, p95] = [0.5, 0.95].map((share) => sorted[Math.floor(share * sorted.length)] ?? 0);
+      const cells = [
+        requests,
+        `${(100 * hitRate).toFixed(0)} %`,
+        median?.toFixed(0),
+        p95?.toFixed(0),
+        imbalance.toFixed(2),
+      ];
+      console.log(`| ${name} | ${cells.join(" | ")} |`);
+    }
+  }
+}

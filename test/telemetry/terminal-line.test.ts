@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { createLogger, type LogFields, type LogLevel } from "../../src/telemetry/log.ts";
+
+/** What a terminal shows of a request, without the time. */
+function shown(fields: LogFields, options: { readonly level?: LogLevel; readonly colours?: boolean } = {}): string {
+  let written = "";
+  const write = (line: string) => void (written += line);
+  createLogger({ level: "info", format: "terminal", write, now: Date.now, ...options }).info("request", fields);
+  return written.replace(/^\S*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* /, "").trimEnd();
+}
+
+const chat = { id: "req_1", method: "POST", route: "/v1/chat/completions", status: 200, client: "127.0.0.1", ms: 1742 };
+const answered = {
+  model: "qwen",
+  finish: "stop",
+  prompt: 1204,
+  cached: 1100,
+  completion: 86,
+  ttft_ms: 120,
+  tok_s: 54.2,
+};
+
+test("an answer: status, time, route, model, tokens, first token and rate", () => {
+  expect(shown({ ...chat, ...answered })).toBe(
+    "200   1.74 s POST /v1/chat/completions qwen  1,204 prompt (1,100 cached)  86 output  first 120 ms  54.2 tok/s",
+  );
+});
+
+test("a refusal: code and field", () => {
+  expect(shown({ ...chat, status: 400, ms: 3, code: "invalid_value", param: "messages.0.role" })).toBe(
+    "400     3 ms POST /v1/chat/completions  invalid_value at messages.0.role",
+  );
+});
+
+test("an end that is not the usual one, and a failure after the status", () => {
+  expect(shown({ ...chat, ...answered, finish: "length" })).toEndWith("54.2 tok/s  length");
+  expect(shown({ ...chat, finish: "engine_crashed" }, { colours: true })).toContain("\u001b[31mengine_crashed");
+});
+
+test("columns stay in line, whatever the route", () => {
+  expect(shown({ ...chat, method: "GET", route: "/v1/models", ms: 95_000 })).toBe("200 1 m 35 s GET  /v1/models");
+  expect(shown({ ...chat, route: "/v1/embeddings", ms: 12, model: "minilm", prompt: 6 })).toBe(
+    "200    12 ms POST /v1/embeddings       minilm  6 prompt",
+  );
+});
+
+test("a client that is not this machine, by its name or address", () => {
+  expect(shown({ ...chat, client: "ada", model: "qwen" })).toEndWith("qwen from ada");
+  expect(shown({ ...chat, client: "192.168.1.7", model: "qwen" })).toEndWith("qwen from 192.168.1.7");
+});
+
+test("what a route counts beside tokens", () => {
+  expect(shown({ ...chat, model: "draw", finish: "stop", images: 2 })).toEndWith("draw  2 images");
+});
+
+test("ids are for failures of the server, and for -v", () => {
+  expect(shown(chat)).not.toContain("req_1");
+  expect(shown({ ...chat, status: 500, code: "internal_error" })).toEndWith("internal_error  req_1");
+  expect(shown(chat, { level: "verbose" })).toEndWith("req_1");
+});
+
+test("nothing that a client sends moves the cursor", () => {
+  expect(shown({ ...chat, client: "a\u001b[31mb\n", model: "m\u0007" })).not.toMatch(/\p{Cc}/u);
+});
+
+test("colours only where they are wanted", () => {
+  expect(shown({ ...chat, ...answered })).not.toContain("\u001b");
+  expect(shown({ ...chat, ...answered }, { colours: true })).toStartWith("\u001b[32m200\u001b[39m");
+  expect(shown({ ...chat, status: 404 }, { colours: true })).toStartWith("\u001b[33m404");
+  expect(shown({ ...chat, status: 503 }, { colours: true })).toStartWith("\u001b[31m503");
+});
+
+test("other lines have their level, message and fields", () => {
+  let line = "";
+  const log = createLogger({ level: "info", format: "terminal", write: (text) => void (line = text), now: Date.now });
+  log.warn("engine\nstalled", { model: "a b", silent_ms: 7 });
+  expect(line).toEndWith(' warn    engine stalled model="a b" silent_ms=7\n');
+});
