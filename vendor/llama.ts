@@ -21,6 +21,7 @@ import versions from "./versions.json" with { type: "json" };
 
 export const flavours = ["cpu", "cuda", "vulkan", "metal", "sanitize"] as const;
 export type Flavour = (typeof flavours)[number];
+export const usualFlavour: Flavour = process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu";
 
 export interface LlamaBuild {
   /** Checked-out llama.cpp sources of the pinned version. */

@@ -1,12 +1,24 @@
 // What the compiled binary carries beside its code. The build replaces this module; run from source there is nothing.
 
-export interface Embedded {
-  /** Path inside the binary of one zstd stream: all files, one after the other. */
-  readonly archive: string;
+/** What is unpacked together, because it is used together. */
+export const COMPONENTS = ["base", "embeddings", "transcription", "speech", "recognition", "images"] as const;
+export type ComponentName = (typeof COMPONENTS)[number];
+
+/** Files in an archive: one zstd stream, all of them one after the other. */
+export interface Packed {
   /** Names the content: changes with every byte of it. */
   readonly id: string;
   /** In the order of the archive. */
   readonly files: readonly EmbeddedFile[];
+}
+
+export interface Component extends Packed {
+  readonly name: ComponentName;
+  /** Path of the archive inside the binary; absent: this binary is one that downloads it. */
+  readonly archive?: string;
+  /** Of the archive. */
+  readonly bytes: number;
+  readonly sha256: string;
 }
 
 export interface EmbeddedFile {
@@ -17,4 +29,5 @@ export interface EmbeddedFile {
   readonly crc32: number;
 }
 
-export const embedded: Embedded | undefined = undefined;
+/** What the build made; it leaves out components whose files could not be had. */
+export const embedded: readonly Component[] | undefined = undefined;

@@ -1,4 +1,4 @@
-// Writes the embedded files to a folder of their own, once, so that a library finds its siblings by name.
+// Writes the files of a component to a folder of their own, once, so that a library finds its siblings by name.
 
 import {
   lstatSync,
@@ -11,12 +11,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checksum } from "./checksum.ts";
-import type { Embedded } from "./embedded.ts";
+import type { Component, Packed } from "./embedded.ts";
 import { forbidsPrograms } from "./mounts.ts";
-import { isOurs, keepsOurs } from "./ownership.ts";
+import { isOurs, keepsOurs, ownUid } from "./ownership.ts";
 
 export interface Extracted {
   readonly directory: string;
@@ -27,19 +27,31 @@ export interface Extracted {
 const TEMPORARY = ".lib-";
 const STALE_MS = 3_600_000;
 
+type Extractable = Packed & Pick<Component, "archive">;
+
+/** Where a component is below the folder that holds all of them. */
+export const folderOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}`);
+
+/** What a component's archive is called in a release: of all platforms', the same bytes have the same name. */
+export const archiveName = ({ name, sha256 }: Pick<Component, "name" | "sha256">): string =>
+  `svc-component-${name}-${sha256.slice(0, 16)}.zst`;
+
+/** Where a component's archive is put that is downloaded. */
+export const downloadOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}.zst`);
+
 /**
- * Returns a folder with every embedded file as it was packed, which nobody else can change. A sound folder is used as it
- * is; one that is damaged or open to others is replaced; several processes may do this at once. When nothing can be written
- * to `cacheDir` or loaded from it, or others could change it, a private folder below `temporary` serves. Throws an Error
- * naming --cache-dir when neither can be used.
+ * Returns a folder with every file of the component as it was packed, which nobody else can change. A sound folder is used
+ * as it is; one that is damaged or open to others is replaced; several processes may do this at once. When nothing can be
+ * written to `cacheDir` or loaded from it, or others could change it, a private folder below `temporary` serves. Throws an
+ * Error naming --cache-dir when neither can be used.
  */
-export function extract(embedded: Embedded, cacheDir: string, temporary = tmpdir()): Extracted {
+export function extract(component: Extractable, cacheDir: string, temporary = tmpdir()): Extracted {
   try {
-    return { directory: provide(embedded, cacheDir) };
+    return { directory: extractInto(component, cacheDir) };
   } catch (error) {
     const problem = `${cacheDir} cannot hold the native libraries (${reasonOf(error)})`;
     try {
-      const directory = provide(embedded, privateFolder(temporary));
+      const directory = extractInto(component, privateFolder(temporary));
       return { directory, warning: `${problem}; they are in ${directory}` };
     } catch (second) {
       throw new Error(`${problem}, nor can ${temporary} (${reasonOf(second)}). Name another folder with --cache-dir.`);
@@ -47,22 +59,26 @@ export function extract(embedded: Embedded, cacheDir: string, temporary = tmpdir
   }
 }
 
-function provide(embedded: Embedded, parent: string): string {
+/** The same below `parent` alone. Throws an Error with the reason when that cannot be used. */
+export function extractInto(component: Extractable, parent: string): string {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   if (!keepsOurs(statSync(parent))) throw new Error("other users can change it");
-  const directory = join(parent, `lib-${embedded.id}`);
-  if (isSound(embedded, directory)) return directory;
-  write(embedded, parent, directory);
-  if (!isSound(embedded, directory)) throw new Error("what is written there does not stay as it is");
+  const directory = folderOf(component, parent);
+  if (isSound(component, directory)) return directory;
+  write(component, parent, directory);
+  if (!isSound(component, directory)) throw new Error("what is written there does not stay as it is");
   return directory;
 }
 
-/** Every start reads all files: 63 MB take 15 ms, and what is damaged would be loaded by every start to come. */
-function isSound(embedded: Embedded, directory: string): boolean {
+/**
+ * Whether the component's files are in `directory` as they were packed. Every start reads all of them: 63 MB take 15 ms, and
+ * what is damaged would be loaded by every start to come.
+ */
+export function isSound({ files }: Packed, directory: string): boolean {
   try {
     const folder = lstatSync(directory);
     if (!folder.isDirectory() || !isOurs(folder)) return false;
-    return embedded.files.every(({ name, size, crc32 }) => {
+    return files.every(({ name, size, crc32 }) => {
       const path = join(directory, name);
       const found = lstatSync(path);
       return found.isFile() && isOurs(found) && found.size === size && checksum(path) === crc32;
@@ -72,30 +88,33 @@ function isSound(embedded: Embedded, directory: string): boolean {
   }
 }
 
-function write(embedded: Embedded, parent: string, directory: string): void {
+function write(component: Extractable, parent: string, directory: string): void {
+  const downloaded = downloadOf(component, parent);
+  const { archive = downloaded, files } = component;
   if (forbidsPrograms(parent)) throw new Error("mounted noexec");
   removeLeftovers(parent);
   const temporary = mkdtempSync(join(parent, TEMPORARY));
   try {
-    const content = Bun.zstdDecompressSync(readFileSync(embedded.archive));
+    const content = Bun.zstdDecompressSync(readFileSync(archive));
     let offset = 0;
-    for (const { name, size } of embedded.files) {
+    for (const { name, size } of files) {
       writeFileSync(join(temporary, name), content.subarray(offset, offset + size), { mode: 0o700, flush: true });
       offset += size;
     }
-    moveInto(embedded, temporary, directory);
+    moveInto(component, temporary, directory);
+    rmSync(downloaded, { force: true });
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
 }
 
 /** Another process may have been faster, or a damaged folder is in the way, or another process just removes that. */
-function moveInto(embedded: Embedded, temporary: string, directory: string): void {
+function moveInto(component: Packed, temporary: string, directory: string): void {
   for (let attempts = 3; ; attempts--) {
     try {
       return renameSync(temporary, directory);
     } catch (error) {
-      if (isSound(embedded, directory)) return;
+      if (isSound(component, directory)) return;
       if (attempts === 0) throw error;
     }
     const damaged = `${temporary}-damaged`;
@@ -120,7 +139,7 @@ function removeLeftovers(parent: string): void {
 
 /** A folder that nobody else can have prepared: programs are loaded from it. */
 function privateFolder(parent: string): string {
-  const folder = join(parent, `svc-${userInfo().uid}`);
+  const folder = join(parent, `svc-${ownUid()}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
   if (!found.isDirectory() || !isOurs(found)) throw new Error(`${folder} is open to other users`);

@@ -1,11 +1,13 @@
-// Where the native libraries and the embedded models are: the build folder when run from source, a cache folder that is
-// filled once when run from the compiled binary.
+// Where the native libraries and the embedded models are: the build folder when run from source, folders in the cache
+// folder, each filled when it is first used, when run from the compiled binary.
 
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { embedded } from "./embedded.ts";
-import { extract } from "./extract.ts";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { embedded, type Component, type ComponentName } from "./embedded.ts";
+import { extract, extractInto, folderOf } from "./extract.ts";
+import { fileName } from "./library.ts";
 
+/** `libraries` and `embeddedModel` are there. Whoever reads one of the others calls `unpacked` with its path before. */
 export interface NativeFiles {
   /** Folder with the shim, llama.cpp and its compute backends. */
   readonly libraries: string;
@@ -13,6 +15,8 @@ export interface NativeFiles {
   readonly embeddedModel: string;
   /** The parts of the model that draws when no other is given. */
   readonly embeddedImages: { readonly model: string; readonly textEncoder: string; readonly taesd: string };
+  /** The library that draws; absent when the build left it out. */
+  readonly imageLibrary?: string;
   /** The embedding model that serves when no other is given; absent when the build left it out. */
   readonly embeddedEmbeddings?: string;
   /** The model for speech to text that serves when no other is given; likewise. */
@@ -30,7 +34,7 @@ export interface NativeFiles {
 const root = join(import.meta.dir, "../..");
 
 /**
- * Finds the native files, extracting them under `cacheDir` at the first start of a compiled binary.
+ * Finds the native files, extracting the base under `cacheDir` at the first start of a compiled binary.
  * Throws an Error with one plain sentence when that is not possible.
  */
 export function nativeFiles(cacheDir: string): NativeFiles {
@@ -39,23 +43,63 @@ export function nativeFiles(cacheDir: string): NativeFiles {
       libraries: developmentLibraries(),
       embeddedModel: join(root, "vendor/svc-mini", MODEL),
       embeddedImages: imagesIn(join(root, "vendor/svc-draw")),
-      ...found(({ folder, file }) => join(root, "vendor/.build", folder, "current", file)),
+      ...found(({ folder, file }) => join(root, "vendor/.build", folder, "current", file), existsSync),
     };
   }
-  const { directory, warning } = extract(embedded, cacheDir);
+  const { directory, warning } = extract(embeddedComponent("base"), cacheDir);
+  const folder = (name: ComponentName) => folderOf(embeddedComponent(name), dirname(directory));
   return {
     libraries: directory,
     embeddedModel: join(directory, MODEL),
-    embeddedImages: imagesIn(directory),
-    ...found(({ file }) => join(directory, file)),
+    embeddedImages: imagesIn(folder("images")),
+    ...found(
+      ({ component, file }) => join(folder(component), file),
+      (path) => packedFile(path) !== undefined,
+    ),
     ...(warning && { warning }),
   };
 }
 
-/** The models that are where `place` says. */
-function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => string) {
+/** Throws an Error where the build left it out. */
+function embeddedComponent(name: ComponentName): Component {
+  const component = embedded?.find((candidate) => candidate.name === name);
+  if (!component) throw new Error(`This program has no component ${name}.`);
+  return component;
+}
+
+/** The component that a path of NativeFiles lies in, and the folder of all components; undefined for any other path. */
+export function componentOf(path: string): { readonly component: Component; readonly parent: string } | undefined {
+  const directory = dirname(path);
+  const parent = dirname(directory);
+  const component = embedded?.find((candidate) => folderOf(candidate, parent) === directory);
+  return component && { component, parent };
+}
+
+/**
+ * `path`, which can be read now: the component that it lies in is unpacked, unless it was before. Any other path is left
+ * alone. Throws an Error with one plain sentence when that is not possible.
+ */
+export function unpacked(path: string): string {
+  const place = componentOf(path);
+  if (!place) return path;
+  try {
+    extractInto(place.component, place.parent);
+    return path;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${place.parent} cannot hold ${place.component.name} (${reason}).`);
+  }
+}
+
+/** Bytes of a file of NativeFiles, unpacked or not. */
+export const bytesOf = (path: string): number => packedFile(path)?.size ?? statSync(path).size;
+
+const packedFile = (path: string) => componentOf(path)?.component.files.find(({ name }) => name === basename(path));
+
+/** Those of the models that `isThere` finds where `place` says. */
+function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => string, isThere: (path: string) => boolean) {
   const paths = Object.entries(OPTIONAL).map(([name, model]) => [name, place(model)] as const);
-  return Object.fromEntries(paths.filter(([, path]) => existsSync(path))) as Partial<
+  return Object.fromEntries(paths.filter(([, path]) => isThere(path))) as Partial<
     Record<keyof typeof OPTIONAL, string>
   >;
 }
@@ -78,11 +122,12 @@ const imagesIn = (folder: string): NativeFiles["embeddedImages"] => ({
   textEncoder: join(folder, "svc-draw-llm.gguf"),
   taesd: join(folder, "svc-draw-tae.safetensors"),
 });
-/** What the build leaves out when pip is missing: the folder in the build folder, and the file. */
+/** What the build leaves out when pip or a target is missing: its component, the folder in the build folder, and the file. */
 const OPTIONAL = {
-  embeddedEmbeddings: { folder: "embedding", file: "all-minilm-l6-v2.gguf" },
-  embeddedTranscription: { folder: "transcription", file: "whisper-base.bin" },
-  embeddedVad: { folder: "vad", file: "silero-vad.bin" },
-  embeddedVoice: { folder: "speech", file: "voice.onnx" },
-  embeddedTessdata: { folder: "recognition", file: "eng.traineddata" },
-} as const;
+  imageLibrary: { component: "images", folder: "lib", file: fileName("image") },
+  embeddedEmbeddings: { component: "embeddings", folder: "embedding", file: "all-minilm-l6-v2.gguf" },
+  embeddedTranscription: { component: "transcription", folder: "transcription", file: "whisper-base.bin" },
+  embeddedVad: { component: "base", folder: "vad", file: "silero-vad.bin" },
+  embeddedVoice: { component: "speech", folder: "speech", file: "voice.onnx" },
+  embeddedTessdata: { component: "recognition", folder: "recognition", file: "eng.traineddata" },
+} as const satisfies Readonly<Record<string, { component: ComponentName; folder: string; file: string }>>;

@@ -107,7 +107,7 @@ export const commands = {
   qr: { usage: "[--port N]", help: "show the server's web page as a code for phones", most: 0 },
   pull: {
     usage: "MODEL",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, realesrgan, flux2-klein, …",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, realesrgan, flux2-klein, …, or component:NAME of svc-slim",
     least: 1,
     most: 1,
     needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",
@@ -119,6 +119,12 @@ export const commands = {
     least: 1,
     most: 1,
     needs: "the name of a model: as svc list shows it",
+  },
+  update: {
+    usage: "[--check]",
+    help: "replace this executable by that of the newest release, checked",
+    most: 0,
+    flags: [{ name: "check", help: "Only say whether there is a newer release." }],
   },
   "self-test": { usage: "[options]", help: "start on a free port, try the main routes, stop", most: 0 },
   completion: {

@@ -1,6 +1,6 @@
 // The engines that a Config asks for. None is started here.
 
-import { hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
+import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../engine/process/memory.ts";
@@ -22,12 +22,23 @@ import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
 import { isLogged, type Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
+import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
 import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
 export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
+
+/** What must be known of embedded models before they are unpacked; a test compares it with their files. */
+export const ALL_MINILM = {
+  id: "all-minilm-l6-v2",
+  ranks: false,
+  embedding: 384,
+  trainedContext: 256,
+  modified: SYSTEM_ENGINE.created,
+} as const;
+export const WHISPER_BASE = { id: "whisper-base", modified: SYSTEM_ENGINE.created } as const;
 
 /** What the system model does not take from the options, which are about the model that was given. */
 const SYSTEM_CONFIG = {
@@ -113,8 +124,10 @@ export function embeddingEngines(
   launch: Launch,
   native: NativeFiles,
 ): EmbeddingEngine[] {
-  const isMissing = given.every(({ ranks }) => ranks) && native.embeddedEmbeddings !== undefined;
-  const files = isMissing ? [readEmbeddingFile(native.embeddedEmbeddings ?? "", false), ...given] : given;
+  const embedded = native.embeddedEmbeddings;
+  const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
+  const own = isMissing ? [{ path: embedded, fileBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
+  const files = [...own, ...given];
   return files.map((file) => {
     const engine = {
       ...computeOptions(config, native),
@@ -123,7 +136,14 @@ export function embeddingEngines(
       maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    return new EmbeddingEngine({ engine, model, launch, idleMs: config.idleUnloadMs, needBytes: file.fileBytes });
+    return new EmbeddingEngine({
+      engine,
+      model,
+      launch,
+      idleMs: config.idleUnloadMs,
+      needBytes: file.fileBytes,
+      ...preparing(file.path, config, launch.log),
+    });
   });
 }
 
@@ -147,7 +167,9 @@ export function transcriptionEngines(
 ): TranscriptionEngine[] {
   const { embeddedTranscription, embeddedVad } = native;
   const isMissing = given.length === 0 && embeddedTranscription !== undefined;
-  const files = isMissing ? [readWhisperFile(embeddedTranscription)] : given;
+  const files = isMissing
+    ? [{ path: embeddedTranscription, bytes: bytesOf(embeddedTranscription), ...WHISPER_BASE }]
+    : given;
   return files.map(({ path, id, bytes, modified }) => {
     const compute = computeOptions(config, native);
     const engine = {
@@ -158,7 +180,14 @@ export function transcriptionEngines(
       maxSeconds: config.maxAudioMinutes * 60,
     };
     const model = { id, created: modified };
-    return new TranscriptionEngine({ engine, model, launch, idleMs: config.idleUnloadMs, needBytes: bytes });
+    return new TranscriptionEngine({
+      engine,
+      model,
+      launch,
+      idleMs: config.idleUnloadMs,
+      needBytes: bytes,
+      ...preparing(path, config, launch.log),
+    });
   });
 }
 

@@ -1,15 +1,13 @@
 // The engines that draw images which a Config asks for. None is started here.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { fileName } from "../../ffi/runtime/library.ts";
-import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
+import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readImageFile, type ImageFile } from "../model/image-file.ts";
+import { preparing } from "./components.ts";
 import { computeOptions, reading, SYSTEM_ENGINE } from "./engines.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { namedModel, type NamedModel } from "./named-model.ts";
@@ -90,8 +88,8 @@ export function imageEngines(
   launch: Launch,
   native: NativeFiles,
 ): ImageEngine[] {
-  if (!isOffered(models.length, launch, native)) return [];
-  const engine = engineWith(config, launch, native);
+  const engine = engineWith(models.length, config, launch, native);
+  if (!engine) return [];
   if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
   return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
 }
@@ -103,30 +101,32 @@ export function upscaleEngines(
   launch: Launch,
   native: NativeFiles,
 ): ImageEngine[] {
-  if (!isOffered(models.length, launch, native)) return [];
-  const engine = engineWith(config, launch, native);
+  const engine = engineWith(models.length, config, launch, native);
+  if (!engine) return [];
   return models.map(({ id, modified, path: modelPath, bytes }) =>
     engine(id, modified, { modelPath, textEncoders: [], adapters: [], bytes, upscales: true }),
   );
 }
 
-function isOffered(count: number, { log }: Launch, { libraries }: NativeFiles): boolean {
-  if (existsSync(join(libraries, fileName("image")))) return true;
-  if (count > 0) log.warn("no image model is offered: the image library is not built");
-  return false;
-}
-
-const engineWith =
-  (config: Config, launch: Launch, native: NativeFiles) => (id: string, created: number, parts: Parts) =>
+/** What makes an engine of a model; undefined, with a line about it where `count` models are given: the library is not built. */
+function engineWith(count: number, config: Config, launch: Launch, native: NativeFiles) {
+  const { imageLibrary } = native;
+  if (imageLibrary === undefined) {
+    if (count > 0) launch.log.warn("no image model is offered: the image library is not built");
+    return undefined;
+  }
+  return (id: string, created: number, parts: Parts) =>
     new ImageEngine({
-      engine: { ...computeOptions(config, native), name: id, ...parts },
+      engine: { ...computeOptions(config, native), imageLibrary, name: id, ...parts },
       model: { id, created },
       launch,
       idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
+      ...preparing(imageLibrary, config, launch.log),
     });
+}
 
-type Parts = Omit<PainterOptions, "name" | keyof ReturnType<typeof computeOptions>>;
+type Parts = Omit<PainterOptions, "name" | "imageLibrary" | keyof ReturnType<typeof computeOptions>>;
 
 function demoParts({ embeddedImages }: NativeFiles): Parts {
   const { model, textEncoder, taesd } = embeddedImages;
@@ -135,7 +135,7 @@ function demoParts({ embeddedImages }: NativeFiles): Parts {
     textEncoders: [textEncoder],
     taesdPath: taesd,
     adapters: [],
-    bytes: [model, textEncoder, taesd].reduce((sum, path) => sum + readImageFile(path).bytes, 0),
+    bytes: [model, textEncoder, taesd].reduce((sum, path) => sum + bytesOf(path), 0),
     demo: DEMO_SIZE,
   };
 }

@@ -7,7 +7,7 @@ import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
-import { tessdataLanguage } from "../store/models/short-names.ts";
+import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
 import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { completion } from "./completion.ts";
@@ -77,6 +77,11 @@ async function run(commandLine: CommandLine, config: Config, { user, reread }: S
         const { pullLanguage } = await import("./pull-tessdata.ts");
         return pullLanguage(config, hubSettings(processEnvironment()), language);
       }
+      const component = componentNamed(operand);
+      if (component !== undefined) {
+        const { pullComponent } = await import("./pull-component.ts");
+        return pullComponent(config, component);
+      }
       const { pullModel } = await import("./pull.ts");
       return pullModel(config, hubSettings(processEnvironment()), operand);
     }
@@ -87,6 +92,10 @@ async function run(commandLine: CommandLine, config: Config, { user, reread }: S
     case "rm": {
       const { removeModel } = await import("./rm.ts");
       return removeModel(config, operand);
+    }
+    case "update": {
+      const { update } = await import("./update.ts");
+      return update(config, flags);
     }
     case "self-test": {
       needModel(config);

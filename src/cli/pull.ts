@@ -7,40 +7,33 @@ import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.
 import { pull } from "../store/models/pull.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, shown, type Reference } from "../store/models/reference.ts";
-import { DownloadProgress, gigabytes } from "./download-progress.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
-import { progressOutput } from "./terminal.ts";
+import { runDownload } from "./download-command.ts";
+import { gigabytes } from "./download-progress.ts";
+import { ExitError } from "./exit-codes.ts";
 
 /** Downloads what `name` says and tells how it is served; returns the exit code. Throws ExitError. */
-export async function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
+export function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
   const reference = readReference(name, hub.endpoint);
   const store = new ModelStore(config.modelsDir);
-  const interrupt = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
-  const progress = new DownloadProgress(progressOutput(config));
-  try {
-    const { manifest, changed } = await pull(reference, {
-      hub,
-      store,
-      signal: interrupt.signal,
-      progress: (state) => progress.show(state),
-      note: (text) => progress.note(text),
-      check: checkModelFile,
-      now: Date.now,
-    });
-    progress.end();
-    const use =
-      reference.kind === "set" ? reference.set.use : `Serve it: svc ${optionOf(store, manifest)} ${manifest.name}`;
-    const what = changed ? `${gigabytes(bytesOf(manifest))} downloaded` : "up to date";
-    process.stdout.write(`${manifest.name}: ${what}. ${use}\n`);
-    return exitCodes.ok.code;
-  } catch (error) {
-    progress.end();
-    if (interrupt.signal.aborted) {
-      throw new ExitError("interrupted", `Interrupted. svc pull ${shown(name)} goes on where this stopped.`);
-    }
-    throw error instanceof PullError ? new ExitError("download", error.message) : error;
-  }
+  return runDownload({
+    config,
+    onInterrupt: `svc pull ${shown(name)} goes on where this stopped.`,
+    async work(progress, signal) {
+      const { manifest, changed } = await pull(reference, {
+        hub,
+        store,
+        signal,
+        progress: (state) => progress.show(state),
+        note: (text) => progress.note(text),
+        check: checkModelFile,
+        now: Date.now,
+      });
+      const use =
+        reference.kind === "set" ? reference.set.use : `Serve it: svc ${optionOf(store, manifest)} ${manifest.name}`;
+      const what = changed ? `${gigabytes(bytesOf(manifest))} downloaded` : "up to date";
+      return `${manifest.name}: ${what}. ${use}`;
+    },
+  });
 }
 
 function readReference(name: string, endpoint: string): Reference {

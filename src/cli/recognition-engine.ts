@@ -1,6 +1,6 @@
 // The engine that reads text in pictures, and where its data for languages lies.
 
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { physicalCores } from "../engine/process/memory.ts";
@@ -31,10 +31,10 @@ export function recognitionEngine(
 
 /** Given data comes first, then what was downloaded, what is inside, and the system's. */
 export function recognitionData({ ocrData, modelsDir }: Config, { embeddedTessdata }: NativeFiles): Tessdata {
+  const own = [...(ocrData === undefined ? [] : [ocrData]), join(modelsDir, "tessdata")];
   return new Tessdata([
-    ...(ocrData === undefined ? [] : [ocrData]),
-    join(modelsDir, "tessdata"),
-    ...(embeddedTessdata === undefined ? [] : [dirname(embeddedTessdata)]),
+    ...own,
+    ...(embeddedTessdata === undefined ? [] : [{ file: embeddedTessdata }]),
     ...SYSTEM_FOLDERS,
   ]);
 }

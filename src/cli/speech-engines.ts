@@ -14,6 +14,7 @@ import { kokoroVoices, READER } from "../engine/speech/kokoro-voices.ts";
 import type { SpeakerSource } from "../engine/speech/protocol.ts";
 import { SpeechEngine, type SpeechEngineOptions } from "../engine/speech/speech-engine.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { preparing } from "./components.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
 import type { FoundKokoro } from "./kokoro-files.ts";
 
@@ -36,8 +37,16 @@ export function speechEngines(
   const { idleUnloadMs: idleMs } = config;
   const programs = hostPrograms(config, process.platform);
   const engine = (source: SpeakerSource, model: SpeechEngineOptions["model"], quietMs = 0) =>
-    new SpeechEngine({ engine: { libraries, source }, model, launch, idleMs, quietMs });
+    new SpeechEngine({
+      engine: { libraries, source },
+      model,
+      launch,
+      idleMs,
+      quietMs,
+      ...(source.type !== "program" && voice),
+    });
   const words = embeddedVoice && dirname(embeddedVoice);
+  const voice = embeddedVoice !== undefined && preparing(embeddedVoice, config, launch.log);
   const engines: SpeechEngine[] = [];
   if (words !== undefined) {
     const voices = async () => HIBARI_VOICES;

@@ -1,7 +1,7 @@
 // Where svc keeps things when nobody says otherwise.
 
 import { lstatSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { homeFolder, type Environment } from "./environment.ts";
 import { UsageError } from "./parse.ts";
@@ -39,7 +39,7 @@ function xdgFolder(environment: Environment, variable: string, home: string | un
 }
 
 function privateFolder(temporary: string): string {
-  const { uid } = userInfo();
+  const uid = process.getuid?.() ?? -1;
   const folder = join(temporary, `svc-${uid}`);
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found && (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0)) {

@@ -1,7 +1,7 @@
 // Trained data for text recognition, wherever it lies: one file a language or script.
 
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { LanguageData } from "../domain/recognition.ts";
 
 const ENDING = ".traineddata";
@@ -19,28 +19,36 @@ export const SYSTEM_FOLDERS: readonly string[] = [
   "/opt/local/share/tessdata",
 ];
 
+/** A folder of data; `file`: one file of it, which may be unpacked only when it is read. */
+export type DataSource = string | { readonly file: string };
+
 export class Tessdata {
-  /** `folders`: those that come first win where both have a language. Any may be missing. */
-  constructor(private readonly folders: readonly string[]) {}
+  /** `sources`: those that come first win where several have a language. Any may be missing. */
+  constructor(private readonly sources: readonly DataSource[]) {}
 
   /** Names of all data that there is, sorted. */
   names(): string[] {
-    const names = this.folders.flatMap((folder) => namesIn(folder));
-    return [...new Set(names)].toSorted();
+    return [...new Set(this.sources.flatMap(namesIn))].toSorted();
   }
 
   /** The data of this name; undefined: there is none. */
   find(name: string): LanguageData | undefined {
-    if (!this.names().includes(name)) return undefined;
-    const path = this.folders.map((folder) => join(folder, `${name}${ENDING}`)).find((file) => existsSync(file));
-    return path === undefined ? undefined : { name, path };
+    const source = this.sources.find((candidate) => namesIn(candidate).includes(name));
+    if (source === undefined) return undefined;
+    return { name, path: typeof source === "string" ? join(source, `${name}${ENDING}`) : source.file };
   }
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(source: DataSource): string[] {
+  const names = (typeof source === "string" ? filesIn(source) : [basename(source.file)])
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => name.slice(0, -ENDING.length));
+  return names.filter((name) => !NO_LANGUAGES.has(name));
+}
+
+function filesIn(folder: string): string[] {
   try {
-    const names = readdirSync(folder).filter((name) => name.endsWith(ENDING));
-    return names.map((name) => name.slice(0, -ENDING.length)).filter((name) => !NO_LANGUAGES.has(name));
+    return readdirSync(folder);
   } catch {
     return [];
   }

@@ -1,9 +1,9 @@
 // What the compiled binary writes to disk, when, and what it does when it cannot.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { inventory, runToEnd, withSandbox } from "../support/binary.ts";
+import { binaryIn, inventory, runToEnd, withSandbox } from "../support/binary.ts";
 
 // One thread: with several, a machine busy with other things lets them wait for each other.
 const PROMPT = ["--threads", "1", "--temperature", "0", "--max-tokens", "8", "-s", "What is the capital of France?"];
@@ -31,6 +31,20 @@ test("the first start unpacks beside nothing else, the second writes nothing", (
     expect(await inventory(cacheDir)).toEqual(before);
     expect(readdirSync(empty)).toEqual([]);
   }));
+
+const setpriv = process.getuid?.() === 0 ? Bun.which("setpriv") : null;
+if (setpriv === null) console.log("a user without a name is not tried: root and setpriv are needed");
+test.skipIf(setpriv === null)("a user whom no password file knows, as in a container, gets an answer", () =>
+  withSandbox(async ({ root, cacheDir }) => {
+    const uid = 54_321;
+    mkdirSync(cacheDir);
+    for (const folder of [root, cacheDir]) chownSync(folder, uid, uid);
+    const as = ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "env", "-i"];
+    const folders = ["--cache-dir", cacheDir, "--data-dir", join(root, "data")];
+    const run = await runToEnd([...as, binaryIn(root), ...folders, ...PROMPT]);
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER), stderr: "" });
+  }),
+);
 
 test("three first starts at once all answer, and leave one folder", () =>
   withSandbox(async ({ command, cacheDir }) => {

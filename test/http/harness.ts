@@ -123,6 +123,7 @@ export const testConfig: Config = {
   logLevel: "info",
   logFormat: "json",
   cacheDir: "/nonexistent",
+  fetchComponents: false,
   modelsDir: "/nonexistent/models",
   dataDir: "/nonexistent",
   dataSize: 1000,

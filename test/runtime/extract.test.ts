@@ -20,7 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { extract } from "../../ffi/runtime/extract.ts";
+import { downloadOf, extract, extractInto } from "../../ffi/runtime/extract.ts";
 import { isNoexec } from "../../ffi/runtime/mounts.ts";
 
 const contents = { "liba.so": "first library", "libb.so": "the second one", "model.gguf": "weights".repeat(1000) };
@@ -58,6 +58,16 @@ test("the second start writes nothing", () => {
   expect(extract(embedded(), cache)).toEqual({ directory });
   const { ino, mtimeMs } = statSync(join(directory, "liba.so"));
   expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs });
+});
+
+test("a component that was downloaded is unpacked from there, once, and the archive goes", () => {
+  const { archive, ...component } = embedded();
+  expect(() => extractInto(component, cache)).toThrow("ENOENT");
+  renameSync(archive, downloadOf(component, cache));
+  const directory = extractInto(component, cache);
+  expect(read(directory)).toEqual(contents);
+  expect(readdirSync(cache)).toEqual(["lib-0123abcd"]);
+  expect(extractInto(component, cache)).toBe(directory);
 });
 
 /** What must not be loaded, in a folder that was sound. */

@@ -1,14 +1,23 @@
 // The compiled binary as on a machine that has nothing else: an empty folder, no environment, a cache of its own.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export const BINARY = join(import.meta.dir, "../../dist/svc");
+const DIST = join(import.meta.dir, "../../dist");
+export const BINARY = join(DIST, "svc");
+/** What svc-slim downloads. */
+export const ARCHIVES = join(DIST, "components");
 
 /** Enters the folder and starts a program without any environment, under the same process id. */
 const NAKED = 'cd "$1" && shift && exec env -i "$@"';
+
+interface CommandOptions {
+  readonly binary?: "svc" | "svc-slim";
+  readonly cacheDir?: string;
+  readonly variables?: readonly string[];
+}
 
 export interface Sandbox {
   /** The folder that holds the others. */
@@ -17,7 +26,7 @@ export interface Sandbox {
   readonly empty: string;
   readonly cacheDir: string;
   /** Program and arguments that start the binary here; more options can follow. `variables` are `NAME=value`. */
-  command(options?: { readonly cacheDir?: string; readonly variables?: readonly string[] }): readonly string[];
+  command(options?: CommandOptions): readonly string[];
 }
 
 /** Runs `test` in a sandbox that is removed afterwards. */
@@ -31,20 +40,31 @@ export async function withSandbox(test: (sandbox: Sandbox) => Promise<void>): Pr
       root,
       empty,
       cacheDir: cache,
-      command: ({ cacheDir = cache, variables = [] } = {}) => [
+      command: ({ binary = "svc", cacheDir = cache, variables = [] } = {}) => [
         "/bin/sh",
         "-c",
         NAKED,
         "sh",
         empty,
         ...variables,
-        BINARY,
+        join(DIST, binary),
         `--cache-dir=${cacheDir}`,
       ],
     });
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/** The binary under a path of its own in this folder. */
+export function binaryIn(folder: string): string {
+  const place = join(folder, "svc");
+  try {
+    linkSync(BINARY, place);
+  } catch {
+    copyFileSync(BINARY, place); // another file system
+  }
+  return place;
 }
 
 /** Runs a command to its end. */

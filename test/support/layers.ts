@@ -143,6 +143,7 @@ export const layers: Layers = {
       "src/speech",
       "src/audio",
       "src/domain",
+      "ffi/runtime",
     ],
     why: "the engine process knows its parent only by the protocol",
   },

@@ -1,7 +1,8 @@
 // Where things are read from and written to.
 
-import { boolean, choice, integer, path } from "../option-types.ts";
+import { boolean, choice, integer, path, string } from "../option-types.ts";
 import { defaultPaths } from "../paths.ts";
+import { toReleases } from "../releases.ts";
 
 export const outputOptions = {
   configFile: path({
@@ -30,7 +31,16 @@ export const outputOptions = {
   cacheDir: path({
     placeholder: "DIR",
     otherwise: (environment) => defaultPaths(environment).cacheDir,
-    help: "Folder for the unpacked native libraries; default: $XDG_CACHE_HOME/svc or ~/.cache/svc.",
+    help: "Folder for the unpacked native libraries and embedded models; default: $XDG_CACHE_HOME/svc or ~/.cache/svc.",
+  }),
+  fetchComponents: boolean({
+    default: false,
+    help: "Download a component that svc-slim lacks when a request first needs it. Without it such requests get 503 engine_unavailable.",
+  }),
+  releases: string({
+    placeholder: "URL",
+    to: toReleases,
+    help: "Where svc update and svc-slim download from, and by a checksum each; default: where this build was released.",
   }),
   dataDir: path({
     placeholder: "DIR",

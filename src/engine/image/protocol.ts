@@ -14,6 +14,8 @@ export interface ImageAdapterFile {
 export interface PainterOptions extends ComputeOptions {
   /** Of the model, as clients know it. */
   readonly name: string;
+  /** The native library that draws. */
+  readonly imageLibrary: string;
   /** A whole model, or the part of one that draws. */
   readonly modelPath: string;
   readonly vaePath?: string;

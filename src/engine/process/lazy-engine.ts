@@ -18,6 +18,8 @@ export interface LazyEngineOptions<Options, Model> {
   readonly quietMs?: number;
   /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
   readonly mostUnread?: number;
+  /** See SupervisorOptions. */
+  readonly prepare?: () => Promise<void> | undefined;
   /** Processes that may work beside each other; default 1. */
   readonly processes?: number;
 }
@@ -40,11 +42,13 @@ export abstract class LazyEngine<
     own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs" | "longestSilenceMs"> = {},
   ) {
     const { engine, model, launch, idleMs, needBytes = 0, quietMs = 0, mostUnread = Infinity, processes = 1 } = options;
+    const { prepare } = options;
     this.model = model.id;
     this.supervisor = new SupervisorPool(processes, {
       kind,
       model: model.id,
       load: () => engine,
+      ...(prepare && { prepare }),
       launch,
       start: "lazy",
       idleMs,

@@ -28,6 +28,11 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly model: string;
   /** What the engine process is to load; called whenever one is started. Where it throws, requests are refused. */
   readonly load: () => Options;
+  /**
+   * Brings what is to be loaded, before a process is started; undefined: it is there. Where it throws or rejects, with an SvcError,
+   * requests are refused with that.
+   */
+  readonly prepare?: () => Promise<void> | undefined;
   readonly launch: Launch;
   /** `eager`: `start()` loads the model, which stays · `lazy`: the first request does, and it leaves when it is idle. */
   readonly start: "eager" | "lazy";

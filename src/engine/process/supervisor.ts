@@ -215,7 +215,7 @@ export class Supervisor<
     room.then(
       () => {
         if (this.state === "starting") this.replace();
-        if (!this.process) launch.memory.settle(this);
+        if (!this.process && !this.isWaitingForFiles) launch.memory.settle(this);
       },
       (error: SvcError) => {
         if (this.state !== "starting") return;
@@ -226,6 +226,34 @@ export class Supervisor<
   }
 
   private spawn(): void {
+    let bringing: Promise<void> | undefined;
+    try {
+      bringing = this.options.prepare?.();
+    } catch (error) {
+      this.options.launch.memory.settle(this);
+      throw error;
+    }
+    if (!bringing) return this.begin();
+    this.state = "loading";
+    this.progress = 0;
+    bringing
+      .then(() => {
+        if (this.isWaitingForFiles) this.begin();
+      })
+      .catch((error: unknown) => {
+        if (!this.isWaitingForFiles) return;
+        this.state = "unloaded";
+        this.options.launch.memory.settle(this);
+        this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
+      });
+  }
+
+  /** What it is to load is still being brought. */
+  private get isWaitingForFiles(): boolean {
+    return this.state === "loading" && this.process === undefined;
+  }
+
+  private begin(): void {
     try {
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);

@@ -42,6 +42,14 @@ export const tessdataModel = (language: string): string => `${TESSDATA}${languag
 export const tessdataLanguage = (name: string): string | undefined =>
   name.startsWith(TESSDATA) ? name.slice(TESSDATA.length) : undefined;
 
+const COMPONENT = "component:";
+
+/** What svc-slim lacks, likewise. */
+export const componentOperand = (component: string): string => `${COMPONENT}${component}`;
+
+export const componentNamed = (name: string): string | undefined =>
+  name.startsWith(COMPONENT) ? name.slice(COMPONENT.length) : undefined;
+
 /** Throws PullError, listing what there is, about the front of a short name alone. */
 export function refusePrefixAlone(name: string): void {
   if (name.replace(/:$/, "").toLowerCase() !== WHISPER.prefix.slice(0, -1)) return;

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileName } from "../../../ffi/runtime/library.ts";
 import { developmentLibraries, nativeFiles } from "../../../ffi/runtime/native-files.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { ImageEvent, ImageWork } from "../../../src/domain/image.ts";
@@ -29,12 +30,15 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));
 });
 
+const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
+
 /** `bytes`: of the model's files. */
 function create(launch: Partial<Launch> = {}, bytes = 15_000_000): ImageEngine {
   const { model, textEncoder, taesd } = nativeFiles("").embeddedImages;
   const engine = new ImageEngine({
     engine: {
-      libraries: process.env["SVC_LIBRARIES"] ?? developmentLibraries(),
+      libraries,
+      imageLibrary: join(libraries, fileName("image")),
       threads: 1,
       gpuLayers: 0,
       flashAttention: "auto",

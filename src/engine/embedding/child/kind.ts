@@ -1,6 +1,7 @@
 // The embedding engine in its process: loads a model for vectors or scores, and computes.
 
 import { openEmbedder } from "../../../../ffi/llama/embedder.ts";
+import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { EmbeddingModel } from "../../../domain/embedding.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
@@ -18,7 +19,7 @@ export const embeddingKind: EngineKind<EmbedderOptions, EmbeddingModel, Embeddin
     const embedder = openEmbedder(libraries);
     embedder.listenForAborts(ABORT_FD);
     const batch = Math.max(maxTokens, TOKENS_AT_ONCE);
-    embedder.loadStart({ ...compute, path, embedding, batch, sequences: INPUTS_AT_ONCE });
+    embedder.loadStart({ ...compute, path: unpacked(path), embedding, batch, sequences: INPUTS_AT_ONCE });
     await untilLoaded(embedder, send);
     const worker = new EmbeddingWorker(embedder, options, send);
     const { architecture, description, parameters, bytes, dimensions, device } = embedder.model();

@@ -1,7 +1,9 @@
 // The image engine in its process: loads a model that draws, and computes.
 
+import { dirname } from "node:path";
 import type { ImageTraits } from "../../../../ffi/image/api.ts";
 import { openImageLibrary } from "../../../../ffi/image/binding.ts";
+import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
@@ -19,9 +21,10 @@ const UPSCALER = { size: { width: 8192, height: 8192 }, largestSide: 8192, steps
 
 export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, PictureEvent> = {
   async load(options, send) {
-    const { libraries, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
+    const { imageLibrary, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
     const { threads, mmap, flashAttention, adapters, demo, name, upscales = false } = options;
-    const library = openImageLibrary(libraries);
+    // The embedded model is in the same component.
+    const library = openImageLibrary(dirname(unpacked(imageLibrary)));
     library.listenForAborts(ABORT_FD);
     library.loadStart({
       path,

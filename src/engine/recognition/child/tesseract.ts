@@ -1,7 +1,8 @@
 // Text in a picture, by Tesseract.
 
 import { readFileSync } from "node:fs";
-import type { TextTask } from "../../../domain/recognition.ts";
+import { unpacked } from "../../../../ffi/runtime/native-files.ts";
+import type { LanguageData, TextTask } from "../../../domain/recognition.ts";
 import type { Bitmap, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgram } from "./tesseract-core.ts";
 import { wordsOf } from "./tsv.ts";
@@ -65,7 +66,7 @@ export class Tesseract {
     if (this.loaded?.key === key) return this.loaded;
     this.loaded = undefined;
     const core = await this.program.start(this.progress);
-    for (const { name, path } of languages) core.FS.writeFile(`/${name}.traineddata`, readFileSync(path));
+    for (const data of languages) core.FS.writeFile(`/${data.name}.traineddata`, contentOf(data));
     core.FS.writeFile(CONFIG, correction ? "" : NO_DICTIONARIES);
     const api = new core.TessBaseAPI();
     if (!isInitialized(api, languages)) {
@@ -75,6 +76,15 @@ export class Tesseract {
     // It has what it needs in its own memory.
     for (const { name } of languages) core.FS.unlink(`/${name}.traineddata`);
     return (this.loaded = { core, api, key });
+  }
+}
+
+/** The embedded data is unpacked when it is first read. */
+function contentOf({ path }: LanguageData): Uint8Array {
+  try {
+    return readFileSync(unpacked(path));
+  } catch (error) {
+    throw new LanguageDataError(error instanceof Error ? error.message : String(error));
   }
 }
 

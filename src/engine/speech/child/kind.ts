@@ -1,6 +1,7 @@
 // The speech engine in its process: loads a source of voices, and says what it is given.
 
 import { join } from "node:path";
+import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { SpeechEvent } from "../../../domain/speech.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { PROGRAMS } from "../host/programs.ts";
@@ -8,6 +9,9 @@ import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker, SpeakerModel, SpeakerOptions, SpeakerSource } from "../protocol.ts";
 import { ProgramSpeaker } from "./program-speaker.ts";
 import { SpeechWorker, type Speaker } from "./worker.ts";
+
+/** A file of the embedded voice; what src/speech reads lies beside it. */
+const VOICE = "voice.onnx";
 
 export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, SpeechEvent> = {
   async load({ source }, send) {
@@ -32,10 +36,11 @@ async function load(source: SpeakerSource, send: (message: FromSpeaker) => void)
   // Models are computed by a large library, which programs do not need.
   if (source.type === "kokoro") {
     send({ type: "loading", file: source.files.model });
+    unpacked(join(source.files.words, VOICE));
     const { Kokoro } = await import("./kokoro.ts");
     return Kokoro.load(source.files);
   }
-  send({ type: "loading", file: join(source.folder, "voice.onnx") });
+  send({ type: "loading", file: unpacked(join(source.folder, VOICE)) });
   const { Heart } = await import("./heart.ts");
   return Heart.load(source.folder);
 }

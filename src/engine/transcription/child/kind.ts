@@ -1,6 +1,7 @@
 // The transcription engine in its process: loads a speech recognition model, and computes.
 
 import { openAudio } from "../../../../ffi/audio/binding.ts";
+import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import { openWhisper } from "../../../../ffi/whisper/binding.ts";
 import { openSound } from "../../../audio/decode/open-sound.ts";
 import { rawSamples } from "../../../audio/decode/raw-sound.ts";
@@ -24,7 +25,7 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
     const tools = { audio: openAudio(libraries), run: runProgram, note, ...(ffmpeg !== undefined && { ffmpeg }) };
     whisper.listenForAborts(ABORT_FD);
     whisper.loadStart({
-      path,
+      path: unpacked(path),
       ...(vadPath !== undefined && { vadPath }),
       workers: parallel,
       threads,

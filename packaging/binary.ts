@@ -1,0 +1,95 @@
+// Compiles the executables: svc, which has everything inside, and svc-slim, which downloads what most people do not need.
+
+import { renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { BunPlugin } from "bun";
+import packageJson from "../package.json" with { type: "json" };
+import { bundlePages } from "../src/http/pages/bundle.ts";
+import { usualFlavour, type Flavour } from "../vendor/llama.ts";
+import { BuildError, run, step } from "../vendor/run.ts";
+import { embed, type BinaryName, type Packed } from "./components.ts";
+
+const root = join(import.meta.dir, "..");
+
+/** Platform and flavour, as files of a release have them in their names. */
+export const platformOf = (flavour: Flavour): string =>
+  `${process.platform}-${process.arch}${flavour === usualFlavour ? "" : `-${flavour}`}`;
+
+/**
+ * Compiles `dist/NAME`. The environment variable SVC_RELEASES says where it is going to be released. Throws BuildError.
+ */
+export async function buildBinary(name: BinaryName, components: readonly Packed[], platform: string): Promise<void> {
+  const pages = await writePages();
+  const executable = join(root, "dist", name);
+  // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
+  const outfile = `${executable}.part-${process.pid}`;
+  const releases = process.env["SVC_RELEASES"];
+  await step(`compiled dist/${name}`, async () => {
+    const result = await Bun.build({
+      entrypoints: [join(root, "src/main.ts")],
+      compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+      // Elysia reads the source of handlers, so their names must survive.
+      minify: { whitespace: true, syntax: true, identifiers: false },
+      bytecode: true,
+      format: "esm",
+      sourcemap: "none",
+      define: {
+        SVC_VERSION: JSON.stringify(packageJson.version),
+        SVC_COMMIT: JSON.stringify(await commit()),
+        SVC_BUILD: JSON.stringify({ name, platform }),
+        SVC_RELEASES: releases === undefined ? "undefined" : JSON.stringify(releases),
+      },
+      plugins: [embed(components, name), embedPages(pages)],
+    });
+    if (!result.success) throw new BuildError(result.logs.map(String).join("\n"));
+    renameSync(outfile, executable);
+  });
+  console.log(`dist/${name}: ${(statSync(executable).size / 2 ** 20).toFixed(0)} MiB`);
+}
+
+/** A file of the pages. */
+interface WrittenPage {
+  readonly name: string;
+  readonly path: string;
+  readonly type: string;
+}
+
+/** Bundles the web pages into files. */
+async function writePages(): Promise<WrittenPage[]> {
+  const folder = join(root, "vendor/.build/pages");
+  rmSync(folder, { recursive: true, force: true });
+  const pages = [...(await bundlePages())].map(([name, { type, body }]) => {
+    return { name, type, body, path: join(folder, name) };
+  });
+  for (const { path, body } of pages) await Bun.write(path, body);
+  return pages;
+}
+
+/** Gives src/http/pages/bundle.ts the finished files. */
+function embedPages(pages: readonly WrittenPage[]): BunPlugin {
+  const imports = pages.map(
+    ({ path }, index) => `import page${index} from ${JSON.stringify(path)} with { type: "file" };`,
+  );
+  const entries = pages.map(({ name, type }, index) => {
+    return `[${JSON.stringify(name)}, { type: ${JSON.stringify(type)}, body: Bun.file(page${index}) }]`;
+  });
+  return {
+    name: "embed-pages",
+    setup(build) {
+      build.onLoad({ filter: /src\/http\/pages\/bundle\.ts$/ }, () => ({
+        loader: "ts",
+        contents: `${imports.join("\n")}
+          const files = new Map([${entries.join(", ")}]);
+          export const bundlePages = async () => files;`,
+      }));
+    },
+  };
+}
+
+async function commit(): Promise<string> {
+  try {
+    return (await run(["git", "-C", root, "rev-parse", "--short", "HEAD"])).trim();
+  } catch {
+    return "unknown";
+  }
+}

@@ -1,0 +1,100 @@
+// The components of the executable: files that are compressed together, and unpacked together when they are first used.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { BunPlugin } from "bun";
+import { COMPONENTS, type Component, type ComponentName } from "../ffi/runtime/embedded.ts";
+import { archiveName } from "../ffi/runtime/extract.ts";
+import { place } from "../vendor/media.ts";
+import { step } from "../vendor/run.ts";
+
+/** Of zstd. */
+const LEVEL = 12;
+const out = join(import.meta.dir, "../vendor/.build");
+
+/** svc-slim has these inside, and downloads the others. */
+const SLIM: readonly ComponentName[] = ["base", "recognition"];
+
+export const BINARIES = ["svc", "svc-slim"] as const;
+export type BinaryName = (typeof BINARIES)[number];
+
+export const isInside = ({ name }: Pick<Component, "name">, binary: BinaryName): boolean =>
+  binary === "svc" || SLIM.includes(name);
+
+/** A component whose archive is made. */
+export interface Packed extends Component {
+  /** Path of the archive. */
+  readonly archive: string;
+}
+
+/** Packs the files of each component into a compressed archive, kept by content so that nothing is compressed twice. */
+export async function packComponents(
+  files: Readonly<Record<ComponentName, readonly (string | undefined)[]>>,
+): Promise<readonly Packed[]> {
+  const packed: Packed[] = [];
+  for (const name of COMPONENTS)
+    packed.push(
+      await pack(
+        name,
+        files[name].filter((path) => path !== undefined),
+      ),
+    );
+  const archives = new Set(packed.map(({ archive }) => basename(archive)));
+  for (const name of readdirSync(out)) {
+    if (/^(embedded|component)-.*\.zst$/.test(name) && !archives.has(name)) rmSync(join(out, name));
+  }
+  return packed;
+}
+
+async function pack(component: ComponentName, paths: readonly string[]): Promise<Packed> {
+  const contents = paths.map((path) => readFileSync(path));
+  const files = contents.map((content, index) => {
+    return { name: basename(paths[index] ?? ""), size: content.length, crc32: crc32(content) };
+  });
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(files));
+  for (const content of contents) hash.update(content);
+  const id = hash.digest("hex").slice(0, 16);
+  const archive = join(out, `component-${component}-${id}-${LEVEL}.zst`);
+  if (!existsSync(archive)) {
+    await step(`packed the component ${component}`, async () => {
+      mkdirSync(out, { recursive: true });
+      await Bun.write(`${archive}.part`, await Bun.zstdCompress(Buffer.concat(contents), { level: LEVEL }));
+      renameSync(`${archive}.part`, archive);
+    });
+  }
+  const content = readFileSync(archive);
+  const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+  return { name: component, id, files, archive, bytes: content.length, sha256 };
+}
+
+/** Puts the archives of those that are not inside into `dist/components`, under the names that they have in a release. */
+export function placeArchives(components: readonly Packed[]): void {
+  const folder = join(import.meta.dir, "../dist/components");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const component of components) {
+    if (!isInside(component, "svc-slim")) place(component.archive, join(folder, archiveName(component)));
+  }
+}
+
+/** Gives ffi/runtime/embedded.ts its content. */
+export function embed(components: readonly Packed[], binary: BinaryName): BunPlugin {
+  const inside = components.filter((component) => isInside(component, binary));
+  const imports = inside.map(
+    ({ name, archive }) => `import ${name} from ${JSON.stringify(archive)} with { type: "file" };`,
+  );
+  const rows = components.map((component) => {
+    const known = JSON.stringify({ ...component, archive: undefined });
+    return isInside(component, binary) ? `{ ...${known}, archive: ${component.name} }` : known;
+  });
+  const contents = `${imports.join("\n")}
+    export const COMPONENTS = ${JSON.stringify(COMPONENTS)};
+    export const embedded = [${rows.join(", ")}];`;
+  return {
+    name: "embed",
+    setup(build) {
+      build.onLoad({ filter: /ffi\/runtime\/embedded\.ts$/ }, () => ({ loader: "ts", contents }));
+    },
+  };
+}

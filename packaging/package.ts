@@ -1,0 +1,94 @@
+// What one platform adds to a release: archives of the executables, packages for Linux, components, and what is inside.
+
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { manPage, exampleConfig } from "../docs/generate/options.ts";
+import packageJson from "../package.json" with { type: "json" };
+import { completion } from "../src/cli/completion.ts";
+import { place } from "../vendor/media.ts";
+import { run, step } from "../vendor/run.ts";
+import { BINARIES, type BinaryName } from "./components.ts";
+import { billOfMaterials } from "./sbom.ts";
+import { fill } from "./template.ts";
+
+const root = join(import.meta.dir, "..");
+const { version, description } = packageJson;
+/** What a release consists of, of all platforms. */
+export const RELEASE = join(root, "dist/release");
+
+export const archiveOf = (name: BinaryName, platform: string): string => `${name}-${version}-${platform}.tar.xz`;
+
+/** Fills `dist/release` from `dist/svc`, `dist/svc-slim` and `dist/components`. Throws BuildError. */
+export async function packagePlatform(platform: string): Promise<void> {
+  rmSync(RELEASE, { recursive: true, force: true });
+  mkdirSync(RELEASE, { recursive: true });
+  for (const name of BINARIES) {
+    const folder = join(root, "dist", archiveOf(name, platform).replace(".tar.xz", ""));
+    writeFolder(name, folder);
+    await step(`packed ${archiveOf(name, platform)}`, () => archive(folder, join(RELEASE, archiveOf(name, platform))));
+    if (process.platform === "linux") await packagesOf(name, folder, platform);
+    rmSync(folder, { recursive: true });
+  }
+  const components = join(root, "dist/components");
+  for (const name of readdirSync(components)) place(join(components, name), join(RELEASE, name));
+  const bill = JSON.stringify(billOfMaterials(platform), undefined, 2);
+  writeFileSync(join(RELEASE, `svc-${version}-${platform}.cdx.json`), `${bill}\n`);
+}
+
+/** What is in an archive. */
+function writeFolder(name: BinaryName, folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, "completions"), { recursive: true });
+  place(join(root, "dist", name), join(folder, "svc"));
+  for (const file of ["LICENSE", "NOTICE", "README.md"]) copyFileSync(join(root, file), join(folder, file));
+  const texts = {
+    "svc.1.gz": gzipSync(manPage(), { level: 9 }),
+    "config.example.toml": exampleConfig(),
+    "svc.service": fill("svc.service", {}),
+    "completions/svc.bash": completion("bash"),
+    "completions/_svc": completion("zsh"),
+    "completions/svc.fish": completion("fish"),
+  };
+  for (const [path, content] of Object.entries(texts)) writeFileSync(join(folder, path), content);
+}
+
+/** What is compiled for x64 compresses better when xz knows that; it passes over the rest. */
+const FILTERS = process.arch === "x64" ? "--x86 " : "";
+
+/** In xz: gzip leaves the Bun in it half as large again. */
+async function archive(folder: string, target: string): Promise<void> {
+  const [parent, name] = [join(folder, ".."), folder.slice(folder.lastIndexOf("/") + 1)];
+  const part = `${target}.part`;
+  const owner = process.platform === "linux" ? ["--owner=0", "--group=0", "--sort=name"] : ["--uid", "0", "--gid", "0"];
+  const compress = `xz -T0 ${FILTERS}--lzma2=preset=6`;
+  await run(["tar", ...owner, `--use-compress-program=${compress}`, "-cf", part, "-C", parent, name]);
+  renameSync(part, target);
+}
+
+const NFPM_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
+
+/** The deb and the rpm, where nfpm is installed. */
+async function packagesOf(name: BinaryName, folder: string, platform: string): Promise<void> {
+  if (!Bun.which("nfpm")) {
+    console.log(`left out the deb and the rpm of ${name}: nfpm is not installed`);
+    return;
+  }
+  const config = join(folder, "nfpm.yaml");
+  const values = {
+    name,
+    otherName: BINARIES.find((other) => other !== name),
+    version,
+    description,
+    folder,
+    nfpmArch: NFPM_ARCHITECTURES[process.arch],
+    maintainer: "svc contributors",
+  };
+  writeFileSync(config, fill("nfpm.yaml", values));
+  for (const packager of ["deb", "rpm"]) {
+    const target = join(RELEASE, `${name}-${version}-${platform}.${packager}`);
+    await step(`packed the ${packager} of ${name}`, () =>
+      run(["nfpm", "package", "--config", config, "--packager", packager, "--target", target]),
+    );
+  }
+}

@@ -1,0 +1,48 @@
+// What a release has once: checksums of what all platforms added, the installer, and what package managers read.
+
+import { copyFileSync, createReadStream, readdirSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import packageJson from "../package.json" with { type: "json" };
+import { BuildError } from "../vendor/run.ts";
+import { archiveOf, RELEASE } from "./package.ts";
+import { fill } from "./template.ts";
+
+const { version, description } = packageJson;
+const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+const CHECKSUMS = "SHA256SUMS";
+
+/**
+ * Completes the folder of a release that is going to be at the address `releases`. Throws BuildError where a platform's files
+ * are missing.
+ */
+export async function completeRelease(releases: string, folder = RELEASE): Promise<void> {
+  const archives: Record<string, string> = {};
+  for (const platform of PLATFORMS) {
+    const file = archiveOf("svc", platform);
+    archives[`file:svc:${platform}`] = file;
+    archives[`sha256:svc:${platform}`] = await sha256Of(join(folder, file));
+  }
+  const download = `${releases}/download/v${version}`;
+  const homepage = releases.replace(/\/releases$/, "");
+  const written = {
+    "install.sh": fill("install.sh", { releases }),
+    "svc.rb": fill("svc.rb", { ...archives, version, description: description.replace(/\.$/, ""), download, homepage }),
+  };
+  for (const [name, content] of Object.entries(written)) writeFileSync(join(folder, name), content);
+  copyFileSync(join(import.meta.dir, "templates/Dockerfile"), join(folder, "Dockerfile"));
+  const names = readdirSync(folder).filter((name) => name !== CHECKSUMS);
+  const lines = [];
+  for (const name of names.sort()) lines.push(`${await sha256Of(join(folder, name))}  ${name}\n`);
+  writeFileSync(join(folder, CHECKSUMS), lines.join(""));
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  try {
+    for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  } catch {
+    throw new BuildError(`${path} is not there: every platform must have added its files.`);
+  }
+  return hash.digest("hex");
+}

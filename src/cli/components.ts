@@ -1,0 +1,89 @@
+// What svc-slim lacks: components that are downloaded when somebody allows it, by checksums that are part of the program.
+
+import { existsSync } from "node:fs";
+import type { Component, ComponentName } from "../../ffi/runtime/embedded.ts";
+import { archiveName, downloadOf, folderOf, isSound } from "../../ffi/runtime/extract.ts";
+import { componentOf } from "../../ffi/runtime/native-files.ts";
+import type { Config } from "../config/config.ts";
+import { processEnvironment } from "../config/environment.ts";
+import { hubSettings } from "../config/hub.ts";
+import { releasedFile } from "../config/releases.ts";
+import { SvcError } from "../domain/errors.ts";
+import { PullError } from "../store/models/pull-error.ts";
+import { componentOperand } from "../store/models/short-names.ts";
+import { fetchReleaseFile, type FetchOptions } from "../store/release-file.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { gigabytes } from "./download-progress.ts";
+
+/** What becomes possible with it, as messages say it. */
+const USES: Readonly<Record<ComponentName, string>> = {
+  base: "Text",
+  embeddings: "The embedding model all-MiniLM-L6-v2",
+  transcription: "The speech recognition model Whisper base",
+  speech: "The voice",
+  recognition: "Text recognition",
+  images: "The image model svc-draw",
+};
+
+/**
+ * How the file `path` comes to be there before an engine is started that reads it: `prepare` of that engine. Nothing where this
+ * program has it inside, or it is none of its files.
+ */
+export function preparing(
+  path: string,
+  config: Config,
+  log: Logger,
+): { readonly prepare?: () => Promise<void> | undefined } {
+  const place = componentOf(path);
+  if (!place || place.component.archive !== undefined) return {};
+  const { component, parent } = place;
+  let running: Promise<void> | undefined;
+  const prepare = () => {
+    if (running || isThere(component, parent)) return running;
+    if (!config.fetchComponents) throw new SvcError("engine_unavailable", notHere(component));
+    running = fetchLogged(component, parent, config, log).finally(() => (running = undefined));
+    return running;
+  };
+  return { prepare };
+}
+
+const notHere = ({ name, bytes }: Component): string =>
+  `${USES[name]} is not part of svc-slim: \`svc pull ${componentOperand(name)}\` downloads it (${gigabytes(bytes)}), or --fetch-components when a request needs it.`;
+
+async function fetchLogged(component: Component, parent: string, config: Config, log: Logger): Promise<void> {
+  const { name: component_name, bytes } = component;
+  log.info("downloading a component", { component: component_name, bytes });
+  const note = (text: string) => log.warn(text, { component: component_name });
+  try {
+    await fetchComponent(component, parent, config, { note, signal: new AbortController().signal });
+    log.info("component downloaded", { component: component_name });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error("component not downloaded", { component: component_name, reason });
+    throw new SvcError(
+      "engine_unavailable",
+      `${USES[component_name]} could not be downloaded; the server's log says why.`,
+    );
+  }
+}
+
+/** Downloads the archive of a component, unless it is there. Throws PullError, or the signal's reason. */
+export async function fetchComponent(
+  component: Component,
+  parent: string,
+  config: Config,
+  options: Omit<FetchOptions, "userAgent">,
+): Promise<void> {
+  const url = releasedFile(config, archiveName(component));
+  if (url === undefined) {
+    throw new PullError("This svc was not built for a release: name the address of its components with --releases.");
+  }
+  const { userAgent } = hubSettings(processEnvironment());
+  const { bytes, sha256 } = component;
+  const done = () => isThere(component, parent);
+  await fetchReleaseFile({ url, bytes, sha256 }, downloadOf(component, parent), done, { ...options, userAgent });
+}
+
+/** Unpacked, or ready to be. */
+const isThere = (component: Component, parent: string): boolean =>
+  existsSync(downloadOf(component, parent)) || isSound(component, folderOf(component, parent));

@@ -1,0 +1,32 @@
+// A command that downloads: its progress, its interruption and its failures.
+
+import type { Config } from "../config/config.ts";
+import { PullError } from "../store/models/pull-error.ts";
+import { DownloadProgress } from "./download-progress.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+import { progressOutput } from "./terminal.ts";
+
+export interface DownloadCommand {
+  readonly config: Pick<Config, "logFormat" | "logLevel">;
+  /** What a person is told after an interruption, behind "Interrupted. ". */
+  readonly onInterrupt: string;
+  /** Downloads, and returns the sentence to print; the signal is aborted by SIGINT and SIGTERM. */
+  readonly work: (progress: DownloadProgress, signal: AbortSignal) => Promise<string>;
+}
+
+/** Runs the command; returns the exit code. Throws ExitError. */
+export async function runDownload({ config, onInterrupt, work }: DownloadCommand): Promise<number> {
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
+  const progress = new DownloadProgress(progressOutput(config));
+  try {
+    const sentence = await work(progress, interrupt.signal);
+    progress.end();
+    process.stdout.write(`${sentence}\n`);
+    return exitCodes.ok.code;
+  } catch (error) {
+    progress.end();
+    if (interrupt.signal.aborted) throw new ExitError("interrupted", `Interrupted. ${onInterrupt}`);
+    throw error instanceof PullError ? new ExitError("download", error.message) : error;
+  }
+}

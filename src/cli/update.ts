@@ -1,0 +1,143 @@
+// `svc update`: puts the newest release in the place of this executable, when the user wants it and never else.
+
+import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { processEnvironment, programEnvironment } from "../config/environment.ts";
+import { hubSettings } from "../config/hub.ts";
+import { newestFile, releasedFile } from "../config/releases.ts";
+import { build, version, type Build } from "../config/version.ts";
+import { ProgramError, programOutput } from "../engine/process/program.ts";
+import { get } from "../store/models/http-client.ts";
+import { PullError } from "../store/models/pull-error.ts";
+import { defaultPatience, retrying } from "../store/models/retry.ts";
+import { fetchReleaseFile } from "../store/release-file.ts";
+import { runDownload } from "./download-command.ts";
+import type { DownloadProgress } from "./download-progress.ts";
+import { ExitError } from "./exit-codes.ts";
+
+const CHECKSUMS = "SHA256SUMS";
+const MOST_CHECKSUMS = 100_000;
+/** What the new executable may take to say its version, and tar to unpack it. */
+const MOST_OUTPUT = 1000;
+const MOST_MS = { check: 60_000, unpack: 600_000 };
+
+interface Archive {
+  readonly version: string;
+  readonly file: string;
+  readonly sha256: string;
+}
+
+/** Replaces this executable by the newest one; with --check only says whether there is one. Returns the exit code. Throws ExitError. */
+export function update(config: Config, flags: Readonly<Record<string, unknown>>): Promise<number> {
+  const executable = process.execPath;
+  const isCheck = flags["check"] === true;
+  const own = build;
+  if (!own) throw new ExitError("usage", "svc update is for released executables; this one runs from source.");
+  if (!isCheck) expectOwn(executable);
+  return runDownload({
+    config,
+    onInterrupt: "This svc was not changed.",
+    async work(progress, signal) {
+      const newest = await newestArchive(config, own, signal);
+      if (Bun.semver.order(newest.version, version) <= 0) return `svc ${version} is the newest release.`;
+      if (isCheck) return `svc ${newest.version} is there; this is ${version}. Install it: svc update`;
+      await replace(executable, newest, config, progress, signal);
+      return `svc ${newest.version} is in the place of ${version}: ${executable}. Servers that run go on with ${version}.`;
+    },
+  });
+}
+
+/** Throws ExitError where the file is another program's to change, or cannot be. */
+function expectOwn(executable: string): void {
+  const folder = dirname(executable);
+  if (folder === "/usr/bin" || executable.includes("/Cellar/")) {
+    throw new ExitError("usage", `${executable} was installed by a package manager: update svc with that.`);
+  }
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    throw new ExitError("failure", `${folder} cannot be written: run svc update as its owner.`);
+  }
+}
+
+async function newestArchive(config: Config, { name, platform }: Build, signal: AbortSignal): Promise<Archive> {
+  const url = addressed(newestFile(config, CHECKSUMS));
+  const { userAgent } = hubSettings(processEnvironment());
+  const note = (text: string) => void process.stderr.write(`svc: ${text}\n`);
+  const text = await retrying(
+    async () => {
+      const { response } = await get({ endpoint: url, userAgent }, url, { subject: CHECKSUMS, signal });
+      return (await response.text()).slice(0, MOST_CHECKSUMS);
+    },
+    { patience: defaultPatience, signal, note },
+  );
+  const archive = archiveIn(text, name, platform);
+  if (!archive) throw new PullError(`The newest release has no ${name} for ${platform}.`);
+  return archive;
+}
+
+/** The archive of an executable among the lines of SHA256SUMS. */
+export function archiveIn(checksums: string, name: string, platform: string): Archive | undefined {
+  for (const line of checksums.split("\n")) {
+    const [, sha256 = "", file = "", found = "", rest = ""] =
+      /^([0-9a-f]{64}) [ *]((svc(?:-slim)?)-(\d[\w.-]*)\.tar\.xz)$/.exec(line) ?? [];
+    if (found === name && rest.endsWith(`-${platform}`)) {
+      return { sha256, file, version: rest.slice(0, -platform.length - 1) };
+    }
+  }
+  return undefined;
+}
+
+function addressed(url: string | undefined): string {
+  if (url !== undefined) return url;
+  throw new PullError("This svc was not built for a release: name the address of releases with --releases.");
+}
+
+/** The old executable stays until the new one has run; whoever starts svc meanwhile finds one or the other. */
+async function replace(
+  executable: string,
+  { version: newVersion, file, sha256 }: Archive,
+  config: Config,
+  progress: DownloadProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = addressed(releasedFile(config, file, newVersion));
+  const { userAgent } = hubSettings(processEnvironment());
+  const folder = mkdtempSync(join(dirname(executable), ".svc-update-"));
+  try {
+    const archive = join(folder, file);
+    await fetchReleaseFile({ url, sha256 }, archive, () => existsSync(archive), {
+      userAgent,
+      signal,
+      progress: (received) => progress.show({ name: file, received, waiting: false }),
+      note: (text) => progress.note(text),
+    });
+    await unpack(archive, folder, signal);
+    const unpacked = join(folder, "svc");
+    await expectVersion(unpacked, newVersion, signal);
+    renameSync(unpacked, executable);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The host's tar unpacks it: xz is no format that Bun knows. */
+async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
+  try {
+    await outputOf(["tar", "-xJf", archive, "-C", folder, "--strip-components", "1"], MOST_MS.unpack, signal);
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    throw new PullError("The archive cannot be unpacked: tar and xz are needed, and room for the executable.");
+  }
+}
+
+const outputOf = (command: readonly string[], mostMs: number, signal: AbortSignal): Promise<Uint8Array> =>
+  programOutput(command, { mostBytes: MOST_OUTPUT, mostMs, env: programEnvironment(processEnvironment()) }, signal);
+
+async function expectVersion(path: string, expected: string, signal: AbortSignal): Promise<void> {
+  const output = await outputOf([path, "--version"], MOST_MS.check, signal).catch(() => new Uint8Array());
+  signal.throwIfAborted();
+  if (new TextDecoder().decode(output).startsWith(`svc ${expected} (`)) return;
+  throw new PullError(`svc ${expected} does not run on this machine; nothing was changed.`);
+}

@@ -1,0 +1,73 @@
+// A file of a release of svc, downloaded: whole and with the right checksum, or not at all.
+
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { download } from "./models/download.ts";
+import { writing } from "./models/part-file.ts";
+import { defaultPatience, pause, type Patience } from "./models/retry.ts";
+import { tryLock } from "./process-lock.ts";
+
+export interface ReleaseFile {
+  readonly url: string;
+  /** Absent: not known. */
+  readonly bytes?: number;
+  readonly sha256: string;
+}
+
+export interface FetchOptions {
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+  /** Told how many bytes are there, often. */
+  readonly progress?: (received: number) => void;
+  /** Told what a person would want to know: lost connections, waits. */
+  readonly note: (text: string) => void;
+  readonly patience?: Patience;
+}
+
+const POLL_MS = 200;
+
+/**
+ * Downloads the file to `target`, unless `isThere` says that another process did meanwhile: of several, one downloads and the
+ * others wait. What arrived is kept for another time when it fails. Throws PullError, or the signal's reason.
+ */
+export async function fetchReleaseFile(
+  { url, bytes, sha256 }: ReleaseFile,
+  target: string,
+  isThere: () => boolean,
+  { userAgent, signal, progress = () => {}, note, patience = defaultPatience }: FetchOptions,
+): Promise<void> {
+  const { origin, pathname } = new URL(url);
+  const path = pathname.slice(pathname.lastIndexOf("/") + 1);
+  const remote = {
+    path,
+    url,
+    subject: path,
+    ...(bytes !== undefined && { bytes }),
+    checksum: { algorithm: "sha256", hex: sha256 },
+    isPinned: true,
+  } as const;
+  const unlock = await locked(`${target}.lock`, signal);
+  try {
+    if (isThere()) return;
+    await download({ endpoint: origin, userAgent }, remote, target, {
+      signal,
+      progress,
+      note,
+      patience,
+      check: () => {},
+    });
+  } finally {
+    unlock();
+  }
+}
+
+async function locked(path: string, signal: AbortSignal): Promise<() => void> {
+  for (;;) {
+    const unlock = await writing(path, async () => {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      return tryLock(path);
+    });
+    if (unlock) return unlock;
+    await pause(POLL_MS, signal);
+  }
+}

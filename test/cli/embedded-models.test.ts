@@ -1,0 +1,20 @@
+// What is said of embedded models before they are unpacked is what their files say.
+
+import { expect, test } from "bun:test";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { ALL_MINILM, WHISPER_BASE } from "../../src/cli/engines.ts";
+import { readEmbeddingFile } from "../../src/model/model-file.ts";
+import { readWhisperFile } from "../../src/model/whisper-file.ts";
+import { isBuilt } from "../native/whisper-harness.ts";
+
+const { embeddedEmbeddings = "", embeddedTranscription = "" } = isBuilt ? nativeFiles("") : {};
+
+test.skipIf(embeddedEmbeddings === "")("of the embedding model", () => {
+  const { modified: _, ...known } = ALL_MINILM;
+  expect(readEmbeddingFile(embeddedEmbeddings, false)).toMatchObject(known);
+});
+
+test.skipIf(embeddedTranscription === "")("of the speech recognition model", () => {
+  const { modified: _, ...known } = WHISPER_BASE;
+  expect(readWhisperFile(embeddedTranscription)).toMatchObject(known);
+});

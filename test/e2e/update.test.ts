@@ -1,0 +1,71 @@
+// `svc update` by the compiled binary, in the place of a link to it, against releases on this machine.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fakeRelease, type FakeRelease } from "../packaging/fake-release.ts";
+import { BINARY, binaryIn, runToEnd } from "../support/binary.ts";
+
+setDefaultTimeout(60_000);
+
+const PLATFORM = `${process.platform}-${process.arch}`;
+
+function installed({ folder }: FakeRelease): string {
+  mkdirSync(join(folder, "bin"));
+  return binaryIn(join(folder, "bin"));
+}
+
+const update = ({ url, folder }: FakeRelease, svc: string, ...more: string[]) =>
+  runToEnd(["env", "-i", `HOME=${folder}`, `PATH=${process.env["PATH"]}`, svc, "--releases", url, "update", ...more]);
+
+test("the newest release takes the executable's place, and only when it is wanted", async () => {
+  await using release = fakeRelease();
+  const svc = installed(release);
+  await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM });
+  const check = await update(release, svc, "--check");
+  expect(check).toMatchObject({ status: 0, stderr: "" });
+  expect(check.stdout).toStartWith("svc 99.0.0 is there");
+  expect(release.requests).toEqual(["/latest/download/SHA256SUMS"]);
+  const { ino } = statSync(svc);
+  const run = await update(release, svc);
+  expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(/^svc 99\.0\.0 is in the place of \d/) });
+  expect((await runToEnd([svc, "--version"])).stdout).toBe("svc 99.0.0 (0123abc)\n");
+  expect(statSync(svc).ino).not.toBe(ino);
+  expect(readdirSync(join(release.folder, "bin"))).toEqual(["svc"]);
+});
+
+test("an older release, and none at all, change nothing", async () => {
+  await using release = fakeRelease();
+  const svc = installed(release);
+  expect(await update(release, svc)).toMatchObject({ status: 5, stderr: expect.stringContaining("has no SHA256SUMS") });
+  await release.publish({ name: "svc", version: "0.0.1", platform: PLATFORM });
+  expect((await update(release, svc)).stdout).toContain("is the newest release");
+  await release.publish({ name: "svc", version: "99.0.0", platform: "plan9-vax" });
+  const { status, stderr } = await update(release, svc);
+  expect({ status, stderr }).toEqual({ status: 5, stderr: `svc: The newest release has no svc for ${PLATFORM}.\n` });
+});
+
+test("what is damaged, and what does not run, leaves the executable as it is", async () => {
+  for (const fault of ["damaged", "broken"]) {
+    await using release = fakeRelease();
+    const svc = installed(release);
+    const { ino } = statSync(svc);
+    const says = fault === "broken" ? { says: "cannot execute" } : {};
+    await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM, ...says });
+    if (fault === "damaged") release.damage();
+    const run = await update(release, svc);
+    expect(run).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining(fault === "damaged" ? "wrong checksum" : "nothing was changed"),
+    });
+    expect(statSync(svc).ino).toBe(ino);
+    expect(readdirSync(join(release.folder, "bin"))).toEqual(["svc"]);
+  }
+});
+
+test("checksums from another machine must come encrypted, and a build without a release says what it needs", async () => {
+  const { status, stderr } = await runToEnd([BINARY, "--releases", "http://example.invalid", "update"]);
+  expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining("https URL") });
+  if (process.env["SVC_RELEASES"] !== undefined) return;
+  expect((await runToEnd(["env", "-i", BINARY, "update", "--check"])).stderr).toContain("--releases");
+});

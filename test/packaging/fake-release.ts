@@ -1,0 +1,65 @@
+// A folder of releases, served on this machine as GitHub lays it out, whose executables are shell scripts that say a version.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const COMPLETIONS = ["completions/svc.bash", "completions/_svc", "completions/svc.fish"];
+
+export interface FakeRelease extends AsyncDisposable {
+  /** What SVC_RELEASES is set to. */
+  readonly url: string;
+  /** Empty, and removed at the end. */
+  readonly folder: string;
+  /** What was requested. */
+  readonly requests: string[];
+  /** Makes an archive the newest release. `says`: what its executable says instead of its version. */
+  publish(archive: { name: string; version: string; platform: string; says?: string }): Promise<void>;
+  /** Changes bytes of what is sent from now on. */
+  damage(): void;
+}
+
+export function fakeRelease(): FakeRelease {
+  const folder = mkdtempSync(join(tmpdir(), "svc-fake-release-"));
+  const files = new Map<string, Uint8Array>();
+  const requests: string[] = [];
+  let isDamaged = false;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch({ url }) {
+      const { pathname } = new URL(url);
+      requests.push(pathname);
+      const content = files.get(pathname);
+      if (!content) return new Response("", { status: 404 });
+      const sent = Buffer.from(content);
+      if (isDamaged && pathname.endsWith(".tar.xz")) sent.fill(0, sent.length - 20);
+      return new Response(sent);
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    folder,
+    requests,
+    async publish({ name, version, platform, says = `svc ${version} (0123abc)` }) {
+      const top = `${name}-${version}-${platform}`;
+      const source = join(folder, "archives", top);
+      mkdirSync(join(source, "completions"), { recursive: true });
+      writeFileSync(join(source, "svc"), `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
+      for (const file of ["svc.1.gz", ...COMPLETIONS]) writeFileSync(join(source, file), file);
+      const file = `${top}.tar.xz`;
+      const made = Bun.spawnSync(["tar", "-cJf", "-", "-C", join(folder, "archives"), top]);
+      const sha256 = new Bun.CryptoHasher("sha256").update(made.stdout).digest("hex");
+      const line = new TextEncoder().encode(`${sha256}  ${file}\n`);
+      const listed = files.get(`/download/v${version}/SHA256SUMS`) ?? new Uint8Array();
+      const sums = Buffer.concat([listed, line]);
+      files.set(`/download/v${version}/${file}`, made.stdout);
+      for (const path of [`/download/v${version}`, "/latest/download"]) files.set(`${path}/SHA256SUMS`, sums);
+    },
+    damage: () => void (isDamaged = true),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

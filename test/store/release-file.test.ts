@@ -1,0 +1,72 @@
+// A file of a release, from a server on this machine.
+
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PullError } from "../../src/store/models/pull-error.ts";
+import { fetchReleaseFile, type ReleaseFile } from "../../src/store/release-file.ts";
+
+const CONTENT = Buffer.from("an archive".repeat(10_000));
+const sha256 = new Bun.CryptoHasher("sha256").update(CONTENT).digest("hex");
+const patience = { attempts: 2, firstDelayMs: 1, longestDelayMs: 10, idleMs: 5000 };
+const cleanups: (() => void)[] = [];
+afterEach(() => cleanups.splice(0).forEach((clean) => clean()));
+
+function release(answer: (request: Request) => Response | Promise<Response>) {
+  const folder = mkdtempSync(join(tmpdir(), "svc-release-"));
+  let requests = 0;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => {
+      requests++;
+      return answer(request);
+    },
+  });
+  cleanups.push(
+    () => void server.stop(true),
+    () => rmSync(folder, { recursive: true }),
+  );
+  const target = join(folder, "archive.zst");
+  const url = `http://127.0.0.1:${server.port}/download/v1/archive.zst`;
+  const options = { userAgent: "svc", signal: new AbortController().signal, note: () => {}, patience };
+  const fetchFile = (file: ReleaseFile) => fetchReleaseFile(file, target, () => existsSync(target), options);
+  const fetchIt = () => fetchFile({ url, bytes: CONTENT.length, sha256 });
+  return { target, fetchIt, fetchUnsized: () => fetchFile({ url, sha256 }), requests: () => requests };
+}
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => "none",
+    (error: unknown) => (error instanceof PullError ? error.message : error),
+  );
+
+test("the file arrives whole; of several that want it one downloads", async () => {
+  const { target, fetchIt, requests } = release(() => new Response(CONTENT));
+  await Promise.all([fetchIt(), fetchIt(), fetchIt()]);
+  expect(readFileSync(target).equals(CONTENT)).toBe(true);
+  expect(requests()).toBe(1);
+});
+
+test("a file whose size nobody knows is taken by its checksum", async () => {
+  const { target, fetchUnsized } = release(() => new Response(CONTENT));
+  await fetchUnsized();
+  expect(readFileSync(target).equals(CONTENT)).toBe(true);
+});
+
+test("another content does not get the name, whatever its size", async () => {
+  const damaged = Buffer.from(CONTENT);
+  damaged[100] = 0;
+  const { target, fetchIt } = release(() => new Response(damaged));
+  expect(await failure(fetchIt())).toContain("wrong checksum");
+  expect(existsSync(target)).toBe(false);
+  const shorter = release(() => new Response(CONTENT.subarray(0, 50)));
+  expect(await failure(shorter.fetchIt())).toContain("50 bytes instead of 100000");
+  expect(existsSync(shorter.target)).toBe(false);
+});
+
+test("what is not there is named, and who serves it", async () => {
+  const { fetchIt } = release(() => new Response("", { status: 404 }));
+  expect(await failure(fetchIt())).toMatch(/^127\.0\.0\.1:\d+ has no archive\.zst \(404\)\.$/);
+});
