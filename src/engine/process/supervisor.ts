@@ -206,54 +206,37 @@ export class Supervisor<
     await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
   }
 
-  /** Starts the process, once there is memory for its model. Jobs wait for it. */
+  /** Starts the process, once its files and the memory for its model are there. Jobs wait for it. */
   private load(): void {
-    const { launch, model, needBytes = 0 } = this.options;
-    const room = launch.memory.claim(this, needBytes, model);
-    if (!room) return this.spawn();
-    this.state = "starting";
-    room.then(
-      () => {
-        if (this.state === "starting") this.replace();
-        if (!this.process && !this.isWaitingForFiles) launch.memory.settle(this);
-      },
-      (error: SvcError) => {
-        if (this.state !== "starting") return;
-        this.state = "unloaded";
-        this.jobs.failAll(error);
-      },
-    );
-  }
-
-  private spawn(): void {
-    let bringing: Promise<void> | undefined;
-    try {
-      bringing = this.options.prepare?.();
-    } catch (error) {
-      this.options.launch.memory.settle(this);
-      throw error;
-    }
-    if (!bringing) return this.begin();
+    const ready = this.makeReady();
+    if (!ready) return this.spawn();
     this.state = "loading";
     this.progress = 0;
-    bringing
+    const isAwaited = () => this.state === "loading" && !this.process;
+    ready
       .then(() => {
-        if (this.isWaitingForFiles) this.begin();
+        if (isAwaited()) this.replace();
       })
       .catch((error: unknown) => {
-        if (!this.isWaitingForFiles) return;
+        if (!isAwaited()) return;
         this.state = "unloaded";
-        this.options.launch.memory.settle(this);
         this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
+      })
+      .finally(() => {
+        if (!this.process) this.options.launch.memory.settle(this);
       });
   }
 
-  /** What it is to load is still being brought. */
-  private get isWaitingForFiles(): boolean {
-    return this.state === "loading" && this.process === undefined;
+  /** Undefined: nothing is missing. Throws or rejects with SvcError. */
+  private makeReady(): Promise<void> | undefined {
+    const { launch, model, needBytes = 0, prepare } = this.options;
+    const claim = () => launch.memory.claim(this, needBytes, model);
+    // A download would hold on to memory that others could use meanwhile.
+    const brought = prepare?.();
+    return brought ? brought.then(claim) : claim();
   }
 
-  private begin(): void {
+  private spawn(): void {
     try {
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);
