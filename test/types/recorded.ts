@@ -59,7 +59,9 @@ const TYPES: Readonly<Record<string, Types>> = {
     last: "ImageEditCompletedEvent",
     refusal: "OpenAIError",
   },
-  // A route of our own.
+  // A route of our own, which answers as the others for images do.
+  upscale: { whole: "ImagesResponse", refusal: "OpenAIError" },
+  // Another one.
   requests: {},
   // Another API's.
   sdapi: {},
