@@ -47,11 +47,16 @@ describe("malformed chat requests", () => {
       Bun.gc(true);
       return process.memoryUsage();
     };
+    /** What other files' tests left in the process goes when it likes: the lowest of some rounds is what is held. */
+    const lowest = async () => {
+      const rounds = [await round(), await round(), await round()];
+      const least = (part: "heapUsed" | "rss") => Math.min(...rounds.map((used) => used[part]));
+      return { heapUsed: least("heapUsed"), rss: least("rss") };
+    };
     await round();
-    await round();
-    const before = await round();
-    for (let i = 0; i < 6; i++) await round();
-    const after = await round();
+    const before = await lowest();
+    for (let i = 0; i < 3; i++) await round();
+    const after = await lowest();
     expect(after.heapUsed - before.heapUsed).toBeLessThan(4 << 20);
     expect(after.rss - before.rss).toBeLessThan(48 << 20);
     expect((await server.chat({})).status).toBe(200);
