@@ -1,5 +1,8 @@
-// Whose turn it is: clients take turns, and so do the jobs of each. Who had the last turn has the next one only where nobody
-// else waits.
+// Whose turn it is: that of the client whose last turn is the longest ago, and of this client's jobs that of the one that came
+// first. A client that comes while others wait for their second turn has its first one before them.
+
+/** Clients whose turns are remembered: clients make up names. */
+const MOST_REMEMBERED = 256;
 
 interface Turn {
   readonly client?: string;
@@ -9,8 +12,8 @@ interface Turn {
 
 export class Turns<Job extends Turn> {
   private jobs: readonly Job[] = [];
-  /** Whose turn was the last one. */
-  private last: string | undefined;
+  /** Clients in the order of their last turns, the latest last. */
+  private served: readonly string[] = [];
   private wake: () => void = () => {};
 
   add(job: Job): void {
@@ -49,9 +52,11 @@ export class Turns<Job extends Turn> {
   /** The job whose turn it is. It goes behind all others of its client, and these behind all other clients'. */
   next(): Job | undefined {
     const waiting = this.jobs.filter(({ isHeld }) => !isHeld);
-    const job = waiting.find(({ client }) => client === undefined || client !== this.last) ?? waiting[0];
+    const since = ({ client = "" }: Job) => this.served.indexOf(client);
+    const [job] = waiting.toSorted((a, b) => since(a) - since(b));
     if (!job) return undefined;
-    this.last = job.client;
+    const { client = "" } = job;
+    this.served = [...this.served.filter((other) => other !== client), client].slice(-MOST_REMEMBERED);
     const { others, own } = this.besides(job);
     this.jobs = [...others, ...own, job];
     return job;

@@ -29,6 +29,14 @@ test("who comes is next, whoever had the last turn and however many jobs it has"
   expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["b1", "a2", "b1"]);
 });
 
+test("a client that comes late has its first turn before the second ones of others", () => {
+  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  for (const name of ["a1", "a2", "b1"]) turns.add({ name, client: name.slice(0, 1) });
+  expect([turns.next()?.name, turns.next()?.name]).toEqual(["a1", "b1"]);
+  turns.add({ name: "c1", client: "c" });
+  expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["c1", "a2", "b1"]);
+});
+
 test("a job that is put back is the next one of its client, behind other clients", () => {
   const turns = new Turns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["a1", "a2"]) turns.add({ name, client: "a" });
