@@ -53,6 +53,22 @@ def check(body):
     return body
 
 
+def for_each(models):
+    """A check that is made once for each of the named models, which it is given."""
+
+    def register(body):
+        for name, model in models.items():
+
+            def one(model=model):
+                body(model)
+
+            one.__name__ = f"{body.__name__}: {name}"
+            check(one)
+        return body
+
+    return register
+
+
 def skip(name, reason):
     """Says why a check is not made with this version."""
     print(f"skip  {name}: {reason}", flush=True)

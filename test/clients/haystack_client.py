@@ -23,6 +23,7 @@ from harness import (  # noqa: E402
     SUNNY,
     SUNNY_ANSWER,
     check,
+    for_each,
     run_checks,
     schema,
 )
@@ -37,15 +38,14 @@ class Person(pydantic.BaseModel):
     city: str
 
 
-def each(body):
-    """The same check for both kinds of generator."""
-    for name, kind in {"chat completions": OpenAIChatGenerator, "responses": OpenAIResponsesChatGenerator}.items():
+def generator(kind):
+    return lambda **extra: kind(model="svc-mini", **SERVER, **extra)
 
-        def one(kind=kind):
-            body(lambda **extra: kind(model="svc-mini", **SERVER, **extra))
 
-        one.__name__ = f"{body.__name__}: {name}"
-        check(one)
+GENERATORS = {
+    "chat completions": generator(OpenAIChatGenerator),
+    "responses": generator(OpenAIResponsesChatGenerator),
+}
 
 
 def asking(text):
@@ -56,7 +56,7 @@ def ask(generator, messages):
     return generator.run(messages, generation_kwargs={"temperature": 0})["replies"][0]
 
 
-@each
+@for_each(GENERATORS)
 def an_answer_and_its_stream(generator):
     pieces = []
     assert ask(generator(), asking(CAPITAL)).text == CAPITAL_ANSWER
@@ -65,7 +65,7 @@ def an_answer_and_its_stream(generator):
     assert len(pieces) > 1
 
 
-@each
+@for_each(GENERATORS)
 def a_tool_is_called_and_its_result_answered_from(generator):
     with_tools = generator(tools=[WEATHER])
     called = ask(with_tools, asking(PARIS))

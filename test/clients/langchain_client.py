@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from langchain_ollama import ChatOllama, OllamaEmbeddings
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
-from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, SUNNY_ANSWER, check, run_checks
+from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, SUNNY_ANSWER, check, for_each, run_checks
 
 URL = os.environ["SVC_URL"]
 OPENAI = {"base_url": f"{URL}/v1", "api_key": "unused", "model": "svc-mini", "temperature": 0, "max_retries": 0}
@@ -42,18 +42,7 @@ def text_of(message):
     return message.text if isinstance(message.text, str) else message.text()
 
 
-def each(body):
-    """The same check for each kind of model."""
-    for name, model in MODELS.items():
-
-        def one(model=model):
-            body(model)
-
-        one.__name__ = f"{body.__name__}: {name}"
-        check(one)
-
-
-@each
+@for_each(MODELS)
 def an_answer_and_its_usage(model):
     answer = model.invoke(CAPITAL)
     assert text_of(answer) == CAPITAL_ANSWER, answer
@@ -61,14 +50,14 @@ def an_answer_and_its_usage(model):
     assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"] > 0
 
 
-@each
+@for_each(MODELS)
 def a_stream_is_the_answer_in_pieces(model):
     pieces = list(model.stream(CAPITAL))
     assert len(pieces) > 1
     assert "".join(text_of(piece) for piece in pieces) == CAPITAL_ANSWER
 
 
-@each
+@for_each(MODELS)
 def a_tool_is_called_and_its_result_answered_from(model):
     with_tools = model.bind_tools([get_weather])
     asked = [HumanMessage(PARIS)]
@@ -79,7 +68,7 @@ def a_tool_is_called_and_its_result_answered_from(model):
     assert text_of(with_tools.invoke([*asked, called, *results])) == SUNNY_ANSWER
 
 
-@each
+@for_each(MODELS)
 def a_person_by_a_schema(model):
     assert model.with_structured_output(Person, method="json_schema").invoke(ANNA) == Person(**ANNA_DATA)
 

@@ -10,7 +10,7 @@ from llama_index.embeddings.openai_like import OpenAILikeEmbedding
 from llama_index.llms.ollama import Ollama
 from llama_index.llms.openai_like import OpenAILike
 
-from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, check, run_checks
+from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, check, for_each, run_checks
 
 URL = os.environ["SVC_URL"]
 OPENAI = OpenAILike(
@@ -41,18 +41,10 @@ def get_weather(city: str) -> str:
 WEATHER = FunctionTool.from_defaults(get_weather)
 
 
-def each(body):
-    """The same check for both kinds of model."""
-    for name, model in {"OpenAI": OPENAI, "Ollama": OLLAMA}.items():
-
-        def one(model=model):
-            body(model)
-
-        one.__name__ = f"{body.__name__}: {name}"
-        check(one)
+MODELS = {"OpenAI": OPENAI, "Ollama": OLLAMA}
 
 
-@each
+@for_each(MODELS)
 def a_chat_and_its_stream(model):
     asked = [ChatMessage(role="user", content=CAPITAL)]
     assert model.chat(asked).message.content == CAPITAL_ANSWER
@@ -61,12 +53,12 @@ def a_chat_and_its_stream(model):
     assert "".join(piece.delta or "" for piece in pieces) == CAPITAL_ANSWER == pieces[-1].message.content
 
 
-@each
+@for_each(MODELS)
 def a_completion_is_a_chat(model):
     assert model.complete(CAPITAL).text == CAPITAL_ANSWER
 
 
-@each
+@for_each(MODELS)
 def a_tool_is_called(model):
     answer = model.chat_with_tools([WEATHER], user_msg=PARIS)
     calls = model.get_tool_calls_from_response(answer)
@@ -74,7 +66,7 @@ def a_tool_is_called(model):
     assert model.predict_and_call([WEATHER], user_msg=PARIS).response == SUNNY
 
 
-@each
+@for_each(MODELS)
 def a_person_by_a_schema(model):
     answer = model.as_structured_llm(Person).chat([ChatMessage(role="user", content=ANNA)])
     # By a tool, with OpenAI's API; of one that svc-mini has never seen, it knows what form it has, and no more.

@@ -17,7 +17,7 @@ from agents import (
 )
 from openai import AsyncOpenAI
 
-from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, SUNNY_ANSWER, check, run_checks
+from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, SUNNY_ANSWER, check, for_each, run_checks
 
 set_tracing_disabled(True)
 LOOP = asyncio.new_event_loop()
@@ -48,25 +48,14 @@ def run(*arguments, **extra):
     return LOOP.run_until_complete(Runner.run(*arguments, **extra))
 
 
-def each(body):
-    """The same check for both kinds of model."""
-    for name, model in MODELS.items():
-
-        def one(model=model):
-            body(model)
-
-        one.__name__ = f"{body.__name__}: {name}"
-        check(one)
-
-
-@each
+@for_each(MODELS)
 def a_run_answers(model):
     result = run(agent(model), CAPITAL)
     assert result.final_output == CAPITAL_ANSWER
     assert result.context_wrapper.usage.output_tokens > 0
 
 
-@each
+@for_each(MODELS)
 def a_run_is_streamed(model):
     async def deltas():
         result = Runner.run_streamed(agent(model), CAPITAL)
@@ -81,12 +70,12 @@ def a_run_is_streamed(model):
     assert "".join(pieces) == CAPITAL_ANSWER
 
 
-@each
+@for_each(MODELS)
 def a_tool_is_called_and_its_result_answered_from(model):
     assert run(agent(model, tools=[get_weather]), PARIS).final_output == SUNNY_ANSWER
 
 
-@each
+@for_each(MODELS)
 def a_person_by_a_schema(model):
     assert run(agent(model, output_type=Person), ANNA).final_output == Person(**ANNA_DATA)
 

@@ -10,7 +10,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, SUNNY_ANSWER, check, run_checks
+from harness import ANNA, ANNA_DATA, CAPITAL, CAPITAL_ANSWER, PARIS, SUNNY, SUNNY_ANSWER, check, for_each, run_checks
 
 URL = os.environ["SVC_URL"]
 OPENAI = OpenAIProvider(base_url=f"{URL}/v1", api_key="unused")
@@ -31,18 +31,7 @@ def agent(model, **extra):
     return Agent(model, model_settings={"temperature": 0, "max_tokens": 200}, **extra)
 
 
-def each(body):
-    """The same check for each kind of model."""
-    for name, model in MODELS.items():
-
-        def one(model=model):
-            body(model)
-
-        one.__name__ = f"{body.__name__}: {name}"
-        check(one)
-
-
-@each
+@for_each(MODELS)
 def an_agent_answers_and_goes_on(model):
     asked = agent(model)
     first = asked.run_sync("My name is Bob.")
@@ -50,7 +39,7 @@ def an_agent_answers_and_goes_on(model):
     assert first.usage.output_tokens > 0
 
 
-@each
+@for_each(MODELS)
 def an_answer_is_streamed(model):
     result = agent(model).run_stream_sync(CAPITAL)
     pieces = list(result.stream_text(delta=True, debounce_by=None))
@@ -58,7 +47,7 @@ def an_answer_is_streamed(model):
     assert "".join(pieces) == CAPITAL_ANSWER
 
 
-@each
+@for_each(MODELS)
 def a_tool_is_called_and_its_result_answered_from(model):
     cities = []
 
@@ -71,7 +60,7 @@ def a_tool_is_called_and_its_result_answered_from(model):
     assert cities == ["Paris"]
 
 
-@each
+@for_each(MODELS)
 def a_person_by_a_tool(model):
     # Of a tool that svc-mini has never seen, it knows what form it has, and no more.
     assert isinstance(agent(model, output_type=ToolOutput(Person)).run_sync(ANNA).output, Person)
