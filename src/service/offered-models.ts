@@ -1,8 +1,10 @@
 // Models that are computed here in engines of their own, as a source of the router.
 
+import type { ImageModel } from "../domain/image.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { ImagePort } from "../engine/image/port.ts";
+import type { ProcessState } from "../engine/process/status.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
@@ -41,13 +43,8 @@ export function offeredEmbeddings(engine: EmbeddingPort, parallel: number): Offe
     describe: () => {
       const { created, state, maxTokens, model } = engine.status();
       return {
-        id,
-        created,
-        ownedBy: "svc",
-        loaded: state === "ready",
-        capabilities: [kind === "embed" ? "embeddings" : "rerank"],
+        ...listed(id, created, state, [kind === "embed" ? "embeddings" : "rerank"], model),
         ...(maxTokens !== undefined && { contextLength: maxTokens }),
-        ...(model && { file: model }),
       };
     },
   };
@@ -64,7 +61,7 @@ export function offeredTranscription(engine: TranscriptionPort, parallel: number
       const { created, state, model } = engine.status();
       const file = model && { bytes: model.bytes, device: model.device, description: `whisper ${model.size}` };
       const capabilities = ["transcription", ...(model && model.languages.length < 2 ? [] : ["translation"])];
-      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities, ...(file && { file }) };
+      return listed(id, created, state, capabilities, file);
     },
   };
 }
@@ -77,7 +74,7 @@ export function offeredSpeech(engine: SpeechPort, parallel: number): OfferedMode
     served: { speech: { model: id, engine, parallel, subject: { kind: "speech", model: id } } },
     describe: () => {
       const { created, state } = engine.status();
-      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: ["speech"] };
+      return listed(id, created, state, ["speech"]);
     },
   };
 }
@@ -90,7 +87,7 @@ export function offeredRecognition(engine: RecognitionPort): OfferedModel {
     served: { ocr: { model: id, engine, parallel: 1, subject: { kind: "recognition", model: id } } },
     describe: () => {
       const { created, state } = engine.status();
-      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: ["ocr"] };
+      return listed(id, created, state, ["ocr"]);
     },
   };
 }
@@ -103,15 +100,7 @@ export function offeredUpscaling(engine: ImagePort): OfferedModel {
     served: { upscaling: { model: id, engine, parallel: 1, subject: { kind: "image", model: id } } },
     describe: () => {
       const { created, state, model } = engine.status();
-      const file = model && { bytes: model.bytes, device: model.device, description: model.family };
-      return {
-        id,
-        created,
-        ownedBy: "svc",
-        loaded: state === "ready",
-        capabilities: ["upscaling"],
-        ...(file && { file }),
-      };
+      return listed(id, created, state, ["upscaling"], imageFile(model));
     },
   };
 }
@@ -124,17 +113,24 @@ export function offeredImages(engine: ImagePort): OfferedModel {
     served: { images: { model: id, engine, parallel: 1, subject: { kind: "image", model: id } } },
     describe: () => {
       const { created, state, model, isDemo = model?.isDemo } = engine.status();
-      const file = model && { bytes: model.bytes, device: model.device, description: model.family };
+      // Most can; what this one can is known when it was loaded.
+      const edits = model?.edits.image === false ? [] : ["image_edits"];
       return {
-        id,
-        created,
-        ownedBy: "svc",
-        loaded: state === "ready",
-        // Most can; what this one can is known when it was loaded.
-        capabilities: ["images", ...(model?.edits.image === false ? [] : ["image_edits"])],
+        ...listed(id, created, state, ["images", ...edits], imageFile(model)),
         ...(isDemo && { isDemo }),
-        ...(file && { file }),
       };
     },
   };
 }
+
+/** What every one of them is listed with. `file`: once it was loaded. */
+const listed = (
+  id: string,
+  created: number,
+  state: ProcessState,
+  capabilities: readonly string[],
+  file?: ListedModel["file"],
+): ListedModel => ({ id, created, ownedBy: "svc", loaded: state === "ready", capabilities, ...(file && { file }) });
+
+const imageFile = (model: ImageModel | undefined): ListedModel["file"] =>
+  model && { bytes: model.bytes, device: model.device, description: model.family };
