@@ -16,13 +16,13 @@ export interface AnswerMessagesOptions {
 }
 
 export class AnswerMessages {
-  private heardAt: number;
+  /** Since when a piece is awaited; undefined: whoever reads is busy with the last one. */
+  private readingSince: number | undefined;
   private isLate = false;
   private timer: ReturnType<typeof setTimeout>;
   private readonly giveUp = () => void this.options.reader.cancel();
 
   constructor(private readonly options: AnswerMessagesOptions) {
-    this.heardAt = options.now();
     this.timer = setTimeout(this.look, options.silenceMs);
     options.signal.addEventListener("abort", this.giveUp, { once: true });
     if (options.signal.aborted) this.giveUp();
@@ -31,11 +31,12 @@ export class AnswerMessages {
   /** Those that came in one piece; undefined at the end. Throws UpstreamFailure, and the signal's reason. */
   async next(): Promise<unknown[] | undefined> {
     const { reader, signal, silenceMs, now, onHeard } = this.options;
+    this.readingSince = now();
     try {
       const messages = await reader.next();
       signal.throwIfAborted();
       if (this.isLate) throw silent(silenceMs / 1000);
-      this.heardAt = now();
+      this.readingSince = undefined;
       onHeard();
       return messages;
     } catch (error) {
@@ -52,7 +53,8 @@ export class AnswerMessages {
   }
 
   private readonly look = (): void => {
-    const leftMs = this.heardAt + this.options.silenceMs - this.options.now();
+    const { silenceMs, now } = this.options;
+    const leftMs = (this.readingSince ?? now()) + silenceMs - now();
     if (leftMs > 0) {
       this.timer = setTimeout(this.look, leftMs);
     } else {

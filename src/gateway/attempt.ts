@@ -8,7 +8,8 @@ export class Attempt {
   readonly beganAt: number;
   private readonly triesBreaker: boolean;
   private wasHeard = false;
-  private hasFirstToken = false;
+  /** When something came that the client gets, in monotonic milliseconds. */
+  firstTokenAt: number | undefined;
 
   /** Counts as under way until `end`. `now`: monotonic milliseconds. */
   constructor(
@@ -31,9 +32,9 @@ export class Attempt {
 
   /** Something came that the client gets. */
   firstToken(): void {
-    if (this.hasFirstToken) return;
-    this.hasFirstToken = true;
-    this.replica.stats.firstTokenCame(this.now() - this.beganAt);
+    if (this.firstTokenAt !== undefined) return;
+    this.firstTokenAt = this.now();
+    this.replica.stats.firstTokenCame(this.firstTokenAt - this.beganAt);
   }
 
   finished(tokens: TokenCounts): void {

@@ -40,6 +40,7 @@ export class Attempts {
   private readonly unclear = new Map<Replica, SvcError>();
   /** One of them was lost with the request, whatever became of it later. */
   private sent = false;
+  private hasFailed = false;
   private broken = 0;
 
   constructor(
@@ -61,6 +62,7 @@ export class Attempts {
   /** What went wrong with a replica. Throws it when asking again is of no use. */
   failed(replica: Replica, error: unknown): void {
     if (!(error instanceof UpstreamFailure)) throw error;
+    this.hasFailed = true;
     if (error.retry === "never") throw error.error;
     this.sent ||= error.error.details.sent === true;
     if (error.sick === "unclear") this.suspect(replica, error.error);
@@ -90,7 +92,7 @@ export class Attempts {
     const choice: Choice | undefined = this.upstream.choose(this.routed.model, this.routed.key, this.tried);
     if (!choice) return undefined;
     this.tried.add(choice.replica);
-    return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.failures.size > 0 });
+    return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.hasFailed });
   }
 
   /** Where no other could show which of the two is ill, it is the server. */

@@ -31,6 +31,7 @@ export interface RaceOptions {
 
 /** An answer that has begun, or that ended without a word. */
 export interface Winner {
+  readonly attempt: Attempt;
   readonly first?: EngineEvent;
   readonly rest: Events;
 }
@@ -69,7 +70,7 @@ export async function* race(
         attempts.failed(racer.attempt.replica, error);
       } else if (result.done || isOutput(result.value)) {
         racers.delete(racer);
-        return { ...(!result.done && { first: result.value }), rest: racer.events };
+        return { attempt: racer.attempt, ...(!result.done && { first: result.value }), rest: racer.events };
       } else {
         pull(racer);
         yield result.value;

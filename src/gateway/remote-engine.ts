@@ -24,9 +24,9 @@ interface Job {
   readonly stop: AbortController;
   cancelled: CancelCause | undefined;
   accepted: boolean;
-  answer: RemoteAnswer | undefined;
+  /** Of each attempt. */
+  readonly answers: Map<Attempt, RemoteAnswer>;
   readonly beganAt: number;
-  firstAt?: number;
 }
 
 export class RemoteEngine extends WithoutTokenizer implements TextPort {
@@ -62,18 +62,19 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       stop: new AbortController(),
       cancelled: undefined,
       accepted: false,
-      answer: undefined,
+      answers: new Map(),
       beganAt: this.clock.now(),
     };
     const leave = () => job.stop.abort(signal.reason);
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
     this.jobs.set(request.id, job);
+    let winner: Winner | undefined;
     try {
-      const answer = yield* this.tryReplicas(request, job);
+      winner = yield* this.tryReplicas(request, job);
       // Not by yield*, which would cost each token a round more.
-      if (answer.first) yield answer.first;
-      for await (const event of answer.rest) yield event;
+      if (winner.first) yield winner.first;
+      for await (const event of winner.rest) yield event;
     } catch (error) {
       signal.throwIfAborted();
       if (!job.cancelled) throw error;
@@ -82,10 +83,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       signal.removeEventListener("abort", leave);
       job.stop.abort();
       this.jobs.delete(request.id);
+      // A reader that goes away at its first event has not begun the rest.
+      await winner?.rest.return();
     }
     const now = this.clock.now();
-    const firstAt = job.firstAt ?? now;
-    const answer = job.answer ?? this.newAnswer(request, undefined);
+    const firstAt = winner?.attempt.firstTokenAt ?? now;
+    const answer = (winner && job.answers.get(winner.attempt)) ?? this.newAnswer(request, undefined);
     yield answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
   }
 
@@ -128,8 +131,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     const { replica } = attempt;
     const { client, kind } = replica;
     const answer = this.newAnswer(request, replica);
+    job.answers.set(attempt, answer);
     const decode = kind === "ollama" ? decodeLine : decodeChunk;
-    let answered = false;
     let messages: AnswerMessages | undefined;
     try {
       const { path, body } = translation.for(replica);
@@ -144,23 +147,17 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
           if (failure) throw failure;
           attempt.heard();
           for (const event of answer.add(decode(message))) {
-            if (!answered) {
-              answered = true;
-              job.answer = answer;
-              job.firstAt = this.clock.now();
-              attempt.firstToken();
-            }
+            attempt.firstToken();
             yield event;
           }
         }
       }
       if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");
-      job.answer ??= answer;
       attempt.finished(answer.tokens);
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
       const failure = attempt.failed(error);
-      throw answered ? brokenOff(failure) : failure;
+      throw attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
     } finally {
       attempt.end();
       await messages?.end();

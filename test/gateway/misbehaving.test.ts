@@ -8,6 +8,7 @@ import { Gateway } from "../../src/gateway/gateway.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
 import { RecordingLog, serve, until } from "../http/harness.ts";
+import { plainRequest } from "../support/request.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
 import { head, rawServer } from "./raw-server.ts";
 import { generate, remote, textOf, type Remote } from "./remote.ts";
@@ -19,6 +20,27 @@ const line = (content: string, done: boolean) => `${JSON.stringify({ message: { 
 const openFiles = () => readdirSync("/dev/fd").length;
 
 const fails = (far: Remote, id = "r") => generate(far, { id }).then(textOf, (error: unknown) => error);
+
+test("a server is not silent while nobody reads what it says", async () => {
+  const silenceMs = 200;
+  const tokens = Array.from({ length: 20 }, () => delta({ content: "a" }));
+  const slowly = async function* () {
+    for (const token of tokens) {
+      yield event(token);
+      await Bun.sleep(20);
+    }
+    yield event(delta({}, "stop"));
+  };
+  const server = chatServer(() => new Response(slowly(), { headers: { "content-type": "text/event-stream" } }));
+  const far = await remote([server.url], { silenceMs });
+  const events = [];
+  for await (const one of far.engine.generate(plainRequest("hi", {}), new AbortController().signal)) {
+    if (one.type === "text" && events.length === 2) await Bun.sleep(3 * silenceMs);
+    events.push(one);
+  }
+  expect(textOf(events)).toBe("a".repeat(tokens.length));
+  expect([...(far.replicas[0]?.stats.failures ?? [])]).toEqual([]);
+});
 
 describe("an upstream that", () => {
   test.each([

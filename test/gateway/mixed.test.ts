@@ -46,6 +46,7 @@ describe("llama.cpp and vLLM under one name", () => {
     expect(refused).toMatchObject({ code: "unsupported_parameter" });
     expect([asked(llama), asked(vllm) - own]).toEqual([8, 8]);
     expect(far.replicas.flatMap(({ stats }) => [...stats.failures])).toEqual([]);
+    expect(far.replicas.map(({ stats }) => stats.retries)).toEqual([0, 0]);
   });
 
   test("what one kind refuses, the other is asked; a second of the same kind is not", async () => {

@@ -15,6 +15,15 @@ import { conversationOf, conversationsOf, generate, remote, textOf } from "./rem
 const hold = () => eventStream([delta({ content: "Hel" })], { hold: true });
 const broken = () => Response.json({ error: { message: "out of memory" } }, { status: 500 });
 
+test("a reader that goes away in the middle of an answer frees the replica's place", async () => {
+  const server = chatServer(hold);
+  const far = await remote([server.url]);
+  for await (const { type } of far.engine.generate(plainRequest("hi", {}), new AbortController().signal)) {
+    if (type === "text") break;
+  }
+  await until(() => far.replicas[0]?.inFlight === 0 && server.left.length === 1);
+});
+
 test("requests, tokens, first tokens and failures are counted where they happened", async () => {
   const well = chatServer(helloStream);
   const busy = chatServer(() => new Response("busy", { status: 503 }));
