@@ -8,15 +8,23 @@ import { UpstreamFailure } from "./upstream-failure.ts";
 /** What these servers hold every model to that writes. */
 const ALWAYS = [...CHAT, "penalties", "structured_output", "grammar"];
 
-/** The model with what its server shows of it; undefined when it does not answer in time. Costs it a token. */
-export async function askCapabilities(
+/**
+ * Gives a model with what its server shows of it; undefined when that does not answer in time. Costs it a token a model; what is
+ * about the server is asked once for all of its models.
+ */
+export function askCapabilities(
   client: ServerClient,
-  model: RemoteModel,
   timeoutMs: number,
-): Promise<RemoteModel | undefined> {
-  const writes = await canWrite(client, timeoutMs);
-  if (writes === undefined) return undefined;
-  if (!writes) return { ...model, capabilities: EMBEDDINGS };
+): (model: RemoteModel) => Promise<RemoteModel | undefined> {
+  let writing: Promise<boolean | undefined> | undefined;
+  return async (model) => {
+    const writes = await (writing ??= canWrite(client, timeoutMs));
+    if (writes === undefined) return undefined;
+    return writes ? ofWriter(client, model, timeoutMs) : { ...model, capabilities: EMBEDDINGS };
+  };
+}
+
+async function ofWriter(client: ServerClient, model: RemoteModel, timeoutMs: number): Promise<RemoteModel | undefined> {
   const withTools = await tryAnswer(client, model.id, TOOL, timeoutMs);
   const answer = withTools === "refused" ? await tryAnswer(client, model.id, {}, timeoutMs) : withTools;
   if (answer === undefined) return undefined;

@@ -14,7 +14,7 @@ import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
 import type { Upstream } from "./upstream.ts";
 import { processless } from "./upstream.ts";
-import { refusal } from "./unsupported.ts";
+import { orRefusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
@@ -66,7 +66,10 @@ export class RemoteEmbedder implements EmbeddingPort {
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
     const key = inputKey(work.inputs[0]);
     const { model } = this.names;
-    const refusalOf = ({ kind }: Replica) => refusal(() => encode(kind, work, model));
+    const refusalOf = ({ kind }: Replica) => {
+      const encoded = orRefusal(() => encode(kind, work, model));
+      return encoded instanceof SvcError ? encoded : undefined;
+    };
     const attempts = new Attempts(this.upstream, { model, key, refusalOf });
     for await (const attempt of attempts.each(signal)) {
       try {

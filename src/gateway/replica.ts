@@ -193,12 +193,13 @@ export class Replica {
   private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<RemoteModel[]> {
     const ask = asks[kind];
     if (!ask) return Promise.resolve([...models]);
+    const about = ask.about(this.client, PROBE_TIMEOUT_MS);
     return Promise.all(
       models.map(async (model) => {
         const key = ask.keyOf(model);
         const known = this.shown.get(key);
         if (known) return { ...known, loaded: model.loaded };
-        const shown = await ask.about(this.client, model, PROBE_TIMEOUT_MS);
+        const shown = await about(model);
         if (shown) this.shown.set(key, shown);
         return shown ?? model;
       }),
@@ -209,14 +210,17 @@ export class Replica {
 interface Ask {
   /** What tells one version of a model from another. */
   readonly keyOf: (model: RemoteModel) => string;
-  readonly about: (client: ServerClient, model: RemoteModel, timeoutMs: number) => Promise<RemoteModel | undefined>;
+  readonly about: (client: ServerClient, timeoutMs: number) => (model: RemoteModel) => Promise<RemoteModel | undefined>;
 }
 
 /** Its list tells another time of creation whenever it is asked. */
 const cluster: Ask = { keyOf: ({ id }) => id, about: askCapabilities };
 /** Kinds of servers that tell of each model alone. */
 const asks: Partial<Record<ServerKind, Ask>> = {
-  ollama: { keyOf: ({ id, created }) => `${id} ${created}`, about: describeOllamaModel },
+  ollama: {
+    keyOf: ({ id, created }) => `${id} ${created}`,
+    about: (client, timeoutMs) => (model) => describeOllamaModel(client, model, timeoutMs),
+  },
   vllm: cluster,
   sglang: cluster,
 };

@@ -5,6 +5,7 @@ import type { GenerateRequest } from "../domain/generate.ts";
 import { encodeOllama } from "./ollama/encode-request.ts";
 import { encodeOpenAi, type UpstreamCall } from "./openai/encode-request.ts";
 import type { Replica } from "./replica.ts";
+import { orRefusal } from "./unsupported.ts";
 
 export class Translation {
   private readonly known = new Map<string, UpstreamCall | SvcError>();
@@ -31,18 +32,13 @@ export class Translation {
   private translated(replica: Replica): UpstreamCall | SvcError {
     const thinks = replica.model(this.model)?.capabilities.includes("reasoning") === true;
     const key = `${replica.kind} ${thinks}`;
-    const known = this.known.get(key) ?? this.translate(replica, thinks);
+    const known = this.known.get(key) ?? orRefusal(() => this.translate(replica, thinks));
     this.known.set(key, known);
     return known;
   }
 
-  private translate({ kind }: Replica, thinks: boolean): UpstreamCall | SvcError {
+  private translate({ kind }: Replica, thinks: boolean): UpstreamCall {
     const { request, model } = this;
-    try {
-      return kind === "ollama" ? encodeOllama(request, model, thinks) : encodeOpenAi(request, model, kind);
-    } catch (error) {
-      if (error instanceof SvcError) return error;
-      throw error;
-    }
+    return kind === "ollama" ? encodeOllama(request, model, thinks) : encodeOpenAi(request, model, kind);
   }
 }

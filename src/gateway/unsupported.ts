@@ -12,11 +12,10 @@ export function cannotCarry(param: string, kind: ServerKind): SvcError {
   });
 }
 
-/** What a translation throws about a request that the server cannot be told. Throws everything else. */
-export function refusal(translate: () => unknown): SvcError | undefined {
+/** A translation, or what it throws about a request that the server cannot be told. Throws everything else. */
+export function orRefusal<T>(translate: () => T): T | SvcError {
   try {
-    translate();
-    return undefined;
+    return translate();
   } catch (error) {
     if (error instanceof SvcError) return error;
     throw error;

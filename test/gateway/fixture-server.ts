@@ -97,6 +97,13 @@ export const chatServer = (answer: (asked: Asked, request: Request) => Response 
       : undefined;
   }, port);
 
+/** A server of this kind, by what it says of its model `far`. */
+export const serverOf = (owner: string, answer: Parameters<typeof chatServer>[0]) =>
+  fixtureServer((asked, request) => {
+    if (asked.path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: owner }] });
+    return asked.path === "/v1/chat/completions" ? answer(asked, request) : undefined;
+  });
+
 /** "Hello" in two pieces. */
 export const helloStream = () =>
   eventStream([

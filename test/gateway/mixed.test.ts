@@ -3,16 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { until } from "../http/harness.ts";
-import { chatServer, eventStream, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
+import { chatServer, eventStream, fixtureServer, helloStream, serverOf, type FixtureServer } from "./fixture-server.ts";
 import { conversationOf, conversationsOf, generate, remote, textOf, type Remote } from "./remote.ts";
 
 type Answer = Parameters<typeof chatServer>[0];
 
-const serverOf = (owner: string, answer: Answer) =>
-  fixtureServer((asked, raw) => {
-    if (asked.path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: owner }] });
-    return asked.path === "/v1/chat/completions" ? answer(asked, raw) : undefined;
-  });
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path === "/v1/chat/completions").length;
 const failing = (status: number, message = "no") => Response.json({ error: { message } }, { status });
 const never = () => new Promise<never>(() => {});

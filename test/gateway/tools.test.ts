@@ -5,7 +5,7 @@ import type { GenerateRequest, Tool } from "../../src/domain/generate.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { prefixKey } from "../../src/gateway/prefix-key.ts";
 import { plainRequest } from "../support/request.ts";
-import { chatServer, delta, eventStream, fixtureServer, helloStream } from "./fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, serverOf, helloStream } from "./fixture-server.ts";
 import { conversationsOf, generate, remote, textOf } from "./remote.ts";
 
 const parameters = { type: "object", properties: { city: { type: "string" } } };
@@ -18,13 +18,6 @@ const settings = { stop: [], maxLogprobs: 20, constrain: true, templateKwargs: {
 const asked = (fields: Record<string, unknown>): Partial<GenerateRequest> =>
   decodeChat({ messages: [{ role: "user", content: "hi" }], tools, ...fields }, settings).request;
 const named = { type: "function", function: { name: "get_weather" } };
-
-/** A server of this kind with the model `far`. */
-const serverOf = (owner: string, answer: Parameters<typeof chatServer>[0]) =>
-  fixtureServer((request, raw) => {
-    if (request.path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: owner }] });
-    return request.path === "/v1/chat/completions" ? answer(request, raw) : undefined;
-  });
 
 const call = (name: string, ...json: string[]) =>
   eventStream([
@@ -184,13 +177,18 @@ test("fields of vLLM's own reach it, and are refused by name elsewhere", async (
 
 describe("capabilities of vLLM and SGLang", () => {
   const whole = { choices: [{ message: { content: "x" }, logprobs: { content: [] } }] };
-  const server = (owner: string, paths: readonly string[], chat: (body: Record<string, unknown>) => Response) =>
+  const server = (
+    owner: string,
+    paths: readonly string[],
+    chat: (body: Record<string, unknown>) => Response,
+    port?: number,
+  ) =>
     fixtureServer(({ path, body }) => {
       if (path === "/v1/models")
         return Response.json({ data: [{ id: "bge-chat", owned_by: owner, created: Date.now() }] });
       if (path === "/openapi.json") return Response.json({ paths: Object.fromEntries(paths.map((one) => [one, {}])) });
       return path === "/v1/chat/completions" ? chat(body) : undefined;
-    });
+    }, port);
   const found = async (...of: Parameters<typeof server>) =>
     (await remote([server(...of).url])).gateway.models().map(({ capabilities }) => capabilities)[0];
   const noTools = () =>
@@ -220,5 +218,17 @@ describe("capabilities of vLLM and SGLang", () => {
     await vllm.stop();
     for (let look = 0; look < 2; look++) await replicas[0]?.refresh(0);
     expect(replicas[0]?.state).toBe("down");
+    server(
+      "vllm",
+      ["/v1/chat/completions"],
+      () => {
+        count++;
+        return Response.json(whole);
+      },
+      vllm.port,
+    );
+    time.now += 600_000;
+    await replicas[0]?.refresh(0);
+    expect([replicas[0]?.state, count]).toEqual(["up", 2]);
   });
 });
