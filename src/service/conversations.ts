@@ -11,7 +11,7 @@ export interface Conversation<Item> {
   readonly createdAt: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly items: readonly Item[];
-  /** Size of all items as JSON. */
+  /** Size of metadata and all items as JSON. */
   readonly bytes: number;
 }
 
@@ -29,9 +29,8 @@ export class ConversationsService<Item extends { readonly id: string }> {
   /** Throws SvcError `payload_too_large` as `checkRoom` does. */
   create(metadata: Readonly<Record<string, string>>, items: readonly Item[]): Conversation<Item> {
     const createdAt = Math.floor(this.clock.wall() / 1000);
-    const empty = { id: newConversationId(), createdAt, metadata, items: [], bytes: 0 };
-    this.checkRoom(empty, items);
-    return this.keep(empty, items);
+    const empty = { id: newConversationId(), createdAt, metadata, items: [], bytes: sizeOf([metadata]) };
+    return this.keep({ ...empty, items, bytes: this.checkRoom(empty, items) });
   }
 
   /** Throws SvcError `not_found`. */
@@ -41,9 +40,11 @@ export class ConversationsService<Item extends { readonly id: string }> {
     throw new SvcError("not_found", "No conversation with this id is stored.", { param: "conversation" });
   }
 
-  /** Throws SvcError `not_found`. */
+  /** Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
   setMetadata(id: string, metadata: Readonly<Record<string, string>>): Conversation<Item> {
-    return this.keep({ ...this.get(id), metadata });
+    const conversation = this.get(id);
+    const others = { ...conversation, bytes: conversation.bytes - sizeOf([conversation.metadata]) };
+    return this.keep({ ...others, metadata, bytes: this.checkRoom(others, [metadata]) });
   }
 
   /** Throws SvcError `not_found`. */
@@ -54,27 +55,27 @@ export class ConversationsService<Item extends { readonly id: string }> {
 
   /** Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
   add(id: string, items: readonly Item[]): void {
-    this.checkRoom(this.get(id), items);
-    this.append(id, items);
+    const conversation = this.get(id);
+    this.keep(withItems(conversation, items, this.checkRoom(conversation, items)));
   }
 
-  /** What an answer adds; nothing where the conversation was deleted or pushed out meanwhile. */
+  /** What an answer adds; nothing where the conversation was deleted or evicted meanwhile, or has no room for it. */
   append(id: string, items: readonly Item[]): void {
     const conversation = this.store.get(id);
-    if (conversation) this.keep(conversation, items);
+    if (!conversation) return;
+    const bytes = conversation.bytes + sizeOf(items);
+    if (bytes <= this.limits.bytes) this.keep(withItems(conversation, items, bytes));
   }
 
   /** Throws SvcError `not_found`. */
   item(id: string, itemId: string): Item {
-    const item = this.get(id).items.find((one) => one.id === itemId);
-    if (item) return item;
-    throw new SvcError("not_found", "The conversation has no item with this id.", { param: "item_id" });
+    return itemOf(this.get(id), itemId);
   }
 
   /** Throws SvcError `not_found`. */
   removeItem(id: string, itemId: string): Conversation<Item> {
-    const removed = this.item(id, itemId);
     const conversation = this.get(id);
+    const removed = itemOf(conversation, itemId);
     const items = conversation.items.filter((item) => item !== removed);
     return this.keep({ ...conversation, items, bytes: conversation.bytes - sizeOf([removed]) });
   }
@@ -84,22 +85,36 @@ export class ConversationsService<Item extends { readonly id: string }> {
     return this.store.get(id)?.items;
   }
 
-  /** Throws SvcError `payload_too_large` where a conversation with these items as well would be larger than all may be. */
-  checkRoom(conversation: Conversation<Item>, items: readonly Item[]): void {
-    const bytes = conversation.bytes + sizeOf(items);
-    if (bytes <= this.limits.bytes && this.limits.count > 0) return;
+  /** The size of a conversation with this as well. Throws SvcError `payload_too_large` where it would be larger than all may be. */
+  checkRoom(conversation: Conversation<Item>, more: readonly unknown[]): number {
+    const bytes = conversation.bytes + sizeOf(more);
+    if (bytes <= this.limits.bytes && this.limits.count > 0) return bytes;
     const most = this.limits.count > 0 ? this.limits.bytes : 0;
     const message = `The conversation would have ${bytes} bytes; this server keeps at most ${most}.`;
     throw new SvcError("payload_too_large", message);
   }
 
-  private keep(conversation: Conversation<Item>, more: readonly Item[] = []): Conversation<Item> {
-    const items = [...conversation.items, ...more];
-    const kept = { ...conversation, items, bytes: conversation.bytes + sizeOf(more) };
-    this.store.put(kept.id, kept, kept.bytes + JSON.stringify(kept.metadata).length);
-    return kept;
+  private keep(conversation: Conversation<Item>): Conversation<Item> {
+    this.store.put(conversation.id, conversation, conversation.bytes);
+    return conversation;
   }
 }
 
-const sizeOf = (items: readonly unknown[]): number =>
-  items.reduce<number>((sum, item) => sum + JSON.stringify(item).length, 0);
+const withItems = <Item>(
+  conversation: Conversation<Item>,
+  more: readonly Item[],
+  bytes: number,
+): Conversation<Item> => ({
+  ...conversation,
+  items: [...conversation.items, ...more],
+  bytes,
+});
+
+function itemOf<Item extends { readonly id: string }>({ items }: Conversation<Item>, id: string): Item {
+  const item = items.find((one) => one.id === id);
+  if (item) return item;
+  throw new SvcError("not_found", "The conversation has no item with this id.", { param: "item_id" });
+}
+
+const sizeOf = (values: readonly unknown[]): number =>
+  values.reduce<number>((sum, value) => sum + JSON.stringify(value).length, 0);

@@ -28,10 +28,14 @@ export class BoundedStore<Value> {
     return this.entries.get(id)?.value;
   }
 
-  /** Keeps a value of so many bytes, in place of an earlier state of it; others go out where they must. */
+  /**
+   * Keeps a value of so many bytes, in place of an earlier state of it; others go out where they must. One that is larger than all
+   * may be is not kept, and pushes nobody out.
+   */
   put(id: string, value: Value, bytes: number): void {
     const grown = this.entries.get(id)?.grown ?? 0;
     this.delete(id);
+    if (bytes + grown > this.limits.bytes) return;
     this.entries.set(id, { value, bytes, grown });
     this.bytes += bytes + grown;
     this.shrink();
@@ -41,6 +45,7 @@ export class BoundedStore<Value> {
   grow(id: string, bytes: number): void {
     const entry = this.entries.get(id);
     if (!entry) return;
+    if (entry.bytes + entry.grown + bytes > this.limits.bytes) return void this.delete(id);
     entry.grown += bytes;
     this.bytes += bytes;
     this.shrink();

@@ -116,10 +116,13 @@ describe("a conversation", () => {
     const { create, post, texts, get } = server(scripts.text, { storedResponses: { count: 2, bytes: 2000 } });
     const { id } = await create({ items: [bob] });
     const large = { role: "user", content: "x".repeat(2000) };
+    const metadata = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, "x".repeat(500)]));
     const answers = [
       post("/v1/conversations", { items: [large] }),
       post(`/v1/conversations/${id}/items`, { items: [large] }),
       post("/v1/responses", { input: [large], conversation: id }),
+      post("/v1/conversations", { metadata }),
+      post(`/v1/conversations/${id}`, { metadata }),
     ];
     for (const answer of answers) expect((await json(answer)).error.code).toBe("payload_too_large");
     expect((await texts(id)).length).toBe(1);
@@ -127,6 +130,15 @@ describe("a conversation", () => {
     await post(`/v1/conversations/${id}`, { metadata: {} });
     await create();
     expect([(await get(id)).status, (await get(second)).status]).toEqual([200, 404]);
+  });
+
+  test("that an answer does not fit into stays as it is, and so do the others", async () => {
+    const long = { steps: [{ text: "x".repeat(1500) }] };
+    const { create, post, texts } = server(long, { storedResponses: { count: 9, bytes: 1500 } });
+    const { id: other } = await create({ items: [bob] });
+    const { id } = await create({ items: [bob] });
+    await (await post("/v1/responses", { input: "Hi!", conversation: id })).text();
+    expect([(await texts(id)).length, (await texts(other)).length]).toEqual([1, 1]);
   });
 
   test("is not made where nothing is kept", async () => {
@@ -137,6 +149,15 @@ describe("a conversation", () => {
 
 describe("responses with a conversation", () => {
   const answering = { steps: [{ text: "Hello." }] };
+
+  test("list an item of their input under the id that the conversation has it by", async () => {
+    const { url, create, post, get } = server(answering);
+    const { id } = await create();
+    const response = await json(post("/v1/responses", { input: "Hi!", conversation: id }));
+    const { data: input } = await json(fetch(`${url}/v1/responses/${response.id}/input_items`));
+    const { data: items } = await json(get(`${id}/items?order=asc`));
+    expect(items[0]?.id).toBe(input[0]?.id ?? "none");
+  });
 
   test.each([false, true])(
     "go on from its items and add to them before their end is read; stream %j",

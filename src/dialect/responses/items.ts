@@ -27,8 +27,12 @@ export function inputItems(input: ResponsesRequest["input"]): readonly ListedIte
  */
 export function keptItems(input: ResponsesRequest["input"], findItem: FindItem, path = "input"): readonly ListedItem[] {
   decodeInput(input, findItem, path);
-  return inputItems(input).flatMap((item) => (item.type === "item_reference" ? referred(item, findItem) : [item]));
+  return withReferred(inputItems(input), findItem);
 }
+
+/** Listed items, and what references refer to in their place. */
+export const withReferred = (items: readonly ListedItem[], findItem: FindItem): readonly ListedItem[] =>
+  items.flatMap((item) => (item.type === "item_reference" ? referred(item, findItem) : [item]));
 
 function referred({ id }: ListedItem, findItem: FindItem): readonly ListedItem[] {
   const item = findItem(id);

@@ -20,7 +20,7 @@ import {
 } from "../../dialect/responses/encode.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
-import { inputItems, keptItems, listItems } from "../../dialect/responses/items.ts";
+import { inputItems, listItems, withReferred, type ListedItem } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -63,7 +63,7 @@ export const responsesRoutes = (
     const id = newResponseId();
     const resource = beginResource(deps, id, call);
     const input = inputItems(call.asked.input);
-    const goOn = continued(call, resource);
+    const goOn = continued(input, resource);
     kept.begin(id, () => report.cancel?.(), call.store ? { resource, input, ...(events && { events }) } : undefined);
     return {
       resource,
@@ -77,9 +77,9 @@ export const responsesRoutes = (
   };
 
   /** What adds a turn to the conversation that a response goes on from. Throws SvcError `payload_too_large` where there is no room. */
-  const continued = ({ asked: { input } }: ResponsesCall, { conversation: named }: ResponseResource) => {
+  const continued = (input: readonly ListedItem[], { conversation: named }: ResponseResource) => {
     if (!named) return undefined;
-    const items = keptItems(input, history.item);
+    const items = withReferred(input, history.item);
     conversations.checkRoom(conversations.get(named.id), items);
     return ({ status, output }: ResponseResource) => {
       if (status === "completed" || status === "incomplete") conversations.append(named.id, [...items, ...output]);
