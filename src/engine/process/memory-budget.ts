@@ -37,6 +37,7 @@ export class MemoryBudget {
    * (`engine_unavailable`) when even that would not do.
    */
   claim(tenant: MemoryTenant, bytes: number, model: string): Promise<void> | undefined {
+    if (bytes === 0) return undefined;
     if (!this.turn && bytes <= this.free()) {
       this.granted.set(tenant, bytes);
       return undefined;

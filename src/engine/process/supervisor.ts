@@ -215,7 +215,9 @@ export class Supervisor<
     const isAwaited = () => this.state === "loading" && !this.process;
     ready
       .then(() => {
-        if (isAwaited()) this.replace();
+        if (!isAwaited()) return;
+        if (this.jobs.size > 0) this.spawn();
+        else this.state = "unloaded";
       })
       .catch((error: unknown) => {
         if (!isAwaited()) return;
@@ -391,7 +393,7 @@ export class Supervisor<
       return;
     }
     try {
-      this.spawn();
+      this.load();
     } catch (error) {
       this.scheduleRestart();
       if (error instanceof SvcError) this.jobs.failAll(error);

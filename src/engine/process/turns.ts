@@ -49,30 +49,24 @@ export class Turns<Job extends Turn> {
     this.jobs = this.jobs.filter((other) => other !== job);
   }
 
-  /** The job whose turn it is. It goes behind all others of its client, and these behind all other clients'. */
+  /** The job whose turn it is. It goes behind all others. */
   next(): Job | undefined {
     const waiting = this.jobs.filter(({ isHeld }) => !isHeld);
     const since = ({ client = "" }: Job) => this.served.indexOf(client);
-    const [job] = waiting.toSorted((a, b) => since(a) - since(b));
+    const longest = Math.min(...waiting.map(since));
+    const job = waiting.find((one) => since(one) === longest);
     if (!job) return undefined;
     const { client = "" } = job;
     this.served = [...this.served.filter((other) => other !== client), client].slice(-MOST_REMEMBERED);
-    const { others, own } = this.besides(job);
-    this.jobs = [...others, ...own, job];
+    this.jobs = [...this.jobs.filter((other) => other !== job), job];
     return job;
   }
 
   /** Puts a job back whose turn ended before it did: it is the next one of its client. */
   putBack(job: Job): void {
-    const { others, own } = this.besides(job);
-    this.jobs = [...others, job, ...own];
-  }
-
-  /** The jobs of other clients, and the other ones of this one's. */
-  private besides(job: Job): { readonly others: readonly Job[]; readonly own: readonly Job[] } {
     const rest = this.jobs.filter((other) => other !== job);
     const isOwn = (other: Job) => isSameClient(other, job);
-    return { others: rest.filter((other) => !isOwn(other)), own: rest.filter(isOwn) };
+    this.jobs = [...rest.filter((other) => !isOwn(other)), job, ...rest.filter(isOwn)];
   }
 
   /** Whether there is nobody to take a turn. */

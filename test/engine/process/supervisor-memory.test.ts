@@ -37,4 +37,15 @@ describe("where memory is short", () => {
     leave.abort("done");
     expect(await failure(Array.fromAsync(events))).toBe("done");
   });
+
+  test("the successor of a process that died needs its memory as well", async () => {
+    let free = 1e9;
+    const counter = start({ memory: new MemoryBudget(() => free), needBytes: 1 });
+    await count(counter, { to: 1 });
+    const [lost, kept] = [count(counter, { to: 1, crash: true }), count(counter, { to: 4 })];
+    free = 0;
+    expect(await Promise.all([failure(lost), failure(kept)])).toEqual(["engine_crashed", "engine_unavailable"]);
+    free = 1e9;
+    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+  });
 });
