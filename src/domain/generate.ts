@@ -122,7 +122,7 @@ export interface GenerateRequest {
   readonly gap?: Gap;
   /** The ids of prompt and answer are wanted with the events. */
   readonly returnTokens?: true;
-  /** `progress` events are wanted while the prompt is computed. */
+  /** The client wants `progress` events while the prompt is computed. */
   readonly returnProgress?: true;
   /** The last message is the beginning of the answer, which goes on from there. */
   readonly continueLast?: boolean;

@@ -20,3 +20,11 @@ export function clipped({ x, y, width, height }: Box, bitmap: Omit<Bitmap, "data
   const bottom = Math.min(bitmap.height, Math.ceil(y + height));
   return { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }
+
+/** A box in a bitmap that is so many times as large. */
+export const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
+  x: x * by,
+  y: y * by,
+  width: width * by,
+  height: height * by,
+});

@@ -2,6 +2,7 @@
 // ends fall on few lines, and on fewer than their upper ends do.
 
 import type { Box } from "./bitmap.ts";
+import { scaled } from "./boxes.ts";
 import { letterHeight } from "./letters.ts";
 
 /** How the content of a page lies. */
@@ -54,13 +55,6 @@ export function uprightOf(letters: readonly Box[]): Upright {
   if (best.peak < best.mean * CLEAR.skew) return { turns: 0, degrees: 0 };
   return { turns: best.turns, degrees: best.degrees };
 }
-
-const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
-  x: x * by,
-  y: y * by,
-  width: width * by,
-  height: height * by,
-});
 
 /** `other` where its ends meet so many times more. */
 const upper = (usual: Side, other: Side, times: number): Side => (other.peak > usual.peak * times ? other : usual);

@@ -51,12 +51,10 @@ export class GenerationService {
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, backend, id, client, places, deadline, background, cancel };
-    const events = this.deps.requests.run(spec, signal, report, {
+    yield* this.deps.requests.run(spec, signal, report, {
       begin: (live) => this.begin(backend, requests, live, asMedia),
       observe: this.observer(requests, report),
     });
-    const [{ returnProgress }] = requests;
-    for await (const event of events) if (event.type !== "progress" || returnProgress) yield event;
   }
 
   /**
@@ -76,11 +74,11 @@ export class GenerationService {
   }
 
   /** Counts tokens and times, and fills in the report. */
-  private observer([{ choices }, ...others]: Requests, report: RequestReport) {
+  private observer([{ choices, returnProgress }, ...others]: Requests, report: RequestReport) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
     let lastTextAt: number | undefined;
-    return (event: EngineEvent, live: LiveRequest): void => {
+    return (event: EngineEvent, live: LiveRequest): void | false => {
       if (event.type === "accepted") {
         live.promptTokens = event.promptTokens;
       } else if (event.type === "finish") {
@@ -89,7 +87,9 @@ export class GenerationService {
         report.reason = event.reason;
         report.usage = usageOf(finishes, choices);
       } else if (event.type === "progress") {
+        // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
+        if (!returnProgress) return false;
       } else {
         const now = this.deps.clock.now();
         if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt));
@@ -116,8 +116,7 @@ export class GenerationService {
       if (signal.aborted || !stopped.aborted) throw error;
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
-    // The operator watches prompts, whether the client does or not.
-    const adapted = loaded.map(({ request }) => ({ ...request, adapters, returnProgress: true as const }));
+    const adapted = loaded.map(({ request }) => ({ ...request, adapters }));
     const events = generateAll(engine, splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys), signal);
     const readInputs = loaded.flatMap((one) => one.readInputs);
     return readInputs.length > 0 ? telling(events, readInputs) : events;

@@ -67,8 +67,8 @@ export interface RequestReport {
 export interface Work<Event> {
   /** Hands it to the engine. */
   readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
-  /** Sees each event before it goes on; sets the report's reason with the last. */
-  readonly observe: (event: Event, live: LiveRequest) => void;
+  /** Sees each event; false: it goes no further. Sets the report's reason with the last. */
+  readonly observe: (event: Event, live: LiveRequest) => void | false;
 }
 
 /** A request between admission and its end. */
@@ -173,7 +173,7 @@ export class RequestService {
         }
         if (event.type === "accepted") limits.accepted();
         else if (event.type !== "progress") limits.answered();
-        observe(event, live);
+        if (observe(event, live) === false) continue;
         yield event as Exclude<Event, { readonly type: "started" }>;
       }
       if (report.reason) return;

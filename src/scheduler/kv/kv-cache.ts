@@ -138,8 +138,7 @@ export class KvCache {
 
   /** Clears a running request's tokens from its computed ones on, which are fewer than before. */
   cut({ id, media, computed }: Sequence): void {
-    this.tree.trim(id, computed);
-    this.commands.push({ type: "trim", sequence: id, position: positionAt(media, computed), cells: computed });
+    this.clear(id, computed, positionAt(media, computed));
   }
 
   /** Reserves free cells for a chunk until it is done or abandoned. The caller has freed them. */
@@ -329,6 +328,11 @@ export class KvCache {
 
   private trim(id: number, length: number, position: number): void {
     this.evicted += this.tree.lengthOf(id) - length;
+    this.clear(id, length, position);
+  }
+
+  /** Keeps the first tokens of a sequence. */
+  private clear(id: number, length: number, position: number): void {
     this.tree.trim(id, length);
     this.commands.push({ type: "trim", sequence: id, position, cells: length });
   }

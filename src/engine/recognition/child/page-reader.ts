@@ -9,7 +9,8 @@ import type {
   SaliencyTask,
   TextTask,
 } from "../../../domain/recognition.ts";
-import type { Box, RecognizedWord } from "../../../recognition/bitmap.ts";
+import type { RecognizedWord } from "../../../recognition/bitmap.ts";
+import { scaled } from "../../../recognition/boxes.ts";
 import { linesOf } from "../../../recognition/lines.ts";
 import { contentOf, known, readable, type PageContent, type ReadablePage } from "../../../recognition/page.ts";
 import type { DocumentFile } from "../protocol.ts";
@@ -162,10 +163,3 @@ const turnOf = ({ toOriginal: [a, , , d] }: ReadablePage): number => Math.round(
 
 const confidenceOf = (words: readonly RecognizedWord[]): number =>
   words.reduce((sum, { confidence }) => sum + confidence, 0) / Math.max(1, words.length);
-
-const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
-  x: x * by,
-  y: y * by,
-  width: width * by,
-  height: height * by,
-});

@@ -5,7 +5,7 @@ import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
 import type { TextTask } from "../../../domain/recognition.ts";
 import type { Bitmap, Box, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { blocksOf } from "../../../recognition/blocks.ts";
-import { clipped } from "../../../recognition/boxes.ts";
+import { clipped, scaled } from "../../../recognition/boxes.ts";
 import { decodeSteps } from "../../../recognition/ctc.ts";
 import { withKatakana } from "../../../recognition/katakana.ts";
 import { scaling } from "../../../recognition/projection.ts";
@@ -172,10 +172,3 @@ async function run(net: InferenceSession, picture: Bitmap, input: NetInput): Pro
   if (!(found instanceof Float32Array)) throw new Error("this is no model of PP-OCR: it answers without numbers");
   return found;
 }
-
-const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
-  x: x * by,
-  y: y * by,
-  width: width * by,
-  height: height * by,
-});

@@ -18,7 +18,6 @@ export class ActiveRequest {
   private readonly maxPredictMs: number;
   private hasLineBreak = false;
   private readonly withLogprobs: boolean;
-  private readonly returnsProgress: boolean;
   private readonly promptTokens: number;
   private readonly acceptedAt: number;
   private readonly answer: Answer;
@@ -54,7 +53,6 @@ export class ActiveRequest {
     this.withLogprobs = request.topLogprobs !== undefined;
     this.promptTokens = tokens.length;
     this.acceptedAt = clock.now();
-    this.returnsProgress = request.returnProgress === true;
     if (request.promptLogprobs) {
       this.promptLogprobs = [...tokens].map((token) => ({ ...this.textOf(token, true), logprob: null, top: [] }));
     }
@@ -120,9 +118,9 @@ export class ActiveRequest {
     }
   }
 
-  /** How much of the prompt is in the cache, where that is wanted and has changed; `cached` of it was there before. */
+  /** How much of the prompt is in the cache, where that has changed; `cached` of it was there before. */
   progress(processed: number, cached: number, now: number): OutputEvent[] {
-    if (!this.returnsProgress || this.firstTokenAt !== undefined || processed === this.progressed) return [];
+    if (this.firstTokenAt !== undefined || processed === this.progressed) return [];
     this.progressed = processed;
     const total = this.promptTokens;
     return [{ type: "progress", total, cached, processed, ms: now - (this.startedAt ?? now) }];

@@ -11,6 +11,7 @@ import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
 import { refusalOf } from "../../process/refusal.ts";
+import { isSameClient } from "../../process/turns.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
 
 /** Samples of a stretch while others may come: what runs is not interrupted, and so they wait for no more than this. */
@@ -140,7 +141,7 @@ export class TranscriptionWorker {
    */
   private next(turn: "served" | "heard", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
     const claims = this.works.filter(can).map((work) => {
-      const own = this.works.filter((one) => one === work || isSameClient(one, work));
+      const own = this.works.filter((one) => one === work || isSameClient(one.job, work.job));
       const running = own.reduce((sum, one) => sum + one.running, 0);
       return { work, running, last: Math.max(...own.map((one) => one[turn])) };
     });
@@ -152,7 +153,7 @@ export class TranscriptionWorker {
 
   private lookForOthers(): void {
     const [first, ...others] = this.works;
-    if (first && others.some((other) => !isSameClient(first, other))) this.shared = this.turn;
+    if (first && others.some((other) => !isSameClient(first.job, other.job))) this.shared = this.turn;
   }
 
   private begin(work: RecordingWork): void {
@@ -265,6 +266,3 @@ export class TranscriptionWorker {
 }
 
 const isUtterance = ({ job }: RecordingWork): boolean => "sound" in job.work;
-
-const isSameClient = (one: RecordingWork, other: RecordingWork): boolean =>
-  one.job.client !== undefined && one.job.client === other.job.client;
