@@ -33,15 +33,15 @@ export function preparing(
   path: string,
   config: Config,
   log: Logger,
-): { readonly prepare?: () => Promise<void> | undefined } {
+): { readonly prepare?: (signal: AbortSignal) => Promise<void> | undefined } {
   const place = componentOf(path);
   if (!place || place.component.archive !== undefined) return {};
   const { component, parent } = place;
   let running: Promise<void> | undefined;
-  const prepare = () => {
+  const prepare = (signal: AbortSignal) => {
     if (running || isThere(component, parent)) return running;
     if (!config.fetchComponents) throw new SvcError("engine_unavailable", notHere(component));
-    running = fetchLogged(component, parent, config, log).finally(() => (running = undefined));
+    running = fetchLogged(component, parent, config, { log, signal }).finally(() => (running = undefined));
     return running;
   };
   return { prepare };
@@ -50,14 +50,25 @@ export function preparing(
 const notHere = ({ name, bytes }: Component): string =>
   `${USES[name]} is not part of svc-slim: \`svc pull ${componentOperand(name)}\` downloads it (${gigabytes(bytes)}), or --fetch-components when a request needs it.`;
 
-async function fetchLogged(component: Component, parent: string, config: Config, log: Logger): Promise<void> {
+interface Fetching {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+async function fetchLogged(
+  component: Component,
+  parent: string,
+  config: Config,
+  { log, signal }: Fetching,
+): Promise<void> {
   const { name: component_name, bytes } = component;
   log.info("downloading a component", { component: component_name, bytes });
   const note = (text: string) => log.warn(text, { component: component_name });
   try {
-    await fetchComponent(component, parent, config, { note, signal: new AbortController().signal });
+    await fetchComponent(component, parent, config, { note, signal });
     log.info("component downloaded", { component: component_name });
   } catch (error) {
+    signal.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
     log.error("component not downloaded", { component: component_name, reason });
     throw new SvcError(

@@ -6,7 +6,8 @@ import { SvcError } from "../domain/errors.ts";
 import type { ImageProgress } from "../domain/image.ts";
 import type { TranscriptionProgress } from "../domain/transcription.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
-import { createRuntime, stopEngines } from "./runtime.ts";
+import { closeServices } from "./open-server.ts";
+import { createRuntime } from "./runtime.ts";
 
 export interface Api {
   /**
@@ -55,9 +56,6 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
     // An answer that broke off.
     throw error instanceof SvcError ? new ExitError("failure", error.message) : error;
   } finally {
-    await stopEngines(runtime);
-    runtime.transcriptions.recordings.close();
-    runtime.recognition.documents.close();
-    runtime.images.close();
+    await closeServices(runtime);
   }
 }

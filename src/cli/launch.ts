@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { environmentOf, type Environment } from "../config/environment.ts";
-import { nearest } from "../config/nearest.ts";
-import { UsageError } from "../config/parse.ts";
+import { didYouMean, UsageError } from "../config/parse.ts";
 import { availableMemory } from "../engine/process/memory.ts";
 import { findProgram, runAttached } from "../engine/process/program.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { agents, type Agent } from "./agents.ts";
+import { gigabytes } from "./download-progress.ts";
 import { ExitError } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";
@@ -58,8 +58,7 @@ function agentOf(name: string): Agent {
   const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
   if (agent) return agent;
   const known = Object.keys(agents);
-  const meant = nearest(name, known);
-  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  const hint = didYouMean(name, [], known);
   throw new UsageError(`svc launch knows ${known.join(", ")}, not "${name.slice(0, 20)}".${hint}`);
 }
 
@@ -136,7 +135,7 @@ function suggestions(): string {
   const memory = availableMemory();
   const fitting = TOOL_MODELS.filter(({ bytes }) => bytes + BESIDE_WEIGHTS < memory);
   const shown = fitting.length > 0 ? fitting : TOOL_MODELS.slice(-1);
-  const list = shown.map(({ name, bytes }) => `svc pull ${name} (${(bytes / 1e9).toFixed(1)} GB)`).join(", ");
+  const list = shown.map(({ name, bytes }) => `svc pull ${name} (${gigabytes(bytes)})`).join(", ");
   return `Models that call tools${fitting.length > 0 ? " and fit the memory" : ""}: ${list}.`;
 }
 

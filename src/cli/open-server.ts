@@ -47,6 +47,11 @@ export async function lookForOthers({ upstreams }: Services, { port }: RunningSe
 /** Ends everything in order: requests, engines, what is kept while they run. */
 export async function closeServer(services: Services, server: RunningServer): Promise<void> {
   await server.stop();
+  await closeServices(services);
+}
+
+/** Ends the engines, and what is kept while they run, where nobody listens any more. */
+export async function closeServices(services: Services): Promise<void> {
   services.upstreams.stop();
   await stopEngines(services);
   services.transcriptions.recordings.close();
@@ -63,7 +68,7 @@ export async function whileServing<T>(config: Config, log: Logger, use: (port: n
   const services: Services = runtime ?? createGatewayServices(config, log);
   runtime?.engine.start();
   const server = await startListening(services).catch(async (error: unknown) => {
-    await stopEngines(services);
+    await closeServices(services);
     throw error;
   });
   try {

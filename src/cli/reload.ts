@@ -1,6 +1,6 @@
 // SIGHUP: the configuration is read again, and the upstreams become what it says now. Other options need a restart.
 
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { UsageError } from "../config/parse.ts";
 import type { Clock } from "../domain/clock.ts";
@@ -22,7 +22,8 @@ interface ReloadDeps {
 export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: ReloadDeps): void {
   // On Windows it comes with the end of the console alone, and does what it does by itself.
   if (process.platform === "win32") return;
-  const hadTerminal = hasTerminal();
+  // As nohup has it: before there is a handler.
+  const endsWithTerminal = hasTerminal() && !ignoresHangup();
   const reload = async () => {
     try {
       await reconfigureGateway(upstreams, reread(), clock);
@@ -35,7 +36,18 @@ export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: Reload
       log.error("the configuration cannot be reloaded", { why });
     }
   };
-  process.on("SIGHUP", () => (hadTerminal && !hasTerminal() ? hangUp() : void reload()));
+  process.on("SIGHUP", () => (endsWithTerminal && !hasTerminal() ? hangUp() : void reload()));
+}
+
+/** Whether whoever started the process had it ignore SIGHUP; only Linux says. */
+export function ignoresHangup(): boolean {
+  try {
+    const [, ignored = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+    // The first bit is signal 1's.
+    return (BigInt(`0x${ignored}`) & 1n) === 1n;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the process belongs to a terminal, which is gone when its window is closed. */

@@ -5,7 +5,8 @@ import { version } from "../config/version.ts";
 import { createApp } from "../http/app.ts";
 import { listen } from "../http/server.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { createRuntime, stopEngines } from "./runtime.ts";
+import { closeServer } from "./open-server.ts";
+import { createRuntime } from "./runtime.ts";
 
 const QUESTION = {
   messages: [{ role: "user", content: "What is the capital of France?" }],
@@ -52,8 +53,7 @@ export async function selfTest(given: Config): Promise<number> {
     if (failures === 0) for (const [name, work] of Object.entries(checks)) await check(name, work);
     return failures === 0 ? exitCodes.ok.code : exitCodes.failure.code;
   } finally {
-    await server.stop();
-    await stopEngines(runtime);
+    await closeServer(runtime, server);
   }
 }
 

@@ -8,7 +8,14 @@ import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { LiveLine } from "./live-line.ts";
 import { showLoading } from "./load-progress.ts";
-import { checkExposure, closeServer, lookForOthers, startListening, warnOfExposure } from "./open-server.ts";
+import {
+  checkExposure,
+  closeServer,
+  closeServices,
+  lookForOthers,
+  startListening,
+  warnOfExposure,
+} from "./open-server.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { reloadOnHangup } from "./reload.ts";
@@ -29,7 +36,7 @@ async function serveModel(config: Config, reread: () => Config): Promise<number>
   // there: a busy one is known at once, and early requests wait instead of being refused.
   engine.start();
   const server = await startListening(runtime).catch(async (error: unknown) => {
-    await engine.stop();
+    await closeServices(runtime);
     throw error;
   });
   const stopped = stopOnSignal(runtime, server, readyFile, reread);

@@ -39,7 +39,7 @@ export function update(config: Config, flags: Readonly<Record<string, unknown>>)
     config,
     onInterrupt: "This svc was not changed.",
     async work(progress, signal) {
-      const newest = await newestArchive(config, own, signal);
+      const newest = await newestArchive(config, own, progress, signal);
       if (Bun.semver.order(newest.version, version) <= 0) return `svc ${version} is the newest release.`;
       if (isCheck) return `svc ${newest.version} is there; this is ${version}. Install it: svc update`;
       await replace(executable, newest, config, progress, signal);
@@ -61,16 +61,20 @@ function expectOwn(executable: string): void {
   }
 }
 
-async function newestArchive(config: Config, { name, platform }: Build, signal: AbortSignal): Promise<Archive> {
+async function newestArchive(
+  config: Config,
+  { name, platform }: Build,
+  progress: DownloadProgress,
+  signal: AbortSignal,
+): Promise<Archive> {
   const url = addressed(newestFile(config, CHECKSUMS));
   const { userAgent } = hubSettings(processEnvironment());
-  const note = (text: string) => void process.stderr.write(`svc: ${text}\n`);
   const text = await retrying(
     async () => {
       const { response } = await get({ endpoint: url, userAgent }, url, { subject: CHECKSUMS, signal });
       return (await response.text()).slice(0, MOST_CHECKSUMS);
     },
-    { patience: defaultPatience, signal, note },
+    { patience: defaultPatience, signal, note: (text) => progress.note(text) },
   );
   const archive = archiveIn(text, name, platform);
   if (!archive) throw new PullError(`The newest release has no ${name} for ${platform}.`);

@@ -1,13 +1,14 @@
 // Where releases of svc are: a folder on the web as GitHub lays it out, `download/vVERSION/FILE` and `latest/download/FILE`.
 
+import { isLoopback } from "./host-name.ts";
 import { UsageError } from "./parse.ts";
 import { builtReleases, version } from "./version.ts";
 
 /** Without a slash at its end. Throws UsageError unless it is https, or http on this machine: checksums come from there. */
 export function toReleases(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
-  const isLoopback = url !== undefined && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback)) return given.replace(/\/+$/, "");
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname)))
+    return given.replace(/\/+$/, "");
   throw new UsageError("--releases must be an https URL, or an http URL on this machine.");
 }
 

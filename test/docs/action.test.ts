@@ -56,7 +56,7 @@ async function run(inputs: Readonly<Record<string, string>>) {
 }
 
 test("the steps that follow find a server that answers", async () => {
-  const { code, outputs, variables } = await run({ port: "0", options: "--ctx 1024 --threads 1" });
+  const { code, outputs, variables } = await run({ port: "0", options: "--threads 1\n--ctx 1024\n" });
   expect(code).toBe(0);
   expect(Object.keys(outputs).toSorted()).toEqual(Object.keys(action.outputs).toSorted());
   expect(variables["OPENAI_BASE_URL"]).toBe(`${outputs["url"]}/v1`);

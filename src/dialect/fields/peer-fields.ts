@@ -65,20 +65,18 @@ export function decodeForeign(body: unknown, known: Unsupported): Pick<GenerateR
   return foreign.length > 0 ? { foreign: Object.fromEntries(foreign) } : {};
 }
 
+/** llama.cpp's that are served nowhere. */
+const LLAMA_NOWHERE: Unsupported = { post_sampling_probs: unless(false), sse_ping_interval: always };
+
 /** llama.cpp's, of all its routes that generate. */
-export const LLAMA_UNSUPPORTED: Unsupported = {
-  ...FOREIGN_LLAMA,
-  post_sampling_probs: unless(false),
-  sse_ping_interval: always,
-};
+export const LLAMA_UNSUPPORTED: Unsupported = { ...FOREIGN_LLAMA, ...LLAMA_NOWHERE };
 
 /** llama.cpp's of its own routes, where the server drops older tokens of a full context. */
 export const LLAMA_SHIFT_UNSUPPORTED: Unsupported = { ...LLAMA_UNSUPPORTED, n_keep: () => false };
 
 /** llama.cpp's where the answer has the form of another API. */
 const LLAMA_FORM: Unsupported = {
-  post_sampling_probs: unless(false),
-  sse_ping_interval: always,
+  ...LLAMA_NOWHERE,
   return_tokens: unless(false),
   timings_per_token: unless(false),
   return_progress: unless(false),

@@ -19,7 +19,7 @@ export interface LazyEngineOptions<Options, Model> {
   /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
   readonly mostUnread?: number;
   /** See SupervisorOptions. */
-  readonly prepare?: () => Promise<void> | undefined;
+  readonly prepare?: (signal: AbortSignal) => Promise<void> | undefined;
   /** Processes that may work beside each other; default 1. */
   readonly processes?: number;
 }

@@ -65,11 +65,11 @@ export async function runAttached(command: readonly string[], env: Readonly<Reco
   const terminate = () => child.kill("SIGTERM");
   // An interrupt at the terminal reaches both: what it means is the program's to say.
   const ignore = () => {};
-  process.on("SIGTERM", terminate).on("SIGINT", ignore);
+  process.on("SIGTERM", terminate).on("SIGHUP", terminate).on("SIGINT", ignore);
   try {
     return await child.exited;
   } finally {
-    process.off("SIGTERM", terminate).off("SIGINT", ignore);
+    process.off("SIGTERM", terminate).off("SIGHUP", terminate).off("SIGINT", ignore);
   }
 }
 

@@ -30,9 +30,9 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly load: () => Options;
   /**
    * Brings what is to be loaded, before a process is started; undefined: it is there. Where it throws or rejects, with an SvcError,
-   * requests are refused with that.
+   * requests are refused with that. `signal`: the engine is stopped.
    */
-  readonly prepare?: () => Promise<void> | undefined;
+  readonly prepare?: (signal: AbortSignal) => Promise<void> | undefined;
   readonly launch: Launch;
   /** `eager`: `start()` loads the model, which stays · `lazy`: the first request does, and it leaves when it is idle. */
   readonly start: "eager" | "lazy";

@@ -53,6 +53,8 @@ export class Supervisor<
   private readonly restart: RestartPolicy;
   private readonly jobs: PendingJobs<Job, Event>;
   private readonly loaded = Promise.withResolvers<void>();
+  /** Ends what is brought for it. */
+  private readonly stopping = new AbortController();
 
   constructor(private readonly options: SupervisorOptions<Options, Ready, Event, Report>) {
     this.state = options.start === "eager" ? "starting" : "unloaded";
@@ -137,6 +139,7 @@ export class Supervisor<
   /** Refuses jobs from now on and ends the process; resolves when it is gone. */
   async stop(): Promise<void> {
     this.state = "draining";
+    this.stopping.abort();
     this.restart.cancel();
     this.jobs.failAll(new SvcError("shutting_down", "The server is shutting down."));
     clearTimeout(this.idle);
@@ -234,7 +237,7 @@ export class Supervisor<
     const { launch, model, needBytes = 0, prepare } = this.options;
     const claim = () => launch.memory.claim(this, needBytes, model);
     // A download would hold on to memory that others could use meanwhile.
-    const brought = prepare?.();
+    const brought = prepare?.(this.stopping.signal);
     return brought ? brought.then(claim) : claim();
   }
 

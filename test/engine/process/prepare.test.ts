@@ -36,12 +36,19 @@ test("refuses its jobs with what is wrong with that, and is tried again with the
   expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
 });
 
-test("that is stopped meanwhile starts no process", async () => {
+test("that is stopped meanwhile starts no process, and ends what is brought for it", async () => {
   const brought = Promise.withResolvers<void>();
   const before = childrenOf(process.pid).length;
-  const counter = start({ prepare: () => brought.promise });
+  let signal: AbortSignal | undefined;
+  const counter = start({
+    prepare(ends) {
+      signal = ends;
+      return brought.promise;
+    },
+  });
   const refused = failure(count(counter, { to: 1 }));
   await counter.stop();
+  expect(signal?.aborted).toBe(true);
   brought.resolve();
   expect(await refused).toBe("shutting_down");
   await Bun.sleep(20);
