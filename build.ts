@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildBinary, platformOf } from "./packaging/binary.ts";
+import { buildBinary, platformOf, writePages } from "./packaging/binary.ts";
 import { BINARIES, packComponents, placeArchives } from "./packaging/components.ts";
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildAudio } from "./vendor/audio.ts";
@@ -115,7 +115,8 @@ async function main(): Promise<void> {
       images: [...drawingModel(), ...native.filter((path) => isImageLibrary(path) || isCppRuntime(path))],
     };
     const components = await packComponents(files);
-    for (const name of EXECUTABLES[target]) await buildBinary(name, components, platformOf(flavour));
+    const pages = await step("bundled the pages", writePages);
+    for (const name of EXECUTABLES[target]) await buildBinary(name, components, pages, platformOf(flavour));
     if (target !== "all") placeArchives(components);
     if (target === "package") {
       const { packagePlatform } = await import("./packaging/package.ts");

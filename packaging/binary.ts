@@ -18,8 +18,12 @@ export const platformOf = (flavour: Flavour): string =>
 /**
  * Compiles `dist/NAME`. The environment variable SVC_RELEASES says where it is going to be released. Throws BuildError.
  */
-export async function buildBinary(name: BinaryName, components: readonly Packed[], platform: string): Promise<void> {
-  const pages = await writePages();
+export async function buildBinary(
+  name: BinaryName,
+  components: readonly Packed[],
+  pages: readonly WrittenPage[],
+  platform: string,
+): Promise<void> {
   const executable = join(root, "dist", name);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
   const outfile = `${executable}.part-${process.pid}`;
@@ -48,14 +52,14 @@ export async function buildBinary(name: BinaryName, components: readonly Packed[
 }
 
 /** A file of the pages. */
-interface WrittenPage {
+export interface WrittenPage {
   readonly name: string;
   readonly path: string;
   readonly type: string;
 }
 
 /** Bundles the web pages into files. */
-async function writePages(): Promise<WrittenPage[]> {
+export async function writePages(): Promise<WrittenPage[]> {
   const folder = join(root, "vendor/.build/pages");
   rmSync(folder, { recursive: true, force: true });
   const pages = [...(await bundlePages())].map(([name, { type, body }]) => {

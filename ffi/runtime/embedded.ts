@@ -29,5 +29,5 @@ export interface EmbeddedFile {
   readonly crc32: number;
 }
 
-/** What the build made; it leaves out components whose files could not be had. */
+/** What the build made; a component whose files could not be had is empty. */
 export const embedded: readonly Component[] | undefined = undefined;

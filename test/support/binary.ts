@@ -1,9 +1,10 @@
 // The compiled binary as on a machine that has nothing else: an empty folder, no environment, a cache of its own.
 
-import { copyFileSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { place } from "../../vendor/media.ts";
 
 const DIST = join(import.meta.dir, "../../dist");
 export const BINARY = join(DIST, "svc");
@@ -58,13 +59,9 @@ export async function withSandbox(test: (sandbox: Sandbox) => Promise<void>): Pr
 
 /** The binary under a path of its own in this folder. */
 export function binaryIn(folder: string): string {
-  const place = join(folder, "svc");
-  try {
-    linkSync(BINARY, place);
-  } catch {
-    copyFileSync(BINARY, place); // another file system
-  }
-  return place;
+  const path = join(folder, "svc");
+  place(BINARY, path);
+  return path;
 }
 
 /** Runs a command to its end. */

@@ -44,15 +44,10 @@ export interface Tools {
   readonly now: () => number;
 }
 
-/** What a painting is of, once it is known. */
-interface Canvas {
-  readonly drawn: ImageSize;
-  readonly delivered: ImageSize;
-  readonly pictures: readonly Picture[];
-}
-
 export class Painting {
-  private canvas: Canvas | undefined;
+  private readonly sizes: ReturnType<typeof sizesOf>;
+  /** What it is made from, once it was begun. */
+  private pictures: readonly Picture[] | undefined;
   private step = 0;
   /** Share of its steps. */
   private done = 0;
@@ -62,12 +57,14 @@ export class Painting {
     readonly request: Request,
     private readonly tools: Tools,
     private readonly told: Told,
-  ) {}
+  ) {
+    this.sizes = sizesOf(request.plan, tools.painter, request.sources?.image);
+  }
 
   /** What there is still to compute, in pixels of steps: for comparing. */
   get left(): number {
-    const { plan, sources } = this.request;
-    const { drawn } = this.canvas ?? sizesOf(plan, this.tools.painter, sources?.image);
+    const { plan } = this.request;
+    const { drawn } = this.sizes;
     const passes = plan.guidance > 1 ? 2 : 1;
     return (1 - this.done) * plan.steps * passes * drawn.width * drawn.height;
   }
@@ -79,16 +76,18 @@ export class Painting {
   async draw(isOver: () => boolean): Promise<Painted | undefined> {
     const { library, threads, traits } = this.tools;
     const { key } = this.request;
-    if (this.canvas) library.resume(key, threads());
-    else this.canvas = await this.begin();
-    const isDone = await this.follow(this.canvas, isOver);
-    return isDone ? painted(this.canvas, library.take(key), traits.scale) : undefined;
+    if (this.pictures) library.resume(key, threads());
+    else this.pictures = await this.begin();
+    if (!(await this.follow(isOver))) return undefined;
+    const { drawn, delivered } = this.sizes;
+    const made = { width: drawn.width * traits.scale, height: drawn.height * traits.scale };
+    return { pixels: { ...made, rgb: withKept(this.pictures, library.take(key)) }, size: delivered };
   }
 
-  private async begin(): Promise<Canvas> {
+  private async begin(): Promise<readonly Picture[]> {
     const { plan, work, key, sources } = this.request;
-    const { library, traits, painter, threads } = this.tools;
-    const { drawn, delivered } = sizesOf(plan, painter, sources?.image);
+    const { library, traits, threads } = this.tools;
+    const { drawn } = this.sizes;
     const pictures = sources ? await picturesOf(sources, plan, drawn) : [];
     library.start({
       owner: key,
@@ -107,11 +106,11 @@ export class Painting {
       adapters: plan.adapters,
       pictures,
     });
-    return { drawn, delivered, pictures };
+    return pictures;
   }
 
   /** Resolves with true when the image is done, with false when it has paused. */
-  private async follow({ delivered }: Canvas, isOver: () => boolean): Promise<boolean> {
+  private async follow(isOver: () => boolean): Promise<boolean> {
     const { library } = this.tools;
     const { key } = this.request;
     for (let pauses = false; ;) {
@@ -126,7 +125,7 @@ export class Painting {
       if (now && now.previews > this.shown) {
         this.shown = now.previews;
         const { width, height } = now;
-        this.told.preview(this.shown - 1, { width, height, rgb: library.preview(key) }, delivered);
+        this.told.preview(this.shown - 1, { width, height, rgb: library.preview(key) }, this.sizes.delivered);
       }
       while (now && this.step < now.step) this.told.step(++this.step, now.steps);
       // Tiles of an image that is made larger are told as steps, and how many there are is known once the first is done.
@@ -141,12 +140,11 @@ export class Painting {
   }
 }
 
-function painted({ drawn, delivered, pictures }: Canvas, rgb: Uint8Array, scale: number): Painted {
+/** What was drawn, with the pixels that a mask keeps. */
+function withKept(pictures: readonly Picture[], rgb: Uint8Array): Uint8Array {
   const mask = pictures.find(({ use }) => use === "mask");
   const image = pictures.find(({ use }) => use === "image");
-  const whole = mask && image ? composed(rgb, image.pixels, mask.pixels) : rgb;
-  const made = { width: drawn.width * scale, height: drawn.height * scale };
-  return { pixels: { ...made, rgb: whole }, size: delivered };
+  return mask && image ? composed(rgb, image.pixels, mask.pixels) : rgb;
 }
 
 async function picturesOf({ image, references, mask }: Sources, plan: Plan, size: ImageSize): Promise<Picture[]> {

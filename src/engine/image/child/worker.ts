@@ -19,7 +19,6 @@ const TURN = { least: 1000, most: 4000 };
 interface QueuedImage extends PictureJob {
   readonly key: JobKey;
   readonly painting: Painting;
-  readonly plan: Plan;
   /** Resolves when all is told that was to be told so far. */
   readonly told: () => Promise<void>;
   isStarted: boolean;
@@ -106,7 +105,7 @@ export class ImageWorker {
 
   private queued(job: PictureJob, request: Request): QueuedImage {
     const { image } = job;
-    const { key, work, plan } = request;
+    const { key, work } = request;
     const tell = (event: PictureEvent) =>
       this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
     // A file takes a while to write, and what is told must stay in order.
@@ -124,7 +123,7 @@ export class ImageWorker {
           tell({ type: "preview", image, index, data, size });
         }),
     });
-    return { ...job, key, plan, painting, told: () => told, isStarted: false };
+    return { ...job, key, painting, told: () => told, isStarted: false };
   }
 
   private async prepare(key: JobKey, { work, request }: PictureJob): Promise<Request> {
@@ -162,7 +161,7 @@ async function finished(job: QueuedImage, { pixels, size }: Painted, model: stri
   const { image, work } = job;
   const { encoding, seed } = work;
   await job.told();
-  const data = await encoded(pixels, size, encoding, howOf(work, job.plan, pixels, model));
+  const data = await encoded(pixels, size, encoding, howOf(work, job.painting.request.plan, pixels, model));
   return { type: "image", image, data, size, seed };
 }
 

@@ -48,7 +48,7 @@ export class Watch {
   ) {}
 
   /** A job's work begins, which may take so long. */
-  begin(key: JobKey, limitMs: number = LONGEST_PAGE_MS.tesseract): void {
+  begin(key: JobKey, limitMs: number): void {
     this.current = key;
     this.limitMs = limitMs;
     this.isStopped = false;
