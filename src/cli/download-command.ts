@@ -8,7 +8,7 @@ import { progressOutput } from "./terminal.ts";
 
 export interface DownloadCommand {
   readonly config: Pick<Config, "logFormat" | "logLevel">;
-  /** What a person is told after an interruption, behind "Interrupted. ". */
+  /** What is printed after an interruption, behind "Interrupted. ". */
   readonly onInterrupt: string;
   /** Downloads, and returns the sentence to print; the signal is aborted by SIGINT and SIGTERM. */
   readonly work: (progress: DownloadProgress, signal: AbortSignal) => Promise<string>;

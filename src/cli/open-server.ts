@@ -38,7 +38,7 @@ export async function startListening(services: Services): Promise<RunningServer>
   }
 }
 
-/** Resolves when other servers have told of their models, or had their time to. */
+/** Resolves when upstreams have listed their models, or had their time to. */
 export async function lookForOthers({ upstreams }: Services, { port }: RunningServer): Promise<void> {
   upstreams.exclude(port);
   await upstreams.start();

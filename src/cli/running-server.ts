@@ -7,7 +7,7 @@ import { ExitError } from "./exit-codes.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** Where a server listens, and how it is asked. */
+/** Where a server listens, and how requests reach it. */
 export type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
 
 /** Its address, as this machine reaches it. */
@@ -25,7 +25,7 @@ export function askServer(config: Where, path: string, body?: object): Promise<R
   return fetch(serverUrl(config) + path, { ...sent, headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
-/** A list of the server, with what else is told with it. Throws ExitError when there is none. */
+/** A list of the server, with its other fields. Throws ExitError when there is none. */
 export async function fetchList<Entry>(config: Where, path: string): Promise<{ readonly data: readonly Entry[] }> {
   const url = serverUrl(config);
   try {

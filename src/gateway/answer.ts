@@ -160,12 +160,12 @@ export class RemoteAnswer {
     yield { type: "tool_arguments", index, text: json };
   }
 
-  /** Begins the held call, whose arguments begin like this. Throws UpstreamFailure when it is not what was asked for. */
+  /** Begins the held call, whose arguments begin like this. Throws UpstreamFailure when the client did not allow it. */
   private *release(json: string): Generator<OutputEvent, void, void> {
     const { held } = this;
     if (!held) return;
     this.held = undefined;
-    if (this.options.callable?.has(held.name) === false) throw wrongCall("called another tool than it was told to");
+    if (this.options.callable?.has(held.name) === false) throw wrongCall("called another tool than the requested one");
     if (!json.trimStart().startsWith("{")) throw wrongCall("called a tool with arguments that are no JSON object");
     yield { type: "tool_call", ...held };
   }

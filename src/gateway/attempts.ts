@@ -27,7 +27,7 @@ export interface Routed {
   readonly model: string;
   /** Requests with the same key go to the same replica while it has room. */
   readonly key: number;
-  /** What a replica cannot be told; undefined: all of the request can. */
+  /** Why a replica cannot take the request; undefined: it can. */
   readonly refusalOf?: (replica: Replica) => SvcError | undefined;
 }
 
@@ -47,7 +47,7 @@ export class Attempts {
     private readonly upstream: Upstream,
     private readonly routed: Routed,
   ) {
-    // Replicas of other kinds may take what one cannot be told.
+    // Replicas of other kinds may take what one cannot.
     for (const replica of upstream.having(routed.model)) {
       const refusal = routed.refusalOf?.(replica);
       if (refusal) this.leaveOut(replica, new UpstreamFailure(refusal, "elsewhere", false));

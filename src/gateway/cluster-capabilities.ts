@@ -10,7 +10,7 @@ const ALWAYS = [...CHAT, "penalties", "structured_output", "grammar"];
 
 /**
  * Gives a model with what its server shows of it; undefined when that does not answer in time. Costs it a token a model; what is
- * about the server is asked once for all of its models.
+ * about the server is queried once for all of its models.
  */
 export function askCapabilities(
   client: ServerClient,

@@ -25,7 +25,7 @@ export interface RaceOptions {
   readonly attempts: Attempts;
   /** Asks the attempt's replica, and ends the attempt; `signal` ends both. */
   readonly ask: (attempt: Attempt, signal: AbortSignal) => Events;
-  /** Milliseconds of silence after which a second replica is asked as well; undefined: never. */
+  /** Milliseconds of silence after which a second replica gets the request as well; undefined: never. */
   readonly hedgeAfterMs: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Winner {
 
 /**
  * Asks the attempt's replica, and later perhaps a second one. Yields what comes before an answer, and returns the answer of the
- * one that speaks first; undefined when all that was asked has failed, which `attempts` know. Throws what ends the request.
+ * one that speaks first; undefined when all attempts have failed, which `attempts` know. Throws what ends the request.
  */
 export async function* race(
   first: Attempt,

@@ -103,7 +103,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
-  /** Asks one replica after another until an answer begins. Throws what is told when none does. */
+  /** Sends to one replica after another until an answer begins. Throws the most useful failure when none does. */
   private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, Winner, void> {
     const { model } = this.names;
     const translation = new Translation(request, model);
@@ -185,7 +185,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   }
 }
 
-/** What is told of an answer of which something went out. */
+/** The error of an answer of which something went out. */
 const brokenOff = ({ sick, error }: UpstreamFailure): SvcError =>
   sick === false
     ? error

@@ -112,7 +112,7 @@ export class Replica {
     };
   }
 
-  /** Whether it is the server at this address, asked in the same way. */
+  /** Whether it is the server at this address, with the same key and proxy. */
   isAt({ url, key, proxy }: ServerAddress): boolean {
     const own = this.client.address;
     return own.url === url && own.key === key && own.proxy === proxy;
@@ -126,7 +126,7 @@ export class Replica {
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
   }
 
-  /** Looks whether it is still there, when nothing has shown that lately; its models are asked for more rarely. */
+  /** Looks whether it is still there, when nothing has shown that lately; its models are listed more rarely. */
   async probe(): Promise<void> {
     const now = this.clock.now();
     const shownAt = Math.max(this.client.heardAt, this.refreshedAt, this.probedAt);
@@ -189,7 +189,7 @@ export class Replica {
     }
   }
 
-  /** The models with what is known of each beyond the list: it is asked once for each, and again when it was down. */
+  /** The models with what is known of each beyond the list: one query for each, and again when it was down. */
   private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<RemoteModel[]> {
     const ask = asks[kind];
     if (!ask) return Promise.resolve([...models]);
@@ -213,7 +213,7 @@ interface Ask {
   readonly about: (client: ServerClient, timeoutMs: number) => (model: RemoteModel) => Promise<RemoteModel | undefined>;
 }
 
-/** Its list tells another time of creation whenever it is asked. */
+/** Its list has another time of creation each time. */
 const cluster: Ask = { keyOf: ({ id }) => id, about: askCapabilities };
 /** Kinds of servers that tell of each model alone. */
 const asks: Partial<Record<ServerKind, Ask>> = {

@@ -1,4 +1,4 @@
-// The servers that svc knows to talk to, and what of a request each can be told: the one table of it. test/parity/UPSTREAMS.md
+// The servers that svc knows to talk to, and which fields of a request each takes: the one table of it. test/parity/UPSTREAMS.md
 // shows what becomes of every field.
 
 import type { Sampling } from "../domain/generate.ts";
@@ -31,7 +31,7 @@ export interface ServerTraits {
   readonly continueFields?: Readonly<Record<string, unknown>>;
   /** It begins its part with what the request had begun. */
   readonly repeatsBeginning?: true;
-  /** Ends its prompt behind the last message where it is told to. */
+  /** Ends its prompt behind the last message where the request wants that. */
   readonly generationPrompt?: true;
   /** The name of a limit of reasoning in tokens. */
   readonly reasoningBudget?: string;

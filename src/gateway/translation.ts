@@ -16,14 +16,14 @@ export class Translation {
     private readonly model: string,
   ) {}
 
-  /** What the replica is sent. Throws SvcError about what it cannot be told. */
+  /** What the replica is sent. Throws SvcError about what it cannot take. */
   for(replica: Replica): UpstreamCall {
     const translated = this.translated(replica);
     if (translated instanceof SvcError) throw translated;
     return translated;
   }
 
-  /** What the replica cannot be told. */
+  /** What the replica cannot take. */
   readonly refusalOf = (replica: Replica): SvcError | undefined => {
     const translated = this.translated(replica);
     return translated instanceof SvcError ? translated : undefined;

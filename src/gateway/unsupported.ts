@@ -12,7 +12,7 @@ export function cannotCarry(param: string, kind: ServerKind): SvcError {
   });
 }
 
-/** A translation, or what it throws about a request that the server cannot be told. Throws everything else. */
+/** A translation, or what it throws about a request that the server cannot take. Throws everything else. */
 export function orRefusal<T>(translate: () => T): T | SvcError {
   try {
     return translate();

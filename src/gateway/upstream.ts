@@ -115,7 +115,7 @@ export class Upstream {
 
   /**
    * The replica for a request with this beginning: the key's own unless it has too much to do, then the one with the least.
-   * Slow ones are asked when no other is left, sick ones then only when their pause is over, and draining ones never.
+   * Slow ones are chosen when no other is left, sick ones then only when their pause is over, and draining ones never.
    * Undefined when there is none to ask now.
    */
   choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
@@ -134,7 +134,7 @@ export class Upstream {
   }
 
   /**
-   * Milliseconds without a first token from the replica after which another is asked as well: what 99 of 100 of its last
+   * Milliseconds without a first token from the replica after which another gets the request as well: what 99 of 100 of its last
    * requests took. Undefined: never, as so many were hedged already that more would be load, not luck.
    */
   hedgeAfterMs({ stats }: Replica): number | undefined {

@@ -17,9 +17,9 @@ export interface ReleaseFile {
 export interface FetchOptions {
   readonly userAgent: string;
   readonly signal: AbortSignal;
-  /** Told how many bytes are there, often. */
+  /** Called often with the bytes that are there. */
   readonly progress?: (received: number) => void;
-  /** Told what a person would want to know: lost connections, waits. */
+  /** Called with what a person would want to know: lost connections, waits. */
   readonly note: (text: string) => void;
   readonly patience?: Patience;
 }

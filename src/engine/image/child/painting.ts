@@ -1,4 +1,4 @@
-// An image on its way through the library: from a plan and its sources to pixels, told on the way, in one go or in several.
+// An image on its way through the library: from a plan and its sources to pixels, with reports on the way, in one go or in several.
 
 import { ImageError, type ImageLibrary, type ImageTraits, type Picture } from "../../../../ffi/image/api.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
@@ -128,7 +128,7 @@ export class Painting {
         this.told.preview(this.shown - 1, { width, height, rgb: library.preview(key) }, this.sizes.delivered);
       }
       while (now && this.step < now.step) this.told.step(++this.step, now.steps);
-      // Tiles of an image that is made larger are told as steps, and how many there are is known once the first is done.
+      // Tiles of an image that is made larger are reported as steps, and how many there are is known once the first is done.
       if (now && now.steps > 0) this.done = now.step / now.steps;
       if (state !== "drawing") return state === "done";
       if (!pauses && isOver()) {

@@ -19,7 +19,7 @@ const TURN = { least: 1000, most: 4000 };
 interface QueuedImage extends PictureJob {
   readonly key: JobKey;
   readonly painting: Painting;
-  /** Resolves when all is told that was to be told so far. */
+  /** Resolves when all reports so far were sent. */
   readonly told: () => Promise<void>;
   isStarted: boolean;
 }
