@@ -1,13 +1,14 @@
 // Ollama's API for vectors: POST /api/embed, and /api/embeddings, which is its older form.
 
-import { opt, t, type Static } from "./schema.ts";
+import { keepAlive } from "./ollama.ts";
+import { JsonObject, opt, t, type Static } from "./schema.ts";
 
 const MOST_INPUTS = 2048;
 const Text = t.String({ minLength: 1 });
 const common = {
   model: opt(t.String({ description: "An embedding model of the list of models; default: the first of them." })),
-  options: opt(t.Unknown()),
-  keep_alive: opt(t.Unknown()),
+  options: opt(JsonObject),
+  keep_alive: keepAlive,
 };
 
 export const OllamaEmbedRequest = t.Object({

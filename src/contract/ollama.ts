@@ -47,6 +47,11 @@ export const OllamaOptions = t.Object({
   stop,
 });
 
+/** Idle models are unloaded by the server's own option. */
+export const keepAlive = opt(
+  t.Union([t.Number(), t.String()], { description: "Has no effect, but that 0 without a prompt answers `unload`." }),
+);
+
 const common = {
   model: modelName,
   format: opt(t.Union([t.String({ description: '"json", or empty.' }), JsonObject])),
@@ -55,7 +60,7 @@ const common = {
   think: opt(t.Union([t.Boolean(), oneOf("low", "medium", "high", "max")])),
   logprobs: opt(t.Boolean()),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  keep_alive: opt(t.Unknown()),
+  keep_alive: keepAlive,
 };
 
 export const OllamaChatRequest = t.Object({

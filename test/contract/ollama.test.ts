@@ -175,6 +175,15 @@ describe("generate", () => {
     expect(await reason("/api/chat", { messages: [], keep_alive: "5m" })).toBe("load");
   });
 
+  test("keep_alive is a number or text, whatever methods an object brings", async () => {
+    const post = (path: string, body: object) => serve().post(path, { ...body, keep_alive: { toString: 1 } });
+    for (const [path, body] of Object.entries({ "/api/chat": {}, "/api/generate": {}, "/api/embed": { input: "a" } })) {
+      const response = await post(path, body);
+      expect([path, response.status]).toEqual([path, 400]);
+      expect((await json(response)).error).toContain("'keep_alive' must be a number or a string; got an object");
+    }
+  });
+
   test("images need the template", async () => {
     const response = await serve().post("/api/generate", { prompt: "hi", raw: true, images: ["AAAA"] });
     expect([response.status, (await json(response)).error]).toEqual([400, expect.stringContaining("'images'")]);

@@ -87,7 +87,7 @@ const withoutTemplate = (param: string, why: string): SvcError =>
   new SvcError("unsupported_parameter", `'${param}' needs the chat template, which ${why}.`, { param });
 
 /** Zero, also as text with a unit. */
-const unloads = (keepAlive: unknown): boolean => keepAlive === 0 || /^0+[a-z]*$/.test(String(keepAlive));
+const unloads = (keepAlive: OllamaChatRequest["keep_alive"]): boolean => /^0+[a-z]*$/.test(String(keepAlive));
 
 function common(
   asked: Common,
