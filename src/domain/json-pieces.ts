@@ -8,8 +8,8 @@ const WINDOW = 8 * 1024;
 
 /** A text up to this size is parsed at once. */
 const SMALL_BYTES = 64 * 1024;
-/** Bytes of a larger one that are parsed in one turn of the event loop: a millisecond's work. */
-const PIECE_BYTES = 256 * 1024;
+/** Bytes of a larger one that are parsed in one turn of the event loop: two milliseconds of work at most, of escapes. */
+const PIECE_BYTES = 32 * 1024;
 
 /**
  * Parses one JSON text that is within its bounds; of a large one a piece each time that `turn` resolves. The chunks are given
