@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +26,12 @@ export interface Extracted {
 }
 
 const TEMPORARY = ".lib-";
+/** A component's folder or archive: exact, because the cache folder may be any that somebody names. */
+const COMPONENT = /^lib-[0-9a-f]{16}(\.zst)?$/;
 const STALE_MS = 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+/** Another version's folder that was not used for so long is removed. */
+const UNUSED_MS = 30 * DAY_MS;
 
 type Extractable = Packed & Pick<Component, "archive">;
 
@@ -64,10 +70,29 @@ export function extractInto(component: Extractable, parent: string): string {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   if (!keepsOurs(statSync(parent))) throw new Error("other users can change it");
   const directory = folderOf(component, parent);
-  if (isSound(component, directory)) return directory;
+  if (isSound(component, directory)) {
+    touch(directory);
+    return directory;
+  }
   write(component, parent, directory);
   if (!isSound(component, directory)) throw new Error("what is written there does not stay as it is");
   return directory;
+}
+
+/** Removes what other versions of this program, which has these components, unpacked in `parent` and did not use for a month. */
+export function removeUnused(components: readonly Packed[], parent: string): void {
+  const ours = components.flatMap((component) => [folderOf(component, parent), downloadOf(component, parent)]);
+  removeOlder(parent, UNUSED_MS, (name) => COMPONENT.test(name) && !ours.includes(join(parent, name)));
+}
+
+/** Notes that the folder is in use, once a day. */
+function touch(directory: string): void {
+  const now = new Date();
+  try {
+    if (now.getTime() - statSync(directory).mtimeMs > DAY_MS) utimesSync(directory, now, now);
+  } catch {
+    // Where nothing can be written, nothing is removed either.
+  }
 }
 
 /**
@@ -92,7 +117,8 @@ function write(component: Extractable, parent: string, directory: string): void 
   const downloaded = downloadOf(component, parent);
   const { archive = downloaded, files } = component;
   if (forbidsPrograms(parent)) throw new Error("mounted noexec");
-  removeLeftovers(parent);
+  // What processes that were killed while writing left behind.
+  removeOlder(parent, STALE_MS, (name) => name.startsWith(TEMPORARY));
   const temporary = mkdtempSync(join(parent, TEMPORARY));
   try {
     const content = Bun.zstdDecompressSync(readFileSync(archive));
@@ -127,13 +153,12 @@ function moveInto(component: Packed, temporary: string, directory: string): void
   }
 }
 
-/** What processes that were killed while writing left behind. */
-function removeLeftovers(parent: string): void {
-  for (const name of readdirSync(parent)) {
-    if (!name.startsWith(TEMPORARY)) continue;
+/** What is ours in `parent`, has such a name and was not written to or used for so long. */
+function removeOlder(parent: string, ms: number, matches: (name: string) => boolean): void {
+  for (const name of readdirSync(parent).filter(matches)) {
     const path = join(parent, name);
-    const age = Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > STALE_MS) rmSync(path, { recursive: true, force: true });
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found && isOurs(found) && Date.now() - found.mtimeMs > ms) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -5,6 +5,7 @@ import { dlopen, type FFIFunction } from "bun:ffi";
 import { join } from "node:path";
 import { enums, symbols } from "../common/symbols.ts";
 import type { NativeError, NativeFailure } from "./native-error.ts";
+import { fileName, unpacked } from "./native-files.ts";
 
 type Table = Readonly<Record<string, FFIFunction>>;
 export type Native<Symbols extends Table> = ReturnType<typeof dlopen<Symbols>>["symbols"];
@@ -34,9 +35,6 @@ export interface LogLine {
 
 const TEXT_BYTES = 64 * 1024;
 
-/** Name of a library's file. */
-export const fileName = (name: string): string => `libsvc_${name}.${process.platform === "darwin" ? "dylib" : "so"}`;
-
 /** The functions of a library. Throws an Error with the system's reason when it or one of them is missing. */
 export function openSymbols<Symbols extends Table>(path: string, table: Symbols): Native<Symbols> {
   return dlopen(path, table).symbols;
@@ -52,7 +50,7 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
 
   /**
    * Opens the library in `directory`. Once a process. Throws the shim's error naming the path when it is missing, incomplete
-   * or of another version.
+   * or of another version; one that this program has packed is put back first.
    */
   protected constructor(
     directory: string,
@@ -60,7 +58,8 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
   ) {
     const path = join(directory, fileName(shim.name));
     try {
-      this.common = openSymbols(path, symbols);
+      // Somebody may have emptied the cache folder since the server began.
+      this.common = openSymbols(unpacked(path), symbols);
       this.native = openSymbols(path, shim.symbols);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

@@ -4,8 +4,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { embedded, type Component, type ComponentName } from "./embedded.ts";
-import { extract, extractInto, folderOf } from "./extract.ts";
-import { fileName } from "./library.ts";
+import { extract, extractInto, folderOf, removeUnused } from "./extract.ts";
 
 /** `libraries` and `embeddedModel` are there. Whoever reads one of the others calls `unpacked` with its path before. */
 export interface NativeFiles {
@@ -33,6 +32,9 @@ export interface NativeFiles {
 
 const root = join(import.meta.dir, "../..");
 
+/** Name of a library's file. */
+export const fileName = (name: string): string => `libsvc_${name}.${process.platform === "darwin" ? "dylib" : "so"}`;
+
 /**
  * Finds the native files, extracting the base under `cacheDir` at the first start of a compiled binary.
  * Throws an Error with one plain sentence when that is not possible.
@@ -47,6 +49,7 @@ export function nativeFiles(cacheDir: string): NativeFiles {
     };
   }
   const { directory, warning } = extract(embeddedComponent("base"), cacheDir);
+  removeUnused(embedded, dirname(directory));
   const folder = (name: ComponentName) => folderOf(embeddedComponent(name), dirname(directory));
   return {
     libraries: directory,

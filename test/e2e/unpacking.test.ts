@@ -1,9 +1,11 @@
 // What the compiled binary writes to disk, when, and what it does when it cannot.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { chownSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binaryIn, inventory, runToEnd, withSandbox } from "../support/binary.ts";
+import { streamChat } from "../support/chat-client.ts";
+import { withServer } from "../support/server.ts";
 
 // One thread: with several, a machine busy with other things lets them wait for each other.
 const PROMPT = ["--threads", "1", "--temperature", "0", "--max-tokens", "8", "-s", "What is the capital of France?"];
@@ -63,6 +65,22 @@ test("a truncated library is replaced at the next start", () =>
     expect(again).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
     expect(readdirSync(cacheDir)).toEqual([folder]);
   }));
+
+test("a cache folder that is emptied under a server is filled again by its next engine", () =>
+  withSandbox(({ command, cacheDir }) =>
+    withServer(
+      ["--threads", "1"],
+      async (server) => {
+        for (const name of readdirSync(cacheDir)) rmSync(join(cacheDir, name), { recursive: true });
+        process.kill(server.enginePid(), "SIGKILL");
+        const question = { messages: [{ role: "user", content: "What is the capital of France?" }], temperature: 0 };
+        const answer = await streamChat(server.url, question);
+        expect(answer).toMatchObject({ status: 200, done: true, text: expect.stringMatching(ANSWER) });
+        expect(readdirSync(cacheDir)).toHaveLength(1);
+      },
+      command(),
+    ),
+  ));
 
 test("a cache folder that cannot be written is replaced by a temporary one, and the operator is told", () =>
   withSandbox(async ({ command, root }) => {

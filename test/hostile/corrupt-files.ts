@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { fileName } from "../../ffi/runtime/library.ts";
+import { fileName } from "../../ffi/runtime/native-files.ts";
 import { readGguf } from "../../src/model/gguf.ts";
 import { makeAdapter } from "../models/make-adapter.ts";
 import { makeEncoder } from "../models/make-encoder.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AudioError, SAMPLE_RATE, type NativeAudio } from "../../ffi/audio/api.ts";
 import { openAudio } from "../../ffi/audio/binding.ts";
-import { fileName } from "../../ffi/runtime/library.ts";
+import { fileName } from "../../ffi/runtime/native-files.ts";
 import { frequency, wav } from "../audio/sounds.ts";
 
 const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../vendor/.build/lib/current");

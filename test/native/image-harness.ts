@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DrawOptions, ImageConfig, ImageLibrary } from "../../ffi/image/api.ts";
 import { openImageLibrary } from "../../ffi/image/binding.ts";
-import { fileName } from "../../ffi/runtime/library.ts";
-import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { developmentLibraries, fileName, nativeFiles } from "../../ffi/runtime/native-files.ts";
 
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 export const { embeddedImages: DRAW } = nativeFiles("");

@@ -4,8 +4,8 @@ import { symbols as common } from "../../ffi/common/symbols.ts";
 import type { PromptRequest } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { symbols } from "../../ffi/llama/symbols.ts";
-import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
-import { fileName, openSymbols } from "../../ffi/runtime/library.ts";
+import { openSymbols } from "../../ffi/runtime/library.ts";
+import { developmentLibraries, fileName } from "../../ffi/runtime/native-files.ts";
 import { chat as conversation, library, load, prompt, textOf, tokenize } from "./harness.ts";
 import { readAnswer } from "./templates/reading.ts";
 

@@ -14,8 +14,7 @@ import {
   type WhisperJob,
 } from "../../ffi/whisper/api.ts";
 import { openWhisper } from "../../ffi/whisper/binding.ts";
-import { fileName } from "../../ffi/runtime/library.ts";
-import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { developmentLibraries, fileName, nativeFiles } from "../../ffi/runtime/native-files.ts";
 
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 const { embeddedTranscription, embeddedVad } = nativeFiles("");

@@ -20,7 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { downloadOf, extract, extractInto } from "../../ffi/runtime/extract.ts";
+import { downloadOf, extract, extractInto, removeUnused } from "../../ffi/runtime/extract.ts";
 import { isNoexec } from "../../ffi/runtime/mounts.ts";
 
 const contents = { "liba.so": "first library", "libb.so": "the second one", "model.gguf": "weights".repeat(1000) };
@@ -68,6 +68,21 @@ test("a component that was downloaded is unpacked from there, once, and the arch
   expect(read(directory)).toEqual(contents);
   expect(readdirSync(cache)).toEqual(["lib-0123abcd"]);
   expect(extractInto(component, cache)).toBe(directory);
+});
+
+test("what other versions left goes when none used it for a month; nothing else does", () => {
+  const ours = { ...embedded(), id: "00000000000000aa" };
+  const [used, unused] = ["00000000000000bb", "00000000000000cc"].map((id) => ({ ...embedded(), id }));
+  const others = ["lib-tools", "lib-00000000000000dd-notes", "kept.zst"];
+  mkdirSync(cache, { recursive: true });
+  for (const name of others) writeFileSync(join(cache, name), "");
+  for (const component of [ours, used, unused]) if (component) extractInto(component, cache);
+  writeFileSync(join(cache, "lib-00000000000000cc.zst"), "");
+  const old = new Date(Date.now() - 31 * 24 * 3_600_000);
+  for (const name of readdirSync(cache)) utimesSync(join(cache, name), old, old);
+  if (used) extractInto(used, cache);
+  removeUnused([ours], cache);
+  expect(readdirSync(cache).toSorted()).toEqual(["lib-00000000000000aa", "lib-00000000000000bb", ...others].toSorted());
 });
 
 /** What must not be loaded, in a folder that was sound. */

@@ -20,8 +20,6 @@ export interface EngineExit {
 export interface EngineProcessOptions<From> {
   /** Program and arguments that turn this binary into an engine. */
   readonly command: readonly string[];
-  /** Working directory: the library folder, because the prebuilt libraries also look there. */
-  readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly onMessage: (message: From) => void;
   readonly onExit: (exit: EngineExit) => void;
@@ -39,7 +37,8 @@ export class EngineProcess<To, From> {
 
   constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
-      cwd: options.cwd,
+      // Libraries also look there for others, and a folder of the cache may go at any time.
+      cwd: "/",
       // No crash reports, no stray backends, and no life after the parent's.
       env: { ...options.env, DO_NOT_TRACK: "1", BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
       stdio: ["ignore", "ignore", "pipe", "pipe"],

@@ -266,7 +266,6 @@ export class Supervisor<
     const process: NonNullable<typeof this.process> = new EngineProcess({
       command: launch.command(kind),
       env: launch.env,
-      cwd: options.libraries,
       onMessage: (message) => this.process === process && this.receive(message),
       onExit: (exit) => this.process === process && this.exited(exit),
     });

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAudio } from "../../../ffi/audio/binding.ts";
-import { fileName } from "../../../ffi/runtime/library.ts";
+import { fileName } from "../../../ffi/runtime/native-files.ts";
 import { openSound, type SoundLimits } from "../../../src/audio/decode/open-sound.ts";
 import type { SoundTools } from "../../../src/audio/decode/tools.ts";
 import { SvcError } from "../../../src/domain/errors.ts";

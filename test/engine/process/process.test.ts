@@ -5,7 +5,6 @@ test("what is sent to an engine that no longer listens is lost; its end says the
   const [deaf, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const engine = new EngineProcess<string, string>({
     command: [process.execPath, "-e", "process.send('bye'); process.disconnect(); setInterval(() => {}, 1000)"],
-    cwd: process.cwd(),
     env: {},
     onMessage: () => deaf.resolve(),
     onExit: () => ended.resolve(),
@@ -26,7 +25,6 @@ test("nothing is sent to an engine that is being killed, and that is told", asyn
   const [heard, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const engine = new EngineProcess<string, string>({
     command: [process.execPath, "-e", "process.on('message', () => process.send('heard'))"],
-    cwd: process.cwd(),
     env: {},
     onMessage: () => heard.resolve(),
     onExit: () => ended.resolve(),
@@ -43,7 +41,6 @@ test("the job because of which an engine ended itself is known with its end", as
   const script = "require('fs').writeSync(3, '+decoding a step\\n!17\\n-\\n'); process.exit(71)";
   const engine = new EngineProcess<never, never>({
     command: [process.execPath, "-e", script],
-    cwd: process.cwd(),
     env: {},
     onMessage: () => {},
     onExit: ended.resolve,
@@ -60,7 +57,6 @@ test("what native code tells of its computations is read when asked for, and onl
       "-e",
       "require('fs').writeSync(3, '+drafting\\n-decoding a step\\n'); process.send('told'); setInterval(() => {}, 1000)",
     ],
-    cwd: process.cwd(),
     env: {},
     onMessage: () => told.resolve(),
     onExit: () => {},

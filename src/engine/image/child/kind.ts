@@ -3,7 +3,6 @@
 import { dirname } from "node:path";
 import type { ImageTraits } from "../../../../ffi/image/api.ts";
 import { openImageLibrary } from "../../../../ffi/image/binding.ts";
-import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
@@ -24,7 +23,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
     const { imageLibrary, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
     const { threads, mmap, flashAttention, adapters, demo, name, upscales = false } = options;
     // The embedded model is in the same component.
-    const library = openImageLibrary(dirname(unpacked(imageLibrary)));
+    const library = openImageLibrary(dirname(imageLibrary));
     library.listenForAborts(ABORT_FD);
     library.loadStart({
       path,
