@@ -10,8 +10,9 @@ import dspy  # noqa: E402
 
 from harness import ANNA, CAPITAL, CAPITAL_ANSWER, check, run_checks  # noqa: E402
 
+# LiteLLM takes it of this provider alone that any model has schemas; to others none is sent.
 LM = dspy.LM(
-    "openai/svc-mini",
+    "lm_studio/svc-mini",
     api_base=os.environ["SVC_URL"] + "/v1",
     api_key="unused",
     temperature=0,
