@@ -34,6 +34,7 @@ export const BatchRequest = t.Object({
     t.String({
       description: "How long the batch may take: a number with s, m, h or d, at most 30d. Default 24h.",
       pattern: "^[1-9][0-9]{0,6}[smhd]$",
+      examples: ["24h", "30m", "7d"],
     }),
   ),
   metadata: opt(Metadata),

@@ -93,6 +93,8 @@ function describeOne(schema: TSchema): string {
     case "number":
       return `a number${numberRange(schema)}`;
     case "string":
+      // What a pattern means is shown rather than told.
+      if (schema["examples"]) return `text such as ${schema["examples"].join(", ")}`;
       return `a string${range(schema["minLength"], schema["maxLength"], " of", "characters")}`;
     case "array":
       return `an array${range(schema["minItems"], schema["maxItems"], " of", itemsOf(schema))}`;

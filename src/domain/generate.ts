@@ -50,6 +50,8 @@ export interface Constraint {
   readonly schema?: JsonSchema;
   /** GBNF grammar that the answer follows. */
   readonly grammar?: string;
+  /** The field that has the grammar, where that is not `grammar`. */
+  readonly grammarField?: string;
   /** What the client wrote in its place: all of the answer matches it, or is one of these. */
   readonly regex?: string;
   readonly choice?: readonly string[];

@@ -12,6 +12,19 @@ export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 export const newResponseId = (): string => `resp_${hex(32)}`;
 export const newItemId = (kind: "rs" | "msg" | "fc" | "item" | "cmp"): string => `${kind}_${hex(32)}`;
 
+/** The items with ids that no other has: one that is empty or taken is replaced, unless it refers to another item. */
+export function withOwnIds<Item extends { readonly id: string; readonly type?: string }>(
+  items: readonly Item[],
+  others: readonly Item[] = [],
+): readonly Item[] {
+  const taken = new Set(["", ...others.map(({ id }) => id)]);
+  return items.map((item) => {
+    const id = taken.has(item.id) && item.type !== "item_reference" ? newItemId("item") : item.id;
+    taken.add(id);
+    return { ...item, id };
+  });
+}
+
 /** Id of a conversation that responses go on from. */
 export const newConversationId = (): string => `conv_${hex(32)}`;
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
-import { newConversationId } from "../domain/ids.ts";
+import { newConversationId, withOwnIds } from "../domain/ids.ts";
 import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 
 export interface Conversation<Item> {
@@ -16,7 +16,7 @@ export interface Conversation<Item> {
 }
 
 /** `Item` is the wire's; here items are only kept. */
-export class ConversationsService<Item extends { readonly id: string }> {
+export class ConversationsService<Item extends { readonly id: string; readonly type: string }> {
   private readonly store: BoundedStore<Conversation<Item>>;
 
   constructor(
@@ -30,7 +30,8 @@ export class ConversationsService<Item extends { readonly id: string }> {
   create(metadata: Readonly<Record<string, string>>, items: readonly Item[]): Conversation<Item> {
     const createdAt = Math.floor(this.clock.wall() / 1000);
     const empty = { id: newConversationId(), createdAt, metadata, items: [], bytes: sizeOf([metadata]) };
-    return this.keep({ ...empty, items, bytes: this.checkRoom(empty, items) });
+    const own = withOwnIds(items);
+    return this.keep({ ...empty, items: own, bytes: this.checkRoom(empty, own) });
   }
 
   /** Throws SvcError `not_found`. */
@@ -53,18 +54,21 @@ export class ConversationsService<Item extends { readonly id: string }> {
     this.store.delete(id);
   }
 
-  /** Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
-  add(id: string, items: readonly Item[]): void {
+  /** Returns the items as they are kept. Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
+  add(id: string, items: readonly Item[]): readonly Item[] {
     const conversation = this.get(id);
-    this.keep(withItems(conversation, items, this.checkRoom(conversation, items)));
+    const own = withOwnIds(items, conversation.items);
+    this.keep(withItems(conversation, own, this.checkRoom(conversation, own)));
+    return own;
   }
 
   /** What an answer adds; nothing where the conversation was deleted or evicted meanwhile, or has no room for it. */
   append(id: string, items: readonly Item[]): void {
     const conversation = this.store.get(id);
     if (!conversation) return;
-    const bytes = conversation.bytes + sizeOf(items);
-    if (bytes <= this.limits.bytes) this.keep(withItems(conversation, items, bytes));
+    const own = withOwnIds(items, conversation.items);
+    const bytes = conversation.bytes + sizeOf(own);
+    if (bytes <= this.limits.bytes) this.keep(withItems(conversation, own, bytes));
   }
 
   /** Throws SvcError `not_found`. */

@@ -55,4 +55,8 @@ test("what is refused", async () => {
   const unknown = await post("/v1/batches", { input_file_id: "file-x", endpoint: "/v1/chat/completions" }, id);
   expect(unknown.status).toBe(404);
   await expectGolden("batches-refused.json", await unknown.text());
+  const window = { input_file_id: "file-x", endpoint: "/v1/chat/completions", completion_window: "1 day" };
+  expect(await (await post("/v1/batches", window, id)).json()).toMatchObject({
+    error: { message: "'completion_window' must be text such as 24h, 30m, 7d; got a string of length 5." },
+  });
 });

@@ -25,6 +25,7 @@ describe("completions", () => {
     expect(answer.usage).toMatchObject({ prompt_tokens: 24, completion_tokens: 4 });
     const alone = await json(server.post("/v1/completions", { prompt: "A", max_tokens: 0, echo: true }));
     expect(alone.choices[0]?.text).toBe("A");
+    expect(alone.usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 0, total_tokens: 12 });
   });
 
   test("with echo and logprobs, the tokens of the prompt come before those of the answer", async () => {

@@ -99,6 +99,23 @@ describe("a conversation", () => {
     for (const path of paths) expect((await json(post(path, body))).error).toMatchObject({ code, param });
   });
 
+  test("gives an item whose id is empty or taken one of its own, so that pages end", async () => {
+    const { post, create, get } = server();
+    const [first, second] = [1, 2].map((n) => ({ ...bob, id: "msg_dup", content: `${n}` }));
+    const { id } = await create({ items: [first, second] });
+    const added = await json(post(`/v1/conversations/${id}/items`, { items: [first, { ...bob, id: "" }] }));
+    expect(added.data.map((item) => item.id)).toEqual([0, 1].map(() => expect.stringMatching(/^item_/)));
+    const seen: string[] = [];
+    for (let after = "", more = true; more && seen.length < 9; after = `&after=${seen.at(-1)}`) {
+      const page = await json(get(`${id}/items?order=asc&limit=1${after}`));
+      seen.push(...page.data.map((item) => item.id));
+      more = page.has_more;
+    }
+    expect(seen[0]).toBe("msg_dup");
+    expect([seen.length, new Set(seen).size]).toEqual([4, 4]);
+    for (const item of seen) expect((await get(`${id}/items/${item}`)).status).toBe(200);
+  });
+
   test("that is not there is 404 on every route", async () => {
     const { get, remove, post } = server();
     const bodies = { "/v1/conversations/conv_x": { metadata: {} }, "/v1/conversations/conv_x/items": { items: [] } };

@@ -170,6 +170,8 @@ describe("responses", () => {
   test.each([
     ["limit=0", "limit", 400],
     ["limit=many", "limit", 400],
+    ["limit=", "limit", 400],
+    ["limit=1e1", "limit", 400],
     ["order=up", "order", 400],
     ["after=item_x", "after", 404],
   ])("a page with %s is refused by name", async (query, param, status) => {

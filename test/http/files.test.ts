@@ -292,7 +292,10 @@ describe("GET /v1/files/{id}/content", () => {
     expect(beyond.headers.get("content-range")).toBe(`bytes */${Buffer.byteLength(lines(3))}`);
     expect((await get({ range: "bytes=-0" })).status).toBe(416);
     const etag = (await get({})).headers.get("etag") ?? "";
-    expect((await get({ "if-none-match": etag })).status).toBe(304);
+    for (const condition of [etag, "*", `W/${etag}`, `"other", ${etag}`]) {
+      expect((await get({ "if-none-match": condition })).status).toBe(304);
+    }
+    expect((await get({ "if-none-match": '"other", W/"another"' })).status).toBe(200);
     expect((await get({ range: "bytes=0-1", "if-range": etag })).status).toBe(206);
     expect((await get({ range: "bytes=0-1", "if-range": '"other"' })).status).toBe(200);
   });

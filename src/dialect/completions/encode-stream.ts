@@ -2,12 +2,11 @@
 
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { usageOf } from "../../domain/usage.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import type { CompletionCall } from "./decode.ts";
-import { encodeLogprobs, finishReason } from "./encode.ts";
+import { completionUsage, encodeLogprobs, finishReason } from "./encode.ts";
 
 /**
  * Puts echo and text chunks, a finish chunk for each answer, and a usage chunk if requested. A failure becomes a chunk with
@@ -45,7 +44,7 @@ export function completionWriter(
     },
     end() {
       if (!call.includeUsage || finishes.some(({ reason }) => reason === "cancelled")) return;
-      const usage = usageOf(finishes, call.made);
+      const usage = completionUsage(finishes, call);
       put(
         `${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))},` +
           `"timings":${JSON.stringify(encodeTimings(usage))}}`,

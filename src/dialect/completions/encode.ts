@@ -2,7 +2,7 @@
 
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { usageOf, type PromptLogprob } from "../../domain/usage.ts";
+import { usageOf, type PromptLogprob, type Usage } from "../../domain/usage.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type Answer } from "../stream/collect.ts";
@@ -15,9 +15,9 @@ export async function encodeCompletion(
   call: CompletionCall,
 ): Promise<Completion> {
   const answers = await collectAll(events, call.requests.length * call.made);
-  const usage = usageOf(
+  const usage = completionUsage(
     answers.map(({ finish }) => finish),
-    call.made,
+    call,
   );
   const choices = call.echoes.flatMap((echo, prompt) =>
     likeliest(answers.slice(prompt * call.made, (prompt + 1) * call.made), call.given).map((answer) => ({
@@ -32,6 +32,12 @@ export async function encodeCompletion(
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
   };
+}
+
+/** The usage of all answers; where prompts alone are wanted, what was computed for the sake of it is none. */
+export function completionUsage(finishes: readonly (FinishEvent | undefined)[], call: CompletionCall): Usage {
+  const usage = usageOf(finishes, call.made);
+  return call.echoAlone ? { ...usage, completionTokens: 0, completionMs: 0 } : usage;
 }
 
 /** The tokens of an answer, behind those of its prompt where they are wanted. */

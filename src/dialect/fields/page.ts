@@ -18,8 +18,8 @@ export function decodePage(
   limits: { readonly usual: number; readonly most: number },
 ): PageQuery {
   const asked = query.get("limit");
-  const limit = Number(asked ?? limits.usual);
-  if (!Number.isInteger(limit) || limit < 1 || limit > limits.most) {
+  const limit = asked === null ? limits.usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;
+  if (!(limit >= 1 && limit <= limits.most)) {
     const got = received(Number.isNaN(limit) ? asked : limit);
     const message = `'limit' must be an integer from 1 to ${limits.most}; got ${got}.`;
     throw new SvcError("invalid_value", message, { param: "limit" });

@@ -5,9 +5,12 @@ import { SvcError } from "../../domain/errors.ts";
 import type { TemplateKwargs } from "../../domain/generate.ts";
 import type { AskedReasoning } from "../../domain/reasoning.ts";
 
+/** What the template gets from the request itself, checked. */
+const OWN = ["messages", "tools", "add_generation_prompt"];
+
 /**
  * The request's own values for the chat template; its `enable_thinking` is an explicit yes or no. Throws SvcError
- * `invalid_type` when that is no boolean, and `invalid_value` when a name has no UTF-8.
+ * `invalid_type` when that is no boolean, and `invalid_value` when a name has no UTF-8 or stands for what other fields say.
  */
 export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<AskedReasoning, "kwargs" | "enabled"> {
   const kwargs = asked ?? {};
@@ -15,6 +18,11 @@ export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<Ask
   if (broken > 0) {
     const message = `'chat_template_kwargs' must have names that are well-formed Unicode; got ${broken} with half a surrogate pair.`;
     throw new SvcError("invalid_value", message, { param: "chat_template_kwargs" });
+  }
+  const own = OWN.find((name) => name in kwargs);
+  if (own !== undefined) {
+    const param = `chat_template_kwargs.${own}`;
+    throw new SvcError("invalid_value", `'${param}' must not be given: other fields of the request say it.`, { param });
   }
   const enabled = kwargs["enable_thinking"];
   if (enabled == null) return { kwargs };

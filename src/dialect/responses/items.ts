@@ -2,7 +2,7 @@
 
 import type { InputItem, OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { newItemId } from "../../domain/ids.ts";
+import { newItemId, withOwnIds } from "../../domain/ids.ts";
 import type { PageQuery } from "../fields/page.ts";
 import { decodeInput, typeOf, type FindItem } from "./input.ts";
 
@@ -13,12 +13,13 @@ export type ListedItem = InputItem & { readonly id: string; readonly type: strin
 export function inputItems(input: ResponsesRequest["input"]): readonly ListedItem[] {
   if (input == null) return [];
   const items: readonly InputItem[] = typeof input === "string" ? [{ role: "user", content: input }] : input;
-  return items.map((item) => {
+  const listed = items.map((item) => {
     const type = typeOf(item) ?? "message";
     const id = item.id ?? newItemId(type === "message" ? "msg" : "item");
-    const listed = { status: "completed", ...item, id, type };
-    return type === "message" ? { ...listed, role: item.role ?? "user", content: partsOf(item) } : listed;
+    const whole = { status: "completed", ...item, id, type };
+    return type === "message" ? { ...whole, role: item.role ?? "user", content: partsOf(item) } : whole;
   });
+  return withOwnIds(listed);
 }
 
 /**
@@ -63,7 +64,8 @@ export function findOutputItem(resources: Iterable<ResponseResource>, id: string
 export function listItems(items: readonly unknown[], { limit, order, after }: PageQuery) {
   const idOf = (item: unknown) => (item as { id: string }).id;
   const ordered = order === "asc" ? items : items.toReversed();
-  const start = after === undefined ? 0 : ordered.findIndex((item) => idOf(item) === after) + 1;
+  // What is referred to twice is there twice: behind the last of them, or a client would get the same page for ever.
+  const start = after === undefined ? 0 : ordered.findLastIndex((item) => idOf(item) === after) + 1;
   if (after !== undefined && start === 0) {
     throw new SvcError("not_found", "'after' names no item of this list.", { param: "after" });
   }

@@ -46,7 +46,7 @@ the server ends; those that changed longest ago are evicted first. A request wit
   "POST /v1/conversations/{id}/items": {
     tag: "Generation",
     summary: "Add items to a conversation",
-    answers: { 200: "The items as they are kept." },
+    answers: { 200: "The items as they are kept; one whose id is empty or taken gets another." },
     errors: withItems,
     example: { items: [{ role: "user", content: "I live in Paris." }] },
   },

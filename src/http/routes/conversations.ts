@@ -63,8 +63,7 @@ export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history
       "/v1/conversations/:id/items",
       async ({ params, request }) => {
         const items = decodeConversationItems(await read(request), history.item);
-        conversations.add(params.id, items);
-        return Response.json(listOf(items, false));
+        return Response.json(listOf(conversations.add(params.id, items), false));
       },
       jsonRoute(ConversationItemsRequest, InputItemList),
     )

@@ -73,6 +73,10 @@ export const fileRoutes = (files: FilesService) =>
       jsonAnswer(DeletedFile),
     );
 
+/** Whether a condition of the request names this tag: any, one of a list, also as a weak one. */
+const names = (condition: string | null, etag: string): boolean =>
+  condition?.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim())) ?? false;
+
 /** A content never changes, so its id is all that identifies it. */
 function contentOf(files: FilesService, id: string, asked: Headers): Response {
   const { path, bytes, filename, purpose } = files.content(id);
@@ -83,7 +87,7 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
     "Accept-Ranges": "bytes",
     ETag: etag,
   };
-  if (asked.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
+  if (names(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const condition = asked.get("if-range");
   const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
   // As a stream: Bun would answer Range for a file in its own way.

@@ -59,7 +59,7 @@ export function WatchView() {
           <Chart
             {...chart}
             name="KV cache"
-            unit={`of ${contextLength(kvSize)} tokens`}
+            unit={`of ${contextLength(kvSize)}`}
             most={1}
             show={percent}
             values={values((level) => (level.kvSize > 0 ? level.kvUsed / level.kvSize : 0))}

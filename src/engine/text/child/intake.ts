@@ -94,6 +94,13 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
   },
 };
 
+/** The refusal of what the client gave in another field. */
+const renamed = (refusal: Refusal, field: string): Refusal => ({
+  ...refusal,
+  message: refusal.message.replace(`'${refusal.param}'`, `'${field}'`),
+  param: field,
+});
+
 export class Intake {
   /** Generations received so far. */
   arrived = 0;
@@ -211,7 +218,7 @@ export class Intake {
     const job = this.jobs.get(done.job);
     this.jobs.delete(done.job);
     if ("error" in done) {
-      if (job) this.refuseRendering(job.key, done);
+      if (job) this.refuseRendering(job, done);
     } else if (job?.kind === "generate" && done.sampler !== undefined) {
       this.prepare(job, done, done.sampler);
     } else {
@@ -279,9 +286,11 @@ export class Intake {
     return { code: "invalid_value", message, param: "messages" };
   }
 
-  private refuseRendering(key: JobKey, { error, code }: NativeFailure<LlamaErrorCode>): void {
+  private refuseRendering(job: PromptJob, { error, code }: NativeFailure<LlamaErrorCode>): void {
+    const { key } = job;
     const refusal = REFUSALS[code];
-    if (refusal) return this.handlers.refused(key, refusal);
+    const field = code === "bad-grammar" && "request" in job ? job.request.constraint?.grammarField : undefined;
+    if (refusal) return this.handlers.refused(key, field === undefined ? refusal : renamed(refusal, field));
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
