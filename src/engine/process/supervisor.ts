@@ -350,6 +350,8 @@ export class Supervisor<
 
   private becomeReady(ready: Ready): void {
     this.options.onReady?.(ready);
+    // It said so before it was told to end.
+    if (this.stopping.signal.aborted) return;
     this.state = "ready";
     this.isProven = true;
     this.restart.ready();

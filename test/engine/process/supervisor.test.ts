@@ -283,6 +283,17 @@ test("stopping refuses jobs, ends those under way, and resolves when the process
   expect(childrenOf(process.pid)).toEqual(before);
 });
 
+test("stopping while the process says that it is ready leaves none", async () => {
+  const before = childrenOf(process.pid);
+  const stopped = Promise.withResolvers<void>();
+  const onReady = () => void counter.stop().then(stopped.resolve);
+  const counter: Counter = start({ start: "eager", onReady });
+  await stopped.promise;
+  await Bun.sleep(20);
+  expect(counter.status()).toMatchObject({ state: "stopped", restarts: 0 });
+  expect(childrenOf(process.pid)).toEqual(before);
+});
+
 test("stopping between the end of a process and the next one leaves none", async () => {
   const before = childrenOf(process.pid);
   const stopped = Promise.withResolvers<void>();
