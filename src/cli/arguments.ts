@@ -63,8 +63,10 @@ export function parseArguments(args: readonly string[]): CommandLine {
     else if (argument === "--") positionals.push(...queue.splice(0));
     else if (argument.startsWith("--")) readLong(argument, queue, values, own);
     else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
-    else if (command === undefined && positionals.length === 0 && isCommand(argument)) command = argument;
-    else positionals.push(argument);
+    else if (command === undefined && positionals.length === 0 && isCommand(argument)) {
+      command = argument;
+      checkBefore(command, args.slice(0, args.indexOf(command)));
+    } else positionals.push(argument);
   }
   const line = { explicitServe: command === "serve", values, operands: positionals, flags, notes };
   const [word = "", about] = positionals;
@@ -78,6 +80,16 @@ export function parseArguments(args: readonly string[]): CommandLine {
     throw new UsageError(`svc ${command} has no --json.`);
   }
   return { ...line, action: command ?? "serve", ...(command && { command }) };
+}
+
+/** What is spelled as an option of the command is that one, and not the server's of the same name. Throws UsageError. */
+function checkBefore(command: CommandName, before: readonly string[]): void {
+  const own = flagsOf(command).filter(({ name }) => name !== JSON_FLAG.name);
+  for (const argument of before) {
+    const given = /^(?:--[^=]+|-[^-])/.exec(argument)?.[0] ?? "";
+    if (own.some((flag) => isSpelled(flag, given)))
+      throw new UsageError(`${given} stands before ${command}: it belongs behind.`);
+  }
 }
 
 const flagsOf = (command: CommandName): readonly Flag[] => commandOf(command).flags ?? [];
@@ -107,14 +119,22 @@ function readFlag(
   queue: string[],
   flags: Record<string, string | true>,
 ): boolean {
-  const [, given = "", inline] = /^(-[^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
-  const flag = known.find(({ name, short }) => given === `--${name}` || (short !== undefined && given === `-${short}`));
+  const [, given = "", assigned, attached] = /^(--[^=]*|-[^-=])(?:=(.*)|(.+))?$/s.exec(argument) ?? [];
+  const inline = assigned ?? attached;
+  const flag = known.find((one) => isSpelled(one, given));
   if (flag === undefined) return false;
-  const value = flag.value === undefined ? true : (inline ?? queue.shift());
+  if (flag.value === undefined) {
+    if (inline !== undefined) throw new UsageError(`${given} takes no value.`);
+    flags[flag.name] = true;
+    return true;
+  }
+  const value = inline ?? queue.shift();
   if (value === undefined) throw new UsageError(`${given} needs a value.`);
   flags[flag.name] = value;
   return true;
 }
+
+const isSpelled = ({ name, short }: Flag, given: string): boolean => given === `--${name}` || given === `-${short}`;
 
 function readLong(argument: string, queue: string[], values: Map<string, OptionValue>, own: readonly Flag[]): void {
   const equals = argument.indexOf("=");

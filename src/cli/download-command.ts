@@ -5,6 +5,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { DownloadProgress } from "./download-progress.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { progressOutput } from "./terminal.ts";
+import { writeOut } from "./write-out.ts";
 
 export interface DownloadCommand {
   readonly config: Pick<Config, "logFormat" | "logLevel">;
@@ -22,7 +23,7 @@ export async function runDownload({ config, onInterrupt, work }: DownloadCommand
   try {
     const sentence = await work(progress, interrupt.signal);
     progress.end();
-    process.stdout.write(`${sentence}\n`);
+    await writeOut(`${sentence}\n`);
     return exitCodes.ok.code;
   } catch (error) {
     progress.end();

@@ -80,7 +80,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
         await writeResult(path, bytes);
         shown.note(`${path}: ${answer.size}, seed ${image.seed}`);
       }
-      if (show) process.stdout.write(show(bytes));
+      if (show) await writeOut(show(bytes));
       else if (path === undefined && !(await writeOut(bytes))) return;
     }
   });

@@ -1,6 +1,6 @@
 // What commands on files have in common: one after the other, standard input among them, results to files or standard output.
 
-import { createWriteStream, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
@@ -33,6 +33,8 @@ export function expectOne(files: readonly string[]): void {
  */
 export async function eachFile(files: readonly string[], options: FileWork): Promise<void> {
   const { results, failure, shown, signal } = options;
+  const inputs = files.filter((file) => file === "-").length;
+  if (inputs > 1) throw new ExitError("usage", `Standard input can be named once; got ${inputs} times.`);
   let failed = 0;
   for (const [at, file] of files.entries()) {
     const name = file === "-" ? "standard input" : file;
@@ -71,7 +73,13 @@ async function resultOf(file: string, label: string, { shown, signal, work }: Fi
 
 /** Throws ExitError. */
 function expectThere(file: string): void {
-  if (file !== "-" && !existsSync(file)) throw new ExitError("failure", `${file}: there is no such file.`);
+  if (file === "-") return;
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw new ExitError("failure", `${file}: there is no such file.`);
+  if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
+  // A pipe of the shell's, as `<(…)` is.
+  if (!found.isFile())
+    throw new ExitError("failure", `${file}: it is no regular file; send it to standard input, named -.`);
 }
 
 const told = ({ message }: ExitError, name: string): string =>

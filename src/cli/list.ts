@@ -5,9 +5,10 @@ import { bytesOf, filesOf, ModelStore } from "../store/models/model-store.ts";
 import { gigabytes } from "./download-progress.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { textTable } from "./text-table.ts";
+import { writeOut } from "./write-out.ts";
 
 /** Prints one line a model, or JSON; returns the exit code. */
-export function listStored(config: Config, asJson: boolean): number {
+export async function listStored(config: Config, asJson: boolean): Promise<number> {
   const store = new ModelStore(config.modelsDir);
   const models = store.list().map((model) => ({
     name: model.name,
@@ -24,8 +25,8 @@ export function listStored(config: Config, asJson: boolean): number {
     })),
     mmproj: model.projector ? store.path(model.projector.path) : null,
   }));
-  if (asJson) process.stdout.write(`${JSON.stringify(models, undefined, 2)}\n`);
-  else if (models.length === 0) process.stdout.write(`No models in ${config.modelsDir}; svc pull downloads one.\n`);
+  if (asJson) await writeOut(`${JSON.stringify(models, undefined, 2)}\n`);
+  else if (models.length === 0) await writeOut(`No models in ${config.modelsDir}; svc pull downloads one.\n`);
   else {
     const rows = models.map(({ name, bytes, quant, pulled, complete }) => [
       name,
@@ -33,7 +34,7 @@ export function listStored(config: Config, asJson: boolean): number {
       quant ?? "",
       complete && pulled ? pulled.slice(0, 16).replace("T", " ") : "incomplete",
     ]);
-    process.stdout.write(textTable(["NAME", "SIZE", "QUANT", "PULLED"], rows));
+    await writeOut(textTable(["NAME", "SIZE", "QUANT", "PULLED"], rows));
   }
   return exitCodes.ok.code;
 }

@@ -13,6 +13,7 @@ import { parseArguments, type CommandLine } from "./arguments.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
+import { writeOut } from "./write-out.ts";
 
 /** Runs the program and returns its exit code; see `exit-codes.ts`. `user`: the environment as the user has it. */
 export async function main(args: readonly string[], user: Environment): Promise<number> {
@@ -21,7 +22,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
     const commandLine = parseArguments(args);
     const text = informationText(commandLine);
     if (text !== undefined) {
-      process.stdout.write(text);
+      await writeOut(text);
       return exitCodes.ok.code;
     }
     const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());

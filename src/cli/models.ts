@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { fetchList, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
+import { writeOut } from "./write-out.ts";
 
 interface ListedModel {
   readonly id: string;
@@ -24,7 +25,7 @@ export interface Listing {
  */
 export async function listModels(config: Config, asJson: boolean): Promise<number> {
   const listing = await fetchListing(config);
-  process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
+  await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
   return exitCodes.ok.code;
 }
 

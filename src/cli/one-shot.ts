@@ -12,6 +12,7 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { isTerminal, progressOutput } from "./terminal.ts";
+import { writeOut } from "./write-out.ts";
 
 /**
  * Streams the answer to `prompt` to standard output; returns the exit code. Only warnings are logged, unless more was
@@ -21,7 +22,6 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
   const runtime = createRuntime(config.logLevel === "info" ? { ...config, logLevel: "warn" } : config);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort("signal"));
-  process.stdout.on("error", () => interrupt.abort("unread"));
   runtime.engine.start();
   try {
     await loaded(runtime, config, interrupt.signal);
@@ -29,9 +29,7 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
     else await generate(runtime, toRequest(config, prompt), interrupt.signal);
     return exitCodes.ok.code;
   } catch (error) {
-    if (interrupt.signal.aborted) {
-      return interrupt.signal.reason === "unread" ? exitCodes.ok.code : exitCodes.interrupted.code;
-    }
+    if (interrupt.signal.aborted) return exitCodes.interrupted.code;
     if (error instanceof SvcError) throw new ExitError("failure", error.message);
     throw error;
   } finally {
@@ -59,10 +57,10 @@ async function generate({ generation, config }: Runtime, request: GenerateReques
   for await (const event of generation.generate(request, signal)) {
     if (event.type !== "text" || event.text === "") continue;
     last = event.text;
-    if (config.streaming) process.stdout.write(event.text);
-    else held += event.text;
+    if (!config.streaming) held += event.text;
+    else if (!(await writeOut(event.text))) return;
   }
-  process.stdout.write(last.endsWith("\n") ? held : `${held}\n`);
+  await writeOut(last.endsWith("\n") ? held : `${held}\n`);
 }
 
 /** The answer of POST /v1/chat/completions as one line of JSON. */
@@ -80,7 +78,7 @@ async function printCompletion(runtime: Runtime, prompt: string, signal: AbortSi
   const response = await app.fetch(request);
   const body = (await response.json()) as { readonly error?: { readonly message: string } };
   if (body.error) throw new ExitError("failure", body.error.message);
-  process.stdout.write(`${JSON.stringify(body)}\n`);
+  await writeOut(`${JSON.stringify(body)}\n`);
 }
 
 /** What a one-shot run asks the model: the same as a chat completion that sets no field. */

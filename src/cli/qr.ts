@@ -6,6 +6,7 @@ import { isLoopback } from "../config/host-name.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { lanAddresses } from "./reachable.ts";
 import { serverUrl, type Where } from "./running-server.ts";
+import { writeOut } from "./write-out.ts";
 
 const TIMEOUT_MS = 2000;
 /** Light modules around the code, without which it is not found. */
@@ -15,7 +16,7 @@ const BORDER = 2;
 export async function showQr(config: Config): Promise<number> {
   const url = `${await addressForOthers(config)}/`;
   const isShownInColours = process.stdout.isTTY && process.stdout.hasColors();
-  process.stdout.write(`${qrText(url, isShownInColours)}\n${url}\n`);
+  await writeOut(`${qrText(url, isShownInColours)}\n${url}\n`);
   return exitCodes.ok.code;
 }
 

@@ -6,11 +6,10 @@ import { ExitError } from "./exit-codes.ts";
 
 /** The file that is there while the server is ready; without a path, nothing. */
 export class ReadyFile {
-  /** Removes what an earlier server left. Throws ExitError where nothing can be written. */
+  /** Throws ExitError where nothing can be written. What is there stays until the port is ours: it may be another server's. */
   constructor(private readonly path: string | undefined) {
     this.orFail(() => {
       if (path !== undefined) accessSync(dirname(path), constants.W_OK);
-      this.remove();
     });
   }
 

@@ -6,6 +6,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { shown } from "../store/models/reference.ts";
 import { gigabytes } from "./download-progress.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
+import { writeOut } from "./write-out.ts";
 
 /** Removes all files of the model of this name, without asking; returns the exit code. Throws ExitError. */
 export async function removeModel(config: Config, name: string): Promise<number> {
@@ -19,7 +20,7 @@ export async function removeModel(config: Config, name: string): Promise<number>
     throw new ExitError("model", `There is no model ${shown(name)} in ${config.modelsDir}; svc list shows all.`);
   try {
     const bytes = await store.remove(model);
-    process.stdout.write(`${model.name} removed, ${gigabytes(bytes)} are free again.\n`);
+    await writeOut(`${model.name} removed, ${gigabytes(bytes)} are free again.\n`);
     return exitCodes.ok.code;
   } catch (error) {
     throw error instanceof PullError ? new ExitError("failure", error.message) : error;

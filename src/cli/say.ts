@@ -60,7 +60,7 @@ function listVoices(config: Config, locale = "", asJson: boolean): Promise<numbe
     const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as Listing;
     const rows = listing.voices.map(({ id, locale, gender, quality, model }) => [id, locale, gender, quality, model]);
     const table = () => textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);
-    process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : table());
+    await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : table());
   });
 }
 

@@ -7,6 +7,7 @@ import { listen } from "../http/server.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closeServer } from "./open-server.ts";
 import { createRuntime } from "./runtime.ts";
+import { writeOut } from "./write-out.ts";
 
 const QUESTION = {
   messages: [{ role: "user", content: "What is the capital of France?" }],
@@ -39,10 +40,10 @@ export async function selfTest(given: Config): Promise<number> {
       const started = performance.now();
       try {
         const found = await work();
-        process.stdout.write(`ok    ${name}: ${found}, ${Math.round(performance.now() - started)} ms\n`);
+        await writeOut(`ok    ${name}: ${found}, ${Math.round(performance.now() - started)} ms\n`);
       } catch (error) {
         failures++;
-        process.stdout.write(`FAIL  ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+        await writeOut(`FAIL  ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
       }
     };
     await check("model", async () => {

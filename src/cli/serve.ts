@@ -39,6 +39,7 @@ async function serveModel(config: Config, reread: () => Config): Promise<number>
     await closeServices(runtime);
     throw error;
   });
+  readyFile.remove();
   const stopped = stopOnSignal(runtime, server, readyFile, reread);
   const looked = lookForOthers(runtime, server);
   const progress = config.logFormat === "text" ? showLoading(engine, progressOutput(config)) : undefined;
@@ -64,6 +65,7 @@ async function serveOthers(config: Config, reread: () => Config): Promise<number
   const services = createGatewayServices(config);
   const { log } = services;
   const server = await startListening(services);
+  readyFile.remove();
   const stopped = stopOnSignal(services, server, readyFile, reread);
   await Promise.race([lookForOthers(services, server), stopped]);
   const models = services.router.models().filter(({ remote }) => remote).length;

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { askServer, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
+import { writeOut } from "./write-out.ts";
 
 export interface ListedUpstream {
   readonly name: string;
@@ -37,7 +38,7 @@ export async function listUpstreams(config: Config, flags: Flags): Promise<numbe
     if (typeof name === "string") await steer(config, `/upstreams/${encodeURIComponent(name)}/${verb}`, { replica });
   }
   const listing = await fetchList<ListedUpstream>(config, "/upstreams");
-  process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
+  await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
   return exitCodes.ok.code;
 }
 

@@ -3,6 +3,7 @@
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { askServer, serverUrl } from "./running-server.ts";
+import { writeOut } from "./write-out.ts";
 
 const USUAL_S = 300;
 const PAUSE_MS = 100;
@@ -25,7 +26,7 @@ export async function waitForServer(
     }
     await Bun.sleep(PAUSE_MS);
   }
-  process.stdout.write(`${url}\n`);
+  await writeOut(`${url}\n`);
   return exitCodes.ok.code;
 }
 

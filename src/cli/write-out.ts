@@ -1,6 +1,8 @@
 // Standard output at the pace of who reads it.
 
-/** Resolves when it was taken; with false when nobody reads any more (`| head`). Throws what the system throws. */
+import { ExitError } from "./exit-codes.ts";
+
+/** Resolves when it was taken; with false when nobody reads any more (`| head`). Throws ExitError when it cannot be written. */
 export function writeOut(content: string | Uint8Array): Promise<boolean> {
   const { stdout } = process;
   // Failures are told to the call.
@@ -8,7 +10,9 @@ export function writeOut(content: string | Uint8Array): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   stdout.write(content, (error) => {
     if (!error) return resolve(true);
-    return "code" in error && error.code === "EPIPE" ? resolve(false) : reject(error);
+    const code = "code" in error ? String(error.code) : error.message;
+    if (code === "EPIPE") return resolve(false);
+    reject(new ExitError("failure", `Standard output cannot be written (${code}).`));
   });
   return promise;
 }

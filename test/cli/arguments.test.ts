@@ -195,6 +195,12 @@ describe("commands on recordings and voices", () => {
     expect(() => parseArguments(["transcribe"])).toThrow(UsageError);
     expect(() => parseArguments(["say", "Hi", "--voice"])).toThrow("--voice needs a value.");
     expect(() => parseArguments(["--voice", "nova"])).toThrow("Unknown option --voice.");
+    expect(() => parseArguments(["--seed", "7", "draw", "a"])).toThrow("--seed stands before draw");
+    expect(() => parseArguments(["-n3", "draw", "a"])).toThrow("-n stands before draw");
+    expect(() => parseArguments(["list", "--json=false"])).toThrow("--json takes no value.");
+    for (const spelled of [["-n3"], ["-n=3"], ["-n", "3"], ["--count=3"]]) {
+      expect(parseArguments(["draw", "a", ...spelled])).toMatchObject({ flags: { count: "3" } });
+    }
     expect(actionOf("transcribe", "--help")).toBe("help");
   });
 });

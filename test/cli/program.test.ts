@@ -247,6 +247,9 @@ describe("scripts", () => {
       expect(health.status).toBe("healthy");
       const waited = await finish(["wait", "--port", new URL(url).port]);
       expect(waited).toEqual({ code: 0, out: `${url}\n`, err: "" });
+      // Another that gets no further than the port leaves the file alone.
+      const second = await finish(["serve", "--port", new URL(url).port, "--ready-file", file]);
+      expect([second.code, readFileSync(file, "utf8").trim()]).toEqual([4, url]);
       child.kill("SIGTERM");
       expect(await child.exited).toBe(0);
       expect(existsSync(file)).toBeFalse();
@@ -321,6 +324,28 @@ describe("one answer", () => {
       const child = Bun.spawn(piped, { env: { HOME: home, PATH: "/usr/bin:/bin" }, stdout: "pipe", stderr: "inherit" });
       expect(await child.stdout.text()).toContain("Paris");
       expect(await child.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test.skipIf(!existsSync("/dev/full"))(
+    "what cannot be written is told in one sentence",
+    async () => {
+      const full = openSync("/dev/full", "w");
+      const told = async (args: readonly string[]) => {
+        const child = Bun.spawn([process.execPath, MAIN, ...args], {
+          env: { HOME: home },
+          stdin: "ignore",
+          stdout: full,
+          stderr: "pipe",
+        });
+        return [await child.exited, await child.stderr.text()];
+      };
+      const sentence = "svc: Standard output cannot be written (ENOSPC).\n";
+      for (const args of [["-s", QUESTION], ["-s", QUESTION, "--json"], ["--help"], ["list"]]) {
+        expect([args, ...(await told(args))]).toEqual([args, 1, sentence]);
+      }
+      closeSync(full);
     },
     TIMEOUT_MS,
   );

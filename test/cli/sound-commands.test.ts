@@ -39,6 +39,8 @@ test.each([
     "-o must name a folder",
   ],
   ["an unknown form", ["transcribe", at("a.wav"), "--format", "constructor"], 2, "--format must be one of text, srt"],
+  ["standard input twice", ["transcribe", "-", "-"], 2, "Standard input can be named once; got 2 times."],
+  ["a folder", ["transcribe", at("")], 1, "it is a folder."],
   ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
   ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
   ["a form of no list", ["say", "hi", "--json", "-o", at("hi.wav")], 2, "--json belongs to"],
