@@ -219,8 +219,17 @@ interface OfChoice {
   readonly choice?: number;
 }
 
+/** Tokens that were sampled since the event before; absent: one. */
+interface Sampled {
+  readonly sampled?: number;
+}
+
+/** How many tokens were sampled for an event. */
+export const sampledFor = (event: object): number =>
+  "sampled" in event && typeof event.sampled === "number" ? event.sampled : 1;
+
 /** A piece of visible text, whole UTF-8 characters only. Logprobs cover exactly the tokens behind this text. */
-export interface TextEvent extends OfChoice {
+export interface TextEvent extends OfChoice, Sampled {
   readonly type: "text";
   readonly text: string;
   readonly logprobs?: readonly TokenLogprob[];
@@ -240,7 +249,7 @@ export interface ProgressEvent extends OfChoice {
 }
 
 /** A piece of what the model thinks before it answers. */
-export interface ReasoningEvent extends OfChoice {
+export interface ReasoningEvent extends OfChoice, Sampled {
   readonly type: "reasoning";
   readonly text: string;
 }
@@ -254,7 +263,7 @@ export interface ToolCallEvent extends OfChoice {
 }
 
 /** A piece of a call's arguments: JSON text, whole only when all pieces are put together. */
-export interface ToolArgumentsEvent extends OfChoice {
+export interface ToolArgumentsEvent extends OfChoice, Sampled {
   readonly type: "tool_arguments";
   readonly index: number;
   readonly text: string;

@@ -3,7 +3,14 @@
 import { defaultAdapters } from "../domain/adapters.ts";
 import type { CancelCause } from "../domain/cancel.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { EngineEvent, FinishEvent, GenerateEvent, GenerateRequest, ReadInput } from "../domain/generate.ts";
+import {
+  sampledFor,
+  type EngineEvent,
+  type FinishEvent,
+  type GenerateEvent,
+  type GenerateRequest,
+  type ReadInput,
+} from "../domain/generate.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
@@ -92,10 +99,11 @@ export class GenerationService {
         if (!returnProgress) return false;
       } else {
         const now = this.deps.clock.now();
-        if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt));
-        else live.metrics.interToken(now - lastTextAt);
+        const tokens = sampledFor(event);
+        if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt), tokens);
+        else live.metrics.interToken(now - lastTextAt, tokens);
         lastTextAt = now;
-        live.completionTokens++;
+        live.completionTokens += tokens;
       }
     };
   }

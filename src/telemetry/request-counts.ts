@@ -82,14 +82,14 @@ export class RequestCounts implements RequestMetrics {
     this.adapters.add(name);
   }
 
-  firstToken(ms: number): void {
+  firstToken(ms: number, tokens = 1): void {
     this.times.firstToken.observe(ms / 1000);
-    this.completionRate.add(1);
+    this.completionRate.add(tokens);
   }
 
-  interToken(ms: number): void {
+  interToken(ms: number, tokens = 1): void {
     this.times.interToken.observe(ms / 1000);
-    this.completionRate.add(1);
+    this.completionRate.add(tokens);
   }
 
   finished(reason: FinishReason, usage: Usage, endToEndMs: number): void {
@@ -130,7 +130,7 @@ export class RequestCounts implements RequestMetrics {
       ),
       gauge(
         "svc_avg_generation_throughput_toks_per_s",
-        "Pieces of text (mostly one a token) sent per second, over 10 s.",
+        "Tokens generated per second, over 10 s; for models of upstreams, pieces of text.",
         this.completionRate.perSecond(),
       ),
       counter(

@@ -9,11 +9,15 @@ const joined = (...all: OutputEvent[]) => {
 };
 
 test("what goes on where the last event ended becomes part of it", () => {
-  expect(joined({ type: "text", text: "a" }, { type: "text", text: "b" })).toEqual([{ type: "text", text: "ab" }]);
+  expect(joined({ type: "text", text: "a" }, { type: "text", text: "b" })).toEqual([
+    { type: "text", text: "ab", sampled: 2 },
+  ]);
+  const several = { type: "text", text: "b", sampled: 3 } as const;
+  expect(joined({ type: "text", text: "a" }, several)).toMatchObject([{ text: "ab", sampled: 4 }]);
   expect(
     joined({ type: "reasoning", text: "a" }, { type: "reasoning", text: "b" }, { type: "text", text: "c" }),
   ).toEqual([
-    { type: "reasoning", text: "ab" },
+    { type: "reasoning", text: "ab", sampled: 2 },
     { type: "text", text: "c" },
   ]);
 });
@@ -25,7 +29,7 @@ test("arguments of different calls stay apart", () => {
     { type: "tool_call", index: 1, id: "x", name: "f" },
     { type: "tool_arguments", index: 1, text: "{" },
   ];
-  expect(joined(...events)).toEqual([{ type: "tool_arguments", index: 0, text: "{}" }, ...events.slice(2)]);
+  expect(joined(...events)).toEqual([{ type: "tool_arguments", index: 0, text: "{}", sampled: 2 }, ...events.slice(2)]);
 });
 
 test("log probabilities stay with their text", () => {

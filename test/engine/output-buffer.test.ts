@@ -4,13 +4,19 @@ import { OutputBuffer } from "../../src/engine/text/child/output-buffer.ts";
 
 const text = (words: string): OutputEvent => ({ type: "text", text: words });
 
-test("what each request says is put together, in the order in which they spoke first", () => {
+test("what each request says is put together, with how many tokens it took, in the order in which they spoke first", () => {
   const outbox = new OutputBuffer(50);
   outbox.hold(2, [text("a")]);
   outbox.hold(1, [text("x")]);
   outbox.hold(2, [text("b"), { type: "reasoning", text: "c" }]);
   expect(outbox.take()).toEqual([
-    { key: 2, events: [text("ab"), { type: "reasoning", text: "c" }] },
+    {
+      key: 2,
+      events: [
+        { type: "text", text: "ab", sampled: 2 },
+        { type: "reasoning", text: "c" },
+      ],
+    },
     { key: 1, events: [text("x")] },
   ]);
   expect(outbox.take()).toEqual([]);

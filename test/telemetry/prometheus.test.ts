@@ -434,7 +434,8 @@ describe("what is measured", () => {
       return rate();
     };
     expect(rate()).toBe(0);
-    for (let token = 0; token < 30; token++) requests.interToken(1);
+    for (let token = 0; token < 20; token++) requests.interToken(1);
+    requests.interToken(1, 10);
     expect([rate(), forward(1000), forward(500), forward(500), forward(7000)]).toEqual([30, 30, 20, 15, 30 / 9]);
     expect([forward(999), forward(1)]).toEqual([30 / 9.999, 0]);
   });

@@ -24,6 +24,8 @@ export class ActiveRequest {
   private readonly preserved: ReadonlySet<number>;
   private readonly constrained: boolean;
   private completionTokens = 0;
+  /** Those of them since the last event. */
+  private unsent = 0;
   private startedAt: number | undefined;
   private firstTokenAt: number | undefined;
   private lastTokenAt: number | undefined;
@@ -90,6 +92,7 @@ export class ActiveRequest {
   accept(token: number, now: number, more: boolean): OutputEvent[] {
     const { llama } = this;
     this.completionTokens++;
+    this.unsent++;
     this.firstTokenAt ??= now;
     this.lastTokenAt = now;
     if (llama.isEnd(token)) {
@@ -104,7 +107,7 @@ export class ActiveRequest {
     this.hasLineBreak ||= bytes.includes(LINE_FEED);
     this.outOfTime = this.hasLineBreak && now - this.firstTokenAt > this.maxPredictMs;
     this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
-    return this.withIds(events);
+    return this.withSampled(this.withIds(events));
   }
 
   /** The last step computed the rows of its prompt at these places, each of which tells of the token behind it. */
@@ -162,6 +165,17 @@ export class ActiveRequest {
       ...(this.ids && { tokens: { prompt: this.ids.prompt, answer: this.ids.answer } }),
     };
     return { key: this.key, event };
+  }
+
+  /** The same events; the last one says how many tokens were sampled for them, where that is not one. */
+  private withSampled(events: OutputEvent[]): OutputEvent[] {
+    const last = events.at(-1);
+    if (!last) return events;
+    const sampled = this.unsent;
+    this.unsent = 0;
+    return sampled === 1 || last.type === "tool_call" || last.type === "progress"
+      ? events
+      : events.with(-1, { ...last, sampled });
   }
 
   /** The same events; the last text has the tokens since the one before. */

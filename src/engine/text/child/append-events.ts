@@ -1,6 +1,6 @@
 // Joins events that become ready together, so that the client receives as few as possible.
 
-import type { OutputEvent } from "../../../domain/generate.ts";
+import { sampledFor, type OutputEvent } from "../../../domain/generate.ts";
 
 /** Appends `more` to `events`; an event that continues the last one is joined to it. */
 export function appendEvents(events: OutputEvent[], more: readonly OutputEvent[]): void {
@@ -14,12 +14,13 @@ export function appendEvents(events: OutputEvent[], more: readonly OutputEvent[]
 
 /** Log probabilities belong to the text of their own event. */
 function join(a: OutputEvent, b: OutputEvent): OutputEvent | undefined {
+  const sampled = sampledFor(a) + sampledFor(b);
   if (a.type === "text" && b.type === "text" && !a.logprobs && !b.logprobs) {
     const tokens = a.tokens || b.tokens ? { tokens: [...(a.tokens ?? []), ...(b.tokens ?? [])] } : {};
-    return { ...a, text: a.text + b.text, ...tokens };
+    return { ...a, text: a.text + b.text, ...tokens, sampled };
   }
-  if (a.type === "reasoning" && b.type === "reasoning") return { ...a, text: a.text + b.text };
+  if (a.type === "reasoning" && b.type === "reasoning") return { ...a, text: a.text + b.text, sampled };
   if (a.type === "tool_arguments" && b.type === "tool_arguments" && a.index === b.index)
-    return { ...a, text: a.text + b.text };
+    return { ...a, text: a.text + b.text, sampled };
   return undefined;
 }
