@@ -1,5 +1,6 @@
 // /v1/batches: creating a batch, batch objects, and the lines of the input and output files.
 
+import { Metadata } from "./metadata.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
@@ -24,8 +25,6 @@ const Endpoint = t.Unsafe<BatchEndpoint>(
     { description: `Others than ${BATCH_ENDPOINT} need --batch-endpoints.` },
   ),
 );
-
-const Metadata = t.Record(t.String({ maxLength: 64 }), t.String({ maxLength: 512 }), { maxProperties: 16 });
 
 export const BatchRequest = t.Object({
   input_file_id: t.String({ minLength: 1, maxLength: 64 }),

@@ -1,20 +1,20 @@
 // /v1/conversations: items that are kept, so that responses go on from them by an id.
 
+import { Metadata } from "./metadata.ts";
 import { InputItem } from "./responses.ts";
 import { opt, t, type Static } from "./schema.ts";
 
-const metadata = t.Record(t.String(), t.String());
 const items = t.Array(InputItem);
 
-export const ConversationRequest = t.Object({ items: opt(items), metadata: opt(metadata) });
-export const ConversationUpdate = t.Object({ metadata: t.Union([metadata, t.Null()]) });
+export const ConversationRequest = t.Object({ items: opt(items), metadata: opt(Metadata) });
+export const ConversationUpdate = t.Object({ metadata: t.Union([Metadata, t.Null()]) });
 export const ConversationItemsRequest = t.Object({ items });
 
 export const Conversation = t.Object({
   id: t.String(),
   object: t.Literal("conversation"),
   created_at: t.Integer(),
-  metadata,
+  metadata: Metadata,
 });
 
 export const DeletedConversation = t.Object({

@@ -2,6 +2,7 @@
 
 import { TokenLogprob } from "./chat.ts";
 import { lora } from "./lora.ts";
+import { Metadata } from "./metadata.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
 import { outputLimit, samplingFields } from "./sampling.ts";
@@ -102,7 +103,7 @@ export const ResponsesRequest = t.Object({
   stream: opt(t.Boolean()),
   store: opt(t.Boolean({ description: "Default true: it can be fetched and continued until newer ones push it out." })),
   background: opt(t.Boolean({ description: "Answers at once with in_progress; the result is fetched by its id." })),
-  metadata: opt(t.Record(t.String(), t.String())),
+  metadata: opt(Metadata),
   user: opt(t.String()),
 });
 

@@ -81,6 +81,7 @@ describe("config file", () => {
 
   test.each([
     ["prot = 1", "/etc/svc.toml has the unknown option prot. Did you mean port?"],
+    ["temp = 1", "/etc/svc.toml has the unknown option temp. Did you mean temperature?"],
     ["zzzzzzzz = 1", "/etc/svc.toml has the unknown option zzzzzzzz."],
     ['config = "other.toml"', "/etc/svc.toml has the unknown option config."],
     ['port = "many"', 'port in /etc/svc.toml must be a whole number from 0 to 65535, not "many".'],

@@ -92,6 +92,8 @@ describe("a conversation", () => {
     [{ items: [{ type: "item_reference", id: "msg_none" }] }, "not_found", "items.0.id"],
     [{ items: "a" }, "invalid_type", "items"],
     [{ metadata: { a: 1 } }, "invalid_type", "metadata.a"],
+    [{ metadata: { a: "x".repeat(513) } }, "invalid_value", "metadata.a"],
+    [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ""])) }, "invalid_value", "metadata"],
   ])("%j is refused", async (body, code, param) => {
     const { post, create } = server();
     const { id } = await create();

@@ -1,0 +1,5 @@
+// What a client notes about something that is kept.
+
+import { t } from "./schema.ts";
+
+export const Metadata = t.Record(t.String(), t.String({ maxLength: 512 }), { maxProperties: 16 });
