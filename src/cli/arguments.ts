@@ -65,7 +65,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
     else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
     else if (command === undefined && positionals.length === 0 && isCommand(argument)) {
       command = argument;
-      checkBefore(command, args.slice(0, args.indexOf(command)));
+      checkBefore(command, translated.slice(0, -1 - queue.length));
     } else positionals.push(argument);
   }
   const line = { explicitServe: command === "serve", values, operands: positionals, flags, notes };

@@ -59,10 +59,10 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
     const name = key.replaceAll("_", "-");
     const option = options.find((candidate) => candidate.name === name);
     if (!option || name === "config") {
-      // Files have long names alone.
-      const long = options.find(({ aliases }) => aliases?.includes(name))?.name;
-      const meant = long === undefined ? didYouMean(name, options) : ` Did you mean ${long}?`;
-      throw new UsageError(`${file} has the unknown option ${key}.${name === "config" ? "" : meant}`);
+      const long = options.find(({ aliases }) => aliases?.includes(name))?.name ?? name;
+      // Files have long names alone, and name no other file.
+      const known = options.filter((one) => one.name !== "config").map(({ aliases: _, ...one }) => one);
+      throw new UsageError(`${file} has the unknown option ${key}.${didYouMean(long, known)}`);
     }
     values.set(name, parseValue(option, given, `${key} in ${file}`));
   }

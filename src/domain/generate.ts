@@ -255,7 +255,7 @@ export interface ReasoningEvent extends OfChoice, Sampled {
 }
 
 /** The beginning of a tool call; calls are numbered from 0 in their order. */
-export interface ToolCallEvent extends OfChoice {
+export interface ToolCallEvent extends OfChoice, Sampled {
   readonly type: "tool_call";
   readonly index: number;
   readonly id: string;

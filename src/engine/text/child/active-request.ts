@@ -107,7 +107,7 @@ export class ActiveRequest {
     this.hasLineBreak ||= bytes.includes(LINE_FEED);
     this.outOfTime = this.hasLineBreak && now - this.firstTokenAt > this.maxPredictMs;
     this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
-    return this.withSampled(this.withIds(events));
+    return this.told(events);
   }
 
   /** The last step computed the rows of its prompt at these places, each of which tells of the token behind it. */
@@ -131,7 +131,7 @@ export class ActiveRequest {
 
   /** Ends the answer; returns the events that were held back. `reason`: why it ends, as far as is known by now. */
   end(reason: FinishReason): OutputEvent[] {
-    return this.withIds(this.answer.end(reason === "stop"));
+    return this.told(this.answer.end(reason === "stop"));
   }
 
   /** `droppedTokens`: those that were dropped because the context was full. */
@@ -168,14 +168,13 @@ export class ActiveRequest {
   }
 
   /** The same events; the last one says how many tokens were sampled for them, where that is not one. */
-  private withSampled(events: OutputEvent[]): OutputEvent[] {
-    const last = events.at(-1);
-    if (!last) return events;
+  private told(events: OutputEvent[]): OutputEvent[] {
+    const told = this.withIds(events);
+    const last = told.at(-1);
+    if (!last || last.type === "progress") return told;
     const sampled = this.unsent;
     this.unsent = 0;
-    return sampled === 1 || last.type === "tool_call" || last.type === "progress"
-      ? events
-      : events.with(-1, { ...last, sampled });
+    return sampled === 1 ? told : told.with(-1, { ...last, sampled });
   }
 
   /** The same events; the last text has the tokens since the one before. */
