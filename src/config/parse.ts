@@ -61,8 +61,8 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
     if (!option || name === "config") {
       const long = options.find(({ aliases }) => aliases?.includes(name))?.name ?? name;
       // Files have long names alone, and name no other file.
-      const known = options.filter((one) => one.name !== "config").map(({ aliases: _, ...one }) => one);
-      throw new UsageError(`${file} has the unknown option ${key}.${didYouMean(long, known)}`);
+      const known = options.map((one) => one.name).filter((one) => one !== "config");
+      throw new UsageError(`${file} has the unknown option ${key}.${didYouMean(long, [], known)}`);
     }
     values.set(name, parseValue(option, given, `${key} in ${file}`));
   }
