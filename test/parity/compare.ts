@@ -14,8 +14,7 @@ export type Comparison =
 /** `ours` and `theirs` begin with the same prompt. */
 export function compare(ours: Answer, theirs: Answer): Comparison {
   const at = firstDifference(ours.tokens, theirs.tokens);
-  const common = at ?? Math.min(ours.tokens.length, theirs.tokens.length);
-  const logprobGap = largestGap(ours.tokens.slice(0, common), theirs.tokens.slice(0, common));
+  const logprobGap = largestGap(ours.tokens.slice(0, at), theirs.tokens);
   const different = (where: string) => ({ verdict: "different" as const, logprobGap, where });
   if (ours.promptTokens !== theirs.promptTokens) {
     return different(`prompts of ${ours.promptTokens} and ${theirs.promptTokens} tokens`);
@@ -35,12 +34,22 @@ export function compare(ours: Answer, theirs: Answer): Comparison {
 
 const show = (token: Token | undefined) => (token ? JSON.stringify(token.text) : "the end");
 
-/** Where the lists of tokens part; undefined when one of the servers gave none, so that only the text can be compared. */
+/**
+ * Number of our first token that says something else than theirs; undefined when there is none, or when one of the servers
+ * gave no tokens, so that only the text can be compared. Bytes are compared, not tokens: llama-server joins the token of
+ * a character that is never completed with the next one.
+ */
 function firstDifference(ours: readonly Token[], theirs: readonly Token[]): number | undefined {
   if (ours.length === 0 || theirs.length === 0) return undefined;
-  const length = Math.max(ours.length, theirs.length);
-  for (let index = 0; index < length; index++) if (ours[index]?.text !== theirs[index]?.text) return index;
-  return undefined;
+  const [said, other] = [ours, theirs].map((tokens) => tokens.map(({ text }) => text).join(""));
+  if (said === other) return undefined;
+  let from = 0;
+  const parting = ours.findIndex(({ text }) => {
+    const same = other?.startsWith(text, from) ?? false;
+    from += text.length;
+    return !same;
+  });
+  return parting < 0 ? ours.length : parting;
 }
 
 function isTie(token: Token | undefined): boolean {
@@ -48,12 +57,13 @@ function isTie(token: Token | undefined): boolean {
   return first !== undefined && second !== undefined && first.logprob - second.logprob <= TIE;
 }
 
-/** Over chosen tokens and their alternatives. */
+/** Over the tokens that both servers tell alone, and their alternatives. */
 function largestGap(ours: readonly Token[], theirs: readonly Token[]): number {
+  const others = new Map(withOffsets(theirs));
   let gap = 0;
-  for (const [index, token] of ours.entries()) {
-    const other = theirs[index];
-    if (!other) continue;
+  for (const [offset, token] of withOffsets(ours)) {
+    const other = others.get(offset);
+    if (other?.text !== token.text) continue;
     gap = Math.max(gap, Math.abs(token.logprob - other.logprob));
     // By rank, as all control tokens have the same empty text.
     for (const [rank, { logprob }] of token.top.entries()) {
@@ -61,4 +71,14 @@ function largestGap(ours: readonly Token[], theirs: readonly Token[]): number {
     }
   }
   return gap;
+}
+
+/** With the bytes in front of each. */
+function withOffsets(tokens: readonly Token[]): [number, Token][] {
+  let offset = 0;
+  return tokens.map((token) => {
+    const before = offset;
+    offset += token.text.length;
+    return [before, token];
+  });
 }

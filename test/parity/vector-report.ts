@@ -1,13 +1,14 @@
 // The comparison of vectors and scores as a part of the Markdown page: a table, then every difference.
 
 import { formatTable, type Report } from "./report.ts";
-import { TOLERANCE, type VectorResult } from "./vectors.ts";
+import { SCORE_TOLERANCE, TOLERANCE, type VectorResult } from "./vectors.ts";
 
 const INTRODUCTION = `## Vectors and scores
 
 Small random models of every pooling, and rerankers with and without a prompt, one thread on both sides. Flash attention is
 off: on a CPU it sums in half precision, and what else is in the same computation then moves numbers by up to 0.001. Answers
-are the same when their numbers are at most ${TOLERANCE.toFixed(5)} apart, documents come in the same order and as many tokens are counted.
+are the same when their numbers are at most ${TOLERANCE.toFixed(5)} apart (scores ${SCORE_TOLERANCE.toFixed(4)}: svc computes documents together), documents
+come in the same order and as many tokens are counted.
 `;
 
 /** Passed are rows that are the same, or differ for a stated reason. */
