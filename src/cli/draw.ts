@@ -12,7 +12,9 @@ import { readPipedInput } from "./piped-input.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
-import { writeResult } from "./write-result.ts";
+import { expectFileName, writeResult } from "./write-result.ts";
+
+const OPTIONS = { output_format: "--format", n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
 
 export interface DrawFlags {
   readonly size?: string;
@@ -55,6 +57,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
       "Several images need names: name a file with -o, each has its number before the ending.",
     );
   }
+  if (output !== undefined) expectFileName(output);
   const given = words.join(" ");
   const prompt = given === "" || given === "-" ? await readPipedInput(true) : given;
   if (prompt === undefined) throw new ExitError("usage", "svc draw needs a description.");
@@ -96,7 +99,7 @@ async function drawing({ ask, drawn }: Api, body: object, shown: ProgressLine): 
   const timer = setInterval(look, LOOK_MS);
   try {
     look();
-    return (await (await ask("/v1/images/generations", body, id)).json()) as Answer;
+    return (await (await ask("/v1/images/generations", body, { id, options: OPTIONS })).json()) as Answer;
   } finally {
     clearInterval(timer);
     shown.end();

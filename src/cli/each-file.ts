@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { ExitError } from "./exit-codes.ts";
+import { ExitError, type ExitReason } from "./exit-codes.ts";
 import type { ProgressLine } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
 import { writeOut } from "./write-out.ts";
@@ -35,7 +35,7 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
   const { results, failure, shown, signal } = options;
   const inputs = files.filter((file) => file === "-").length;
   if (inputs > 1) throw new ExitError("usage", `Standard input can be named once; got ${inputs} times.`);
-  let failed = 0;
+  const failed: ExitReason[] = [];
   for (const [at, file] of files.entries()) {
     const name = file === "-" ? "standard input" : file;
     const path = results.paths[at];
@@ -50,10 +50,12 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
       if (!(error instanceof ExitError) || signal.aborted) throw error;
       if (files.length === 1) throw new ExitError(error.reason, told(error, name));
       shown.note(`svc: ${told(error, name)}`);
-      failed++;
+      failed.push(error.reason);
     }
   }
-  if (failed > 0) throw new ExitError("failure", `${failed} of ${files.length} ${failure}.`);
+  if (failed.length === 0) return;
+  const reason = failed.every((one) => one === "usage") ? "usage" : "failure";
+  throw new ExitError(reason, `${failed.length} of ${files.length} ${failure}.`);
 }
 
 async function resultOf(file: string, label: string, { shown, signal, work }: FileWork): Promise<string> {

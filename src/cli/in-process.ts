@@ -9,12 +9,19 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { closeServices } from "./open-server.ts";
 import { createRuntime } from "./runtime.ts";
 
+export interface Asked {
+  /** The request's id. */
+  readonly id?: string;
+  /** What the person typed for fields of the body, by the fields: `{ voice: "--voice" }`. */
+  readonly options?: Readonly<Record<string, string>>;
+}
+
 export interface Api {
   /**
-   * Sends a JSON body, as the request of this id, or reads what is there without one; throws ExitError with the answer's message
-   * when it is refused.
+   * Sends a JSON body, or reads what is there without one. Throws ExitError with the answer's message when it is refused: about the
+   * option, where it refuses the value of one.
    */
-  readonly ask: (path: string, body?: object, id?: string) => Promise<Response>;
+  readonly ask: (path: string, body?: object, asked?: Asked) => Promise<Response>;
   /** Aborted at an interrupt. */
   readonly signal: AbortSignal;
   /** How far the transcription of this id is. */
@@ -37,15 +44,15 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
   const { signal } = interrupt;
-  const ask: Api["ask"] = async (path, body, id) => {
+  const ask: Api["ask"] = async (path, body, { id, options = {} } = {}) => {
     const named = id === undefined ? {} : { "x-request-id": id };
     const headers = { host: "localhost", "content-type": "application/json", ...named };
     const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
     const request = new Request(`http://localhost${path}`, { ...sent, headers, signal });
     const response = await app.fetch(request);
     if (response.ok) return response;
-    const { error } = (await response.json()) as { error: { message: string } };
-    throw new ExitError("failure", error.message);
+    const { error } = (await response.json()) as { error: { message: string; param: string | null } };
+    throw refusal(response.status, error, options);
   };
   try {
     const transcribed: Api["transcribed"] = (id) => runtime.transcriptions.progressOf(id);
@@ -58,4 +65,16 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
   } finally {
     await closeServices(runtime);
   }
+}
+
+function refusal(
+  status: number,
+  { message, param }: { readonly message: string; readonly param: string | null },
+  options: Readonly<Record<string, string>>,
+): ExitError {
+  // A name that does not exist is a wrong value, too.
+  const isAboutValue = status === 400 || status === 404;
+  const option = isAboutValue && param !== null ? options[param] : undefined;
+  if (option === undefined) return new ExitError("failure", message);
+  return new ExitError("usage", message.replace(`'${param}'`, option));
 }

@@ -10,6 +10,7 @@ import { progressOutput } from "./terminal.ts";
 const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md" };
 const ROUTE = "/v1/vision/ocr";
 const MOST_PAGES = 1000;
+const OPTIONS = { languages: "--language", pages: "--pages" };
 
 export interface OcrFlags {
   readonly format?: string;
@@ -40,7 +41,8 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
     const work = async (path: string, label: string) => {
       shown.show({ name: label, done: 0 });
       if (results.format === "csv") return tablesOf(ask, path, common);
-      return (await ask(ROUTE, { ...common, file: path, response_format: results.format })).text();
+      const body = { ...common, file: path, response_format: results.format };
+      return (await ask(ROUTE, body, { options: OPTIONS })).text();
     };
     await eachFile(files, { results, failure: "files could not be read", shown, signal, work });
   });
@@ -48,7 +50,7 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
 
 /** All tables, an empty line between them. */
 async function tablesOf(ask: Api["ask"], path: string, common: object): Promise<string> {
-  const response = await ask(ROUTE, { ...common, file: path, mode: "table" });
+  const response = await ask(ROUTE, { ...common, file: path, mode: "table" }, { options: OPTIONS });
   const { documents } = (await response.json()) as { documents: { tables: { csv_data: string }[] }[] };
   const tables = documents.flatMap((document) => document.tables);
   return tables.map((table) => table.csv_data.trimEnd()).join("\n\n");

@@ -2,13 +2,15 @@
 
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
-import { pullTessdata } from "../store/models/pull-tessdata.ts";
+import { isTessdata, pullTessdata, TESSDATA_NAMES } from "../store/models/pull-tessdata.ts";
 import { shown } from "../store/models/reference.ts";
 import { tessdataModel } from "../store/models/short-names.ts";
 import { runDownload } from "./download-command.ts";
+import { ExitError } from "./exit-codes.ts";
 
 /** Downloads the data of a language and tells where it is; returns the exit code. Throws ExitError. */
 export function pullLanguage(config: Config, hub: HubSettings, name: string): Promise<number> {
+  if (!isTessdata(name)) throw new ExitError("usage", TESSDATA_NAMES);
   const operand = tessdataModel(name);
   return runDownload({
     config,

@@ -8,7 +8,9 @@ import { withApi } from "./in-process.ts";
 import { readPipedInput } from "./piped-input.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
-import { writeResult } from "./write-result.ts";
+import { expectFileName, writeResult } from "./write-result.ts";
+
+const OPTIONS = { response_format: "--format", voice: "--voice", locale: "--locale", speed: "--speed" };
 
 export interface SayFlags {
   readonly format?: string;
@@ -32,18 +34,20 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   }
   // Not a number, or none at all, would be none in JSON, and none is the usual one.
   if (speed !== undefined && !(Number(speed) > 0)) throw new ExitError("usage", "--speed must be a number, as 1.25.");
+  if (output !== undefined) expectFileName(output);
   const given = words.join(" ");
   const input = given === "" || given === "-" ? await readPipedInput(true) : given;
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
   const format = flags.format ?? formatOf(output);
   return withApi(config, async ({ ask }) => {
-    const response = await ask("/v1/audio/speech", {
+    const body = {
       input,
       response_format: format,
       ...(voice !== undefined && { voice }),
       ...(locale !== undefined && { locale }),
       ...(speed !== undefined && { speed: Number(speed) }),
-    });
+    };
+    const response = await ask("/v1/audio/speech", body, { options: OPTIONS });
     if (output !== undefined) return writeResult(output, await response.bytes());
     // No faster than they are read; whoever stops reading has heard enough.
     for await (const bytes of response.body ?? []) if (!(await writeOut(bytes))) return;

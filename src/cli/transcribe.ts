@@ -10,6 +10,8 @@ import { progressOutput } from "./terminal.ts";
 
 const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", verbose_json: "json" };
 
+const OPTIONS = { language: "--language" };
+
 export interface TranscribeFlags {
   readonly format?: string;
   readonly language?: string;
@@ -56,7 +58,7 @@ export async function transcribe(config: Config, files: readonly string[], flags
       try {
         look();
         const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
-        return await (await ask(route, body, id)).text();
+        return await (await ask(route, body, { id, options: OPTIONS })).text();
       } finally {
         clearInterval(timer);
       }

@@ -15,6 +15,8 @@ export async function waitForServer(
 ): Promise<number> {
   const seconds = timeout === undefined ? USUAL_S : Number(timeout);
   if (!(seconds > 0)) throw new ExitError("usage", "--timeout must be a number of seconds above 0.");
+  if (config.port === 0)
+    throw new ExitError("usage", "--port 0 is whichever is free: name the one that the server has.");
   const url = serverUrl(config);
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseApiKeys } from "./api-keys.ts";
 import { fieldsOf, type Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
+import { checkFolders } from "./folders.ts";
 import { withKeys } from "./gateway.ts";
 import { table } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
@@ -25,6 +26,7 @@ export function resolveConfig(layers: readonly Values[], environment: Environmen
   } = fieldsOf(table, given, environment);
   const { keys, ...others } = gateway;
   const tls = readTls(tlsFiles);
+  checkFolders(given);
   const config = {
     ...fields,
     ...(tls && { tls }),

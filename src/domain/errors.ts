@@ -74,6 +74,20 @@ export class SvcError extends Error {
   }
 }
 
+/**
+ * The failure as clients know it whose fields have other names than ours; `names`: theirs, by ours. What is no SvcError stays what
+ * it is.
+ */
+export function withFieldNames(error: unknown, names: Readonly<Record<string, string>>): unknown {
+  if (!(error instanceof SvcError)) return error;
+  const { code, message, details } = error;
+  const named = message.replaceAll(/'([\w.]+)'/g, (quoted, field: string) =>
+    Object.hasOwn(names, field) ? `'${names[field]}'` : quoted,
+  );
+  const param = details.param === undefined ? undefined : (names[details.param] ?? details.param);
+  return new SvcError(code, named, { ...details, ...(param !== undefined && { param }) });
+}
+
 /** Longer estimates are guesses. */
 const LONGEST_RETRY_S = 120;
 

@@ -36,8 +36,16 @@ export function readPage<Row>(
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
+/** The page of what was never stored. Throws SvcError `not_found` when it is to begin after something. */
+export function emptyPage({ after }: PageRequest): Page<never> {
+  if (after !== undefined) throw notStored();
+  return { rows: [], hasMore: false };
+}
+
 function sequenceOf(database: Database, table: string, id: string): number {
   const found = database.query<{ seq: number }, [string]>(`SELECT seq FROM ${table} WHERE id = ?`).get(id);
   if (found) return found.seq;
-  throw new SvcError("not_found", "'after' names nothing that is stored.", { param: "after" });
+  throw notStored();
 }
+
+const notStored = () => new SvcError("not_found", "'after' names nothing that is stored.", { param: "after" });

@@ -25,11 +25,27 @@ test.each([
   ["a number that is none", ["a circle", "-n", "two", "-o", "a.png"], "-n must be a whole number"],
   ["a seed below all", ["a circle", "--seed", "-1", "-o", "a.png"], "--seed must be a whole number"],
   ["a file of another kind", ["a circle", "-o", "a.gif"], "must name a file that ends in .png, .jpeg, .webp or .jpg"],
+  ["a folder", ["a circle", "-o", folder], "-o must name a file; "],
+  [
+    "a folder that is not there yet",
+    ["a circle", "-n", "2", "-o", "pictures/"],
+    "-o must name a file; pictures/ is a folder.",
+  ],
   ["several images in one stream", ["a circle", "-n", "2"], "name a file with -o"],
 ] as const)("refuses %s in one sentence", async (_, args, sentence) => {
   const [code, error] = await svc(...args);
   expect([code, error]).toEqual([2, expect.stringContaining(sentence)]);
   expect(error.trimEnd().split("\n")).toHaveLength(1);
+});
+
+test.skipIf(!isBuilt)("a value that the API refuses is told by the option that was typed", async () => {
+  const refused = async (...args: string[]) => svc("a circle", ...args, "-o", at("refused.png"));
+  expect(await refused("--size", "7x")).toEqual([
+    2,
+    expect.stringMatching(/^svc: --size must be auto or WIDTHxHEIGHT/),
+  ]);
+  expect(await refused("-n", "0")).toEqual([2, expect.stringMatching(/^svc: -n must be an integer from 1/)]);
+  expect(await refused("--format", "gif")).toEqual([2, expect.stringMatching(/^svc: --format must be one of png/)]);
 });
 
 test.skipIf(!isBuilt)(

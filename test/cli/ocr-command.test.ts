@@ -46,6 +46,8 @@ test(
     expect(await svc([at("a.pdf")])).toEqual({ code: 0, out: "First page\n\nSecond page\n", error: "" });
     const some = await svc([at("a.pdf"), "--pages", "2", "--format", "markdown", "-o", at("some")]);
     expect([some.code, readFileSync(at("some/a.md"), "utf8")]).toEqual([0, "Second page\n"]);
+    const wrong = await svc([at("a.pdf"), "--pages", "x"]);
+    expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
     const { code, error } = await svc([at("a.txt")]);
     expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: 'file' must be a PNG`)]);
   },

@@ -257,6 +257,10 @@ describe("scripts", () => {
     TIMEOUT_MS,
   );
 
+  test("are told at once by svc wait that --port 0 is no server's", async () => {
+    expect(await finish(["wait", "--port", "0"])).toMatchObject({ code: 2, err: expect.stringContaining("--port 0") });
+  });
+
   test("hear from svc wait when there is no server", async () => {
     const port = await freePort();
     const { code, out, err } = await finish(["wait", "--timeout", "0.3", "--port", String(port)]);

@@ -44,6 +44,7 @@ test.each([
   ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
   ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
   ["a form of no list", ["say", "hi", "--json", "-o", at("hi.wav")], 2, "--json belongs to"],
+  ["a folder for sound", ["say", "hi", "-o", at("")], 2, "is a folder."],
   ["no speed", ["say", "hi", "--speed", "", "-o", at("hi.wav")], 2, "--speed must be a number"],
 ] as const)("refuses %s in one sentence", async (_, args, code, sentence) => {
   const [exit, text] = await endOf(start(...args));
@@ -58,6 +59,22 @@ test.skipIf(!isBuilt)("a result that cannot be written is told in one sentence",
 });
 
 const jfk = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
+
+test.skipIf(!isBuilt)("a value that the API refuses is told by the option that was typed", async () => {
+  const say = (...args: string[]) => endOf(start("say", "hi", "-o", at("hi.wav"), ...args));
+  expect(await say("--voice", "nobody")).toEqual([2, expect.stringMatching(/^svc: --voice names no voice/)]);
+  expect(await say("--format", "xyz")).toEqual([2, expect.stringMatching(/^svc: --format must be one of mp3/)]);
+  const language = "--language must be a language that speech is recognised in";
+  expect(await endOf(start("transcribe", jfk, "--language", "xx"))).toEqual([
+    2,
+    expect.stringContaining(`svc: ${jfk}: ${language}`),
+  ]);
+  expect(await endOf(start("transcribe", jfk, jfk, "--language", "xx"))).toEqual([
+    2,
+    expect.stringContaining(language),
+  ]);
+});
+
 const SAID = "And so my fellow Americans, ask not what your country can do for you";
 
 test.skipIf(!isBuilt)(

@@ -254,6 +254,8 @@ describe("refusals", () => {
     [["pull", "maker/none"], 5, "There is no maker/none for everybody (401)"],
     [["pull", `${REPO}:Q2_K`], 5, 'has no "Q2_K". These are there:\n  Q8_0 '],
     [["pull", "../../etc"], 2, "A model is named owner/repository"],
+    [["pull", "tessdata:"], 2, "Data for text recognition is named tessdata:NAME"],
+    [["pull", "tessdata:../x"], 2, "Data for text recognition is named tessdata:NAME"],
     [["pull"], 2, "svc pull needs the name of a model"],
     [["pull", "a/b", "c/d"], 2, '"c/d" is one argument too many for svc pull.'],
     [["list", "x"], 2, '"x" is one argument too many for svc list.'],

@@ -171,3 +171,73 @@ describe("models", () => {
     expect(settings({ "data-dir": "/d" }, { SVC_MODELS_DIR: "/m" }).modelsDir).toBe("/m");
   });
 });
+
+describe("what cannot work is told at the start", () => {
+  const failure = (flags: Record<string, OptionValue>) => {
+    try {
+      settings(flags);
+    } catch (error) {
+      if (error instanceof UsageError) return error.message;
+      throw error;
+    }
+    return undefined;
+  };
+
+  test.each(["media-root", "piper-voices", "ocr-data"])("--%s must be a folder that is there", (name) => {
+    expect(failure({ [name]: join(home, "missing") })).toBe(`--${name}: there is no folder ${home}/missing.`);
+    expect(failure({ [name]: file })).toBe(`--${name}: ${file} is no folder.`);
+    expect(failure({ [name]: home })).toBeUndefined();
+  });
+
+  test.each(["data-dir", "models-dir"])("--%s may be missing, but not be a file or in one", (name) => {
+    expect(failure({ [name]: join(home, "missing/too") })).toBeUndefined();
+    expect(failure({ [name]: file })).toBe(`--${name}: ${file} is no folder.`);
+    expect(failure({ [name]: join(file, "models") })).toBe(`--${name}: ${file} is no folder.`);
+  });
+
+  test("origins are those that browsers send", () => {
+    const given = [
+      "https://App.example/",
+      "http://10.0.0.7:3000",
+      "https://app.example:443",
+      "chrome-extension://abc",
+      "*",
+    ];
+    expect(settings({ "cors-origin": given }).corsOrigins).toEqual([
+      "https://app.example",
+      "http://10.0.0.7:3000",
+      "https://app.example",
+      "chrome-extension://abc",
+      "*",
+    ]);
+  });
+
+  test.each([
+    "app.example",
+    "https://app.example/page",
+    "https://*.app.example",
+    "https://",
+    "https://a@b",
+    "app.example:80",
+  ])("--cors-origin %s is none", (origin) => {
+    expect(failure({ "cors-origin": [origin] })).toBe(
+      `--cors-origin must be a scheme and a host, as https://app.example or http://10.0.0.7:3000, or *, not "${origin}".`,
+    );
+  });
+
+  test("hosts are names alone", () => {
+    const names = ["svc.lan", "svc", "xn--bcher-kva.example", "10.0.0.7", "::1"];
+    expect(settings({ "allowed-host": names }).allowedHosts).toEqual(names);
+    for (const wrong of ["https://svc.lan", "svc.lan:9999", "svc.lan/", "*", ".svc.lan"]) {
+      expect(failure({ "allowed-host": [wrong] })).toBe(
+        `--allowed-host must be a host name without scheme, port and path, as svc.lan, not "${wrong}".`,
+      );
+    }
+  });
+
+  test.skipIf(process.platform === "win32")("a named pipe as config file is refused, not waited for", () => {
+    const pipe = join(home, "pipe.toml");
+    Bun.spawnSync(["mkfifo", pipe]);
+    expect(failure({ config: pipe })).toContain(`The config file ${pipe} is a named pipe`);
+  });
+});

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { LlamaCompletion } from "../../src/contract/llama-completion.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { expectGolden } from "../http/golden.ts";
 import { serve } from "../http/harness.ts";
@@ -167,5 +168,16 @@ describe("POST /infill", () => {
   ])("%j is refused by name", async (wrong, param) => {
     const response = await serve().post("/infill", wrong);
     expect([response.status, (await json(response)).error.param]).toEqual([400, param]);
+  });
+
+  test.each([
+    ["suffix", "input_suffix"],
+    ["prompt", "input_prefix"],
+  ])("what the model refuses of '%s' is told of '%s'", async (ours, theirs) => {
+    const refusal = new SvcError("unsupported_parameter", `'${ours}': none here.`, { param: ours });
+    const server = serve({ steps: [{ fail: refusal }, "accept"] });
+    const response = await server.post("/infill", { input_prefix: "a", input_suffix: "b" });
+    expect(response.status).toBe(400);
+    expect((await json(response)).error).toMatchObject({ param: theirs, message: `'${theirs}': none here.` });
   });
 });

@@ -77,6 +77,9 @@ describe("refused by name", () => {
     [{ guided_json: "[]" }, "invalid_value", "guided_json"],
     [{ guided_regex: "(?=a)" }, "invalid_value", "guided_regex"],
     [{ structured_outputs: { regex: "\\bx" } }, "invalid_value", "structured_outputs.regex"],
+    [{ guided_choice: ["a", "b\ud800"] }, "invalid_value", "guided_choice.1"],
+    [{ structured_outputs: { choice: ["\udc00"] } }, "invalid_value", "structured_outputs.choice.0"],
+    [{ guided_regex: "a\ud800?" }, "invalid_value", "guided_regex"],
     [{ guided_choice: ["a"], guided_regex: "a" }, "invalid_value", "guided_regex"],
     [{ grammar: 'root ::= "x"', response_format: { type: "json_object" } }, "invalid_value", "grammar"],
     [{ structured_outputs: { structural_tag: "{}" } }, "unsupported_parameter", "structured_outputs.structural_tag"],
@@ -91,6 +94,10 @@ describe("refused by name", () => {
     [{ response_format: { type: "json_schema" } }, "missing_required_parameter", "response_format.json_schema"],
   ])("%j", (fields, code, param) => {
     for (const decode of [chat, completion]) expect(thrown(() => decode(fields))).toEqual([code, param]);
+  });
+
+  test("a whole pair is a choice as any other", () => {
+    expect(chat({ guided_choice: ["\ud83d\ude00"] }).constraint?.choice).toEqual(["😀"]);
   });
 
   test("a choice beside tools", () => {

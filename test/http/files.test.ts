@@ -228,6 +228,16 @@ describe("GET /v1/files", () => {
     }
   });
 
+  test.each(["files", "batches"])(
+    "of %s is refused where it begins after what never was, also with nothing stored",
+    async (path) => {
+      const { url } = serve();
+      const response = await fetch(`${url}/v1/${path}?after=x-none`);
+      expect([response.status, (await read(response)).error.param]).toEqual([404, "after"]);
+      expect((await read(fetch(`${url}/v1/${path}`))).data).toEqual([]);
+    },
+  );
+
   test("can be paged through while every file of a page is deleted", async () => {
     const server = serve();
     for (let count = 1; count <= 5; count++) await upload(server, lines(count));

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { checker } from "../../src/contract/schema.ts";
 import { SdapiImages, SdapiProgress } from "../../src/contract/sdapi.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import { OfferedModels, offeredImages } from "../../src/service/offered-models.ts";
 import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { pngHeader } from "../media/files.ts";
@@ -82,6 +83,18 @@ describe("POST /sdapi/v1/txt2img", () => {
     const server = serve();
     expect(await refusal(await draw(server, body))).toEqual([400, expect.stringMatching(/^(invalid|unsupp|missing)/)]);
     expect(server.drawer.asked).toEqual([]);
+  });
+
+  test.each([
+    [{ sampler_name: "qq" }, "sampler", "sampler_name"],
+    [{ sampler_index: "qq" }, "sampler", "sampler_index"],
+    [{}, "size", "width"],
+    [{ prompt: `${prompt} <lora:qq:1>` }, "lora", "prompt.lora"],
+  ])("what the model refuses of %j names the field of this interface", async (body, ours, theirs) => {
+    const server = serve();
+    server.drawer.refusal = new SvcError("invalid_value", `'${ours}' must be another.`, { param: ours });
+    const response = await draw(server, { prompt, ...body });
+    expect([response.status, await response.json()]).toMatchObject([400, { detail: `'${theirs}' must be another.` }]);
   });
 
   test("refused", async () => {

@@ -1,6 +1,7 @@
 // What clients meet: addresses, routes, queue, what is kept for them.
 
 import { boolean, choice, integer, list, number, path, seconds, string } from "../option-types.ts";
+import { parseHostNames, parseOrigins } from "../origins.ts";
 
 const DAY_S = 86_400;
 /** 0: without end. */
@@ -57,11 +58,13 @@ export const serverOptions = {
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",
+    to: parseOrigins,
     help: "Web origin that may call, besides loopback and desktop apps; * allows all.",
   }),
   allowedHosts: list({
     name: "allowed-host",
     placeholder: "NAME",
+    to: parseHostNames,
     help: "Host name that requests may carry, besides addresses, the loopback names and that of --host.",
   }),
   mediaRoot: path({

@@ -122,13 +122,22 @@ function parsedObject(text: string): JsonSchema | undefined {
 
 const grammar = (asked: string, param: string): Made => ({ constraint: grammarConstraint(asked, param) });
 
-const choice = (asked: readonly string[], param: string): Made => ({
-  constraint: { ...grammarConstraint(choiceGrammar(asked), param), choice: asked },
-});
+function choice(asked: readonly string[], param: string): Made {
+  for (const [at, one] of asked.entries()) refuseHalves(one, `${param}.${at}`);
+  return { constraint: { ...grammarConstraint(choiceGrammar(asked), param), choice: asked } };
+}
 
 function regex(asked: string, param: string): Made {
+  refuseHalves(asked, param);
   const found = regexGrammar(asked);
   if (found !== undefined) return { constraint: { ...grammarConstraint(found, param), regex: asked } };
   const message = `'${param}' must be a regular expression without lookaround, backreferences, \\b and \\p.`;
+  throw new SvcError("invalid_value", message, { param });
+}
+
+/** No answer has such a text in it: answers are UTF-8. */
+function refuseHalves(text: string, param: string): void {
+  if (text.isWellFormed()) return;
+  const message = `'${param}' must be whole Unicode; got a string of length ${text.length} with half a surrogate pair.`;
   throw new SvcError("invalid_value", message, { param });
 }

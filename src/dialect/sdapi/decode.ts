@@ -10,6 +10,8 @@ import { checkPrompt, checkSize, decodeSeed } from "../images/decode.ts";
 export interface SdapiCall {
   /** Named for this request alone. */
   readonly model?: string;
+  /** The fields of this API by the names that failures have for them. */
+  readonly fields: Readonly<Record<string, string>>;
   readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
 }
 
@@ -19,6 +21,8 @@ export interface SdapiEditCall extends SdapiCall {
   readonly strength: number;
 }
 
+/** Adapters are named in the description. */
+const FIELDS = { size: "width", image: "init_images", strength: "denoising_strength", lora: "prompt.lora" };
 const USUAL_STRENGTH = 0.75;
 const checkText = checker(TextToImageRequest);
 const checkImage = checker(ImageToImageRequest);
@@ -107,6 +111,7 @@ function callOf(asked: TextToImageRequest): SdapiCall {
   const model = modelOf(asked.override_settings);
   return {
     ...(model && { model }),
+    fields: { ...FIELDS, sampler: asked.sampler_name ? "sampler_name" : "sampler_index" },
     work: {
       prompt,
       ...(negative_prompt && { negativePrompt: negative_prompt }),

@@ -9,9 +9,9 @@ import { jsonContent } from "../json-content.ts";
 export const cancelRoutes = (...services: readonly Pick<RequestService, "cancel">[]) =>
   new Elysia({ name: "route.cancel" }).post(
     "/v1/chat/completions/:id/cancel",
-    ({ params }) => {
-      // Elysia gives null for an id with broken percent escapes.
-      const id = params.id ?? "";
+    ({ params, request }) => {
+      // Elysia gives null for an id with broken percent escapes: it is taken as it was written.
+      const id = params.id ?? /([^/]*)\/cancel\/?$/.exec(URL.parse(request.url)?.pathname ?? "")?.[1] ?? "";
       const cancelled = services.some((service) => service.cancel(id));
       const body: Cancellation = { id, object: "chat.completion.cancellation", cancelled };
       return Response.json(body, { status: cancelled ? 200 : 404 });

@@ -10,6 +10,7 @@ import {
 } from "../../dialect/llama/decode.ts";
 import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
+import { withFieldNames } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
@@ -17,6 +18,9 @@ import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
+
+/** What others call them that fill gaps. */
+const INFILL_FIELDS = { prompt: "input_prefix", suffix: "input_suffix" };
 
 type Generate = Omit<GenerateRequest, "id">;
 
@@ -62,7 +66,12 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     )
     .post(
       "/infill",
-      async ({ request }) => answer(request, decodeLlamaInfill(await readGenerationBody(deps, request), config)),
+      async ({ request }) => {
+        const call = decodeLlamaInfill(await readGenerationBody(deps, request), config);
+        return answer(request, call).catch((error: unknown) => {
+          throw withFieldNames(error, INFILL_FIELDS);
+        });
+      },
       jsonRoute(LlamaInfillRequest, LlamaCompletions),
     );
 };

@@ -28,7 +28,7 @@ import {
   encodeSdapiImages,
   encodeSdapiModels,
 } from "../../dialect/sdapi/encode.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { ImageService } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
@@ -73,6 +73,8 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       const { modelId: name, model: known } = images.model(model);
       const headers = { "Cache-Control": "no-store" };
       return Response.json(encodeSdapiImages(drawn, call, { name, model: known }), { headers });
+    } catch (error) {
+      throw withFieldNames(error, call.fields);
     } finally {
       running.delete(entry);
     }

@@ -7,7 +7,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
-import type { Page, PageRequest } from "../../store/page.ts";
+import { emptyPage, type Page, type PageRequest } from "../../store/page.ts";
 import { isMissing, storageError, withStorage } from "../../store/storage-error.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -127,7 +127,7 @@ export class BatchesService {
 
   list(page: PageRequest): Page<BatchRecord> {
     const store = this.options.folder.find();
-    return store ? withStorage(() => store.batches.page(page)) : { rows: [], hasMore: false };
+    return store ? withStorage(() => store.batches.page(page)) : emptyPage(page);
   }
 
   /**

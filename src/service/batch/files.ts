@@ -7,7 +7,7 @@ import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newFileId } from "../../domain/ids.ts";
 import type { FileRecord } from "../../store/file-records.ts";
-import type { Page, PageRequest } from "../../store/page.ts";
+import { emptyPage, type Page, type PageRequest } from "../../store/page.ts";
 import { storageError, withStorage } from "../../store/storage-error.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { keepContent, receiveContent, type ContentLimits } from "./received-content.ts";
@@ -77,7 +77,7 @@ export class FilesService {
 
   list(page: PageRequest, purpose: string | undefined): Page<FileRecord> {
     const store = this.options.folder.find();
-    return store ? withStorage(() => store.files.page(page, purpose, this.now())) : { rows: [], hasMore: false };
+    return store ? withStorage(() => store.files.page(page, purpose, this.now())) : emptyPage(page);
   }
 
   /** A file with the place of its content. Throws SvcError `not_found`, or `storage_unavailable` when it has lost that. */

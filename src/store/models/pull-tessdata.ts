@@ -28,6 +28,12 @@ export interface TessdataPull {
 
 const SCOPE = "@tesseract.js-data";
 const NAME = /^[a-z]{2,4}(_[a-z]+)*$/i;
+/** What is said where a name is none. */
+export const TESSDATA_NAMES = "Data for text recognition is named tessdata:NAME, as tessdata:deu or tessdata:chi_sim.";
+
+/** Whether there can be data of this name. */
+export const isTessdata = (name: string): boolean => NAME.test(name);
+
 /** In the package: trained for accuracy, with weights as whole numbers. */
 const FILE = (name: string) => `package/4.0.0_best_int/${name}.traineddata.gz`;
 /** The largest package has 40 MB. */
@@ -39,9 +45,7 @@ const LARGEST_BYTES = 200_000_000;
  */
 export async function pullTessdata(pull: TessdataPull): Promise<string> {
   const { name, registry, folder, signal, note, patience = defaultPatience } = pull;
-  if (!NAME.test(name)) {
-    throw new PullError("Data for text recognition is named tessdata:NAME, as tessdata:deu or tessdata:chi_sim.");
-  }
+  if (!isTessdata(name)) throw new PullError(TESSDATA_NAMES);
   const hub: Hub = { endpoint: registry, userAgent: pull.userAgent };
   const subject = `${SCOPE}/${name}`;
   const address = `${registry}/${subject.replace("/", "%2f")}/latest`;
