@@ -25,6 +25,8 @@ export interface Agent {
   readonly install: string;
   /** Whether its model has to call tools. */
   readonly callsTools: boolean;
+  /** Variables that name a file of certificates to trust. `alone`: in place of all others, not beside them. */
+  readonly certificates: { readonly variables: readonly string[]; readonly alone?: true };
   /** `write`: keeps a file for the time of the run, and returns its path. */
   readonly settings: (target: AgentTarget, write: (name: string, text: string) => string) => AgentSettings;
 }
@@ -103,14 +105,35 @@ const aider: Agent["settings"] = ({ url, apiKey, model, context = USUAL_CONTEXT 
   };
 };
 
+const nodeCertificates: Agent["certificates"] = { variables: ["NODE_EXTRA_CA_CERTS"] };
+
 export const agents: Readonly<Record<string, Agent>> = {
-  codex: { program: "codex", install: "npm install -g @openai/codex", callsTools: true, settings: codex },
+  codex: {
+    program: "codex",
+    install: "npm install -g @openai/codex",
+    callsTools: true,
+    certificates: { variables: ["CODEX_CA_CERTIFICATE"] },
+    settings: codex,
+  },
   claude: {
     program: "claude",
     install: "npm install -g @anthropic-ai/claude-code",
     callsTools: true,
+    certificates: nodeCertificates,
     settings: claude,
   },
-  opencode: { program: "opencode", install: "npm install -g opencode-ai", callsTools: true, settings: opencode },
-  aider: { program: "aider", install: "uv tool install aider-chat", callsTools: false, settings: aider },
+  opencode: {
+    program: "opencode",
+    install: "npm install -g opencode-ai",
+    callsTools: true,
+    certificates: nodeCertificates,
+    settings: opencode,
+  },
+  aider: {
+    program: "aider",
+    install: "uv tool install aider-chat",
+    callsTools: false,
+    certificates: { variables: ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"], alone: true },
+    settings: aider,
+  },
 };

@@ -5,7 +5,7 @@ import { processEnvironment } from "../config/environment.ts";
 import { isLoopback } from "../config/host-name.ts";
 import { proxyFor } from "../config/proxy.ts";
 import type { Clock } from "../domain/clock.ts";
-import { Discovery } from "../gateway/discovery.ts";
+import { Discovery, type SearchOptions } from "../gateway/discovery.ts";
 import { Gateway } from "../gateway/gateway.ts";
 import { listeningPorts } from "../gateway/listening-ports.ts";
 import { Replica } from "../gateway/replica.ts";
@@ -18,18 +18,13 @@ const CONNECT_MS = 3000;
 /** Serves no other server's models while the configuration names none and does not ask to look for any. */
 export function createGateway(config: Config, clock: Clock, log: Logger): Gateway {
   const { discover, ports } = config.gateway;
-  const timeouts = timeoutsOf(config);
-  const discovery = discover ? new Discovery({ ports, listeningPorts, timeouts, clock }) : undefined;
-  const configured = upstreamsOf(config, clock);
-  const gateway = new Gateway({ configured, ...(discovery && { discovery }), clock, log });
-  excludePorts(gateway, config);
-  return gateway;
+  const discovery = discover ? new Discovery({ ports, listeningPorts, ...searchOf(config), clock }) : undefined;
+  return new Gateway({ configured: upstreamsOf(config, clock), ...(discovery && { discovery }), clock, log });
 }
 
 /** Gives the gateway the upstreams of another configuration; resolves when new ones have answered, or had their time to. */
 export async function reconfigureGateway(gateway: Gateway, config: Config, clock: Clock): Promise<void> {
-  excludePorts(gateway, config);
-  await gateway.reconfigure(upstreamsOf(config, clock));
+  await gateway.reconfigure(upstreamsOf(config, clock), searchOf(config));
 }
 
 function upstreamsOf(config: Config, clock: Clock): Upstream[] {
@@ -53,10 +48,10 @@ const timeoutsOf = ({ gateway: { timeoutMs } }: Config): Timeouts => ({
   silenceMs: timeoutMs,
 });
 
-/** What the operator named is not to be found a second time. */
-function excludePorts(gateway: Gateway, { gateway: { upstreams } }: Config): void {
-  for (const url of upstreams.flatMap(({ urls }) => urls)) {
-    const { hostname, port } = new URL(url);
-    if (isLoopback(hostname)) gateway.exclude(Number(port));
-  }
+function searchOf(config: Config): SearchOptions {
+  const named = config.gateway.upstreams
+    .flatMap(({ urls }) => urls.map((url) => new URL(url)))
+    .filter(({ hostname }) => isLoopback(hostname))
+    .map(({ port, protocol }) => Number(port || (protocol === "https:" ? 443 : 80)));
+  return { named, timeouts: timeoutsOf(config) };
 }

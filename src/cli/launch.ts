@@ -9,6 +9,7 @@ import { didYouMean, UsageError } from "../config/parse.ts";
 import { availableMemory } from "../engine/process/memory.ts";
 import { findProgram, runAttached } from "../engine/process/program.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
+import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
 import { gigabytes } from "./download-progress.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -78,7 +79,9 @@ async function startAgent(
   wanted: string | undefined,
   user: Environment,
 ): Promise<number> {
-  const { id: model, context, warnings } = choose(await fetchListing(config), agent, wanted);
+  const url = serverUrl(config);
+  const { id: model, context, warnings: doubts } = choose(await fetchListing(config), agent, wanted);
+  const warnings = [...doubts, ...certificateWarning(config.tls?.cert, url, agent)];
   for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`);
   // The agent is about to clear the screen.
   if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Enter starts it all the same, Ctrl-C does not.");
@@ -89,9 +92,10 @@ async function startAgent(
     return path;
   };
   try {
-    const target = { url: serverUrl(config), apiKey: config.apiKeys[0]?.key ?? "none", model, context };
+    const target = { url, apiKey: config.apiKeys[0]?.key ?? "none", model, context };
     const settings = agent.settings(target, write);
-    return await runAttached([program, ...settings.args, ...args], environmentOf(user, settings.env));
+    const trust = config.tls && trusting(agent, config.tls.cert, user, write);
+    return await runAttached([program, ...settings.args, ...args], environmentOf(user, { ...settings.env, ...trust }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -130,6 +134,11 @@ function abilityWarning(id: string, agent: Agent, known: NonNullable<Listing["mo
   if (!known || known.capabilities.includes("tools") || !agent.callsTools) return [];
   return [`${id} does not call tools, which ${agent.program} needs. ${suggestions()}`];
 }
+
+const certificateWarning = (cert: string | undefined, url: string, { program }: Agent): string[] =>
+  cert === undefined || isFor(cert, url)
+    ? []
+    : [`The certificate is not for the host of ${url}, and ${program} may refuse it: name that host with --host.`];
 
 function suggestions(): string {
   const memory = availableMemory();

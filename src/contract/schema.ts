@@ -52,7 +52,9 @@ const fits = (schema: TSchema, value: unknown): boolean => alternatives(schema).
 
 function violation({ type, path, schema, value }: ValueError): SvcError {
   const param = path.slice(1).split("/").map(shownPart).join(".");
-  if (type === ValueErrorType.ObjectRequiredProperty || value === undefined) {
+  // As for optional fields, null means that it is not set; an item of a list is there, and wrong.
+  const isUnset = value === undefined || (value === null && !/(^|\/\d+)$/.test(path));
+  if (type === ValueErrorType.ObjectRequiredProperty || isUnset) {
     return new SvcError("missing_required_parameter", `'${param}' is required: ${describe(schema)}.`, { param });
   }
   const code = fits(schema, value) ? "invalid_value" : "invalid_type";

@@ -27,3 +27,11 @@ export async function within<T>(
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
+
+/** Resolves when `work` has settled, or after `ms`, when it goes on by itself. */
+export async function settled(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work.catch(() => {}), promise]);
+  clearTimeout(timer);
+}

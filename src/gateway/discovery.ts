@@ -6,11 +6,17 @@ import { Replica } from "./replica.ts";
 import type { Timeouts } from "./server-client.ts";
 import { Upstream } from "./upstream.ts";
 
-export interface DiscoveryOptions {
+/** What a reload may change. */
+export interface SearchOptions {
+  /** Ports of servers that the operator named: they are not to be found a second time. */
+  readonly named: readonly number[];
+  readonly timeouts: Timeouts;
+}
+
+export interface DiscoveryOptions extends SearchOptions {
   /** Ports that are asked instead of the known and the listening ones; empty: those. */
   readonly ports: readonly number[];
   readonly listeningPorts: () => Promise<readonly number[]>;
-  readonly timeouts: Timeouts;
   readonly clock: Clock;
 }
 
@@ -23,14 +29,24 @@ export class Discovery {
     number,
     { readonly upstream: Upstream; readonly replica: Replica; seenAt: number }
   >();
-  /** Ports of ours, and those that operators named: not to be found a second time. */
+  /** Of ours. */
   private readonly excluded = new Set<number>();
+  private searched: SearchOptions;
 
-  constructor(private readonly options: DiscoveryOptions) {}
+  constructor(private readonly options: DiscoveryOptions) {
+    this.searched = options;
+  }
 
   exclude(port: number): void {
     this.excluded.add(port);
     this.found.delete(port);
+  }
+
+  /** Searches in another way from now on: what is named no more may be found, and what is named is forgotten. */
+  reconfigure(searched: SearchOptions): void {
+    this.searched = searched;
+    for (const port of searched.named) this.found.delete(port);
+    for (const { replica } of this.found.values()) replica.client.timeouts = searched.timeouts;
   }
 
   /** The servers found, known ports first, each part by port. */
@@ -55,15 +71,22 @@ export class Discovery {
   }
 
   private async ask(ports: readonly number[]): Promise<void> {
-    await Promise.all(ports.filter((port) => !this.excluded.has(port)).map((port) => this.askPort(port)));
+    await Promise.all(ports.filter((port) => this.isWanted(port)).map((port) => this.askPort(port)));
+  }
+
+  private isWanted(port: number): boolean {
+    return !this.excluded.has(port) && !this.searched.named.includes(port);
   }
 
   private async askPort(port: number): Promise<void> {
-    const { timeouts, clock } = this.options;
+    const { clock } = this.options;
+    const { timeouts } = this.searched;
     const known = this.found.get(port);
     const replica =
       known?.replica ?? new Replica({ url: `http://127.0.0.1:${port}` }, timeouts, clock, KNOWN_PORTS.get(port));
     await replica.refresh(0);
+    // It may have been named meanwhile.
+    if (!this.isWanted(port)) return;
     if (replica.isWell && replica.models && !replica.listingFailure) {
       if (known) known.seenAt = clock.now();
       else {

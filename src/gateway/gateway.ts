@@ -9,7 +9,7 @@ import type { Backend, ModelSource, Served, TextBackend } from "../service/model
 import type { Upstreams } from "../service/upstreams.ts";
 import { gauge, type MetricTable } from "../telemetry/exposition.ts";
 import { subjectLabels } from "../telemetry/metrics.ts";
-import type { Discovery } from "./discovery.ts";
+import type { Discovery, SearchOptions } from "./discovery.ts";
 import { replicaMetrics } from "./replica-metrics.ts";
 import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
@@ -82,7 +82,7 @@ export class Gateway implements ModelSource, Upstreams {
     }
   }
 
-  /** A port of this machine at which nothing is to be found: ours, or that of a server that the operator named. */
+  /** A port of this machine at which nothing is to be found, as it is ours. */
   exclude(port: number): void {
     this.options.discovery?.exclude(port);
   }
@@ -93,15 +93,19 @@ export class Gateway implements ModelSource, Upstreams {
 
   /**
    * Puts others in the place of the upstreams that the operator named. Upstreams and replicas that are the same stay, with
-   * what is known of them; requests under way at those that go end in order. Resolves when new ones have answered.
+   * what is known of them; requests under way at those that go end in order. `searched`: how others are found from now on.
+   * Resolves when new ones have answered.
    */
-  async reconfigure(upstreams: readonly Upstream[]): Promise<void> {
+  async reconfigure(upstreams: readonly Upstream[], searched?: SearchOptions): Promise<void> {
     const known = new Map(this.configured.map((upstream) => [upstream.name, upstream]));
     this.configured = upstreams.map((fresh) => {
       const upstream = known.get(fresh.name) ?? fresh;
-      upstream.replace(fresh.replicas);
+      upstream.become(fresh);
       return upstream;
     });
+    if (searched) this.options.discovery?.reconfigure(searched);
+    // A search that is under way may have passed over what is named no more.
+    void Promise.resolve(this.searching).then(() => this.search());
     await Promise.all(this.configured.flatMap(({ replicas }) => replicas).map((replica) => replica.refresh()));
   }
 

@@ -136,11 +136,11 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     let messages: AnswerMessages | undefined;
     try {
       const { path, body } = translation.for(replica);
-      const response = await client.post(path, body, headersOf(replica, request), signal);
+      const response = await attempt.awaited(client.post(path, body, headersOf(replica, request), signal));
       messages = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
       let some: unknown[] | undefined;
-      while (!answer.isCut && (some = await messages.next())) {
+      while (!answer.isCut && (some = await attempt.awaited(messages.next()))) {
         for (const message of some) {
           if (answer.isCut) break;
           const failure = streamedFailure(message);

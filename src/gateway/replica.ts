@@ -4,6 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import type { SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
+import { settled } from "./deadline.ts";
 import { askCapabilities } from "./cluster-capabilities.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { urlHashOf } from "./prefix-key.ts";
@@ -16,6 +17,8 @@ import { failureFrom } from "./upstream-failure.ts";
 /** A server in front of many others may take its time to list what they have. */
 const PROBE_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
+/** How long what a replica has waits to be known in full, before it is known without what its models can do. */
+const SHOWN_MS = 1000;
 /** How often it is looked whether a replica is there that has nothing to do. */
 const PROBE_MS = 5000;
 /** Silence while requests wait, below which no replica is slow, and as a multiple of what first tokens take there. */
@@ -40,6 +43,7 @@ export class Replica {
   private probedAt = -Infinity;
   private refreshing: Promise<void> | undefined;
   private readonly shown = new Map<string, RemoteModel>();
+  private showing: Promise<void> | undefined;
 
   constructor(
     address: ServerAddress,
@@ -82,9 +86,10 @@ export class Replica {
 
   /** Nothing has come for long, while requests wait: new ones are better off elsewhere. */
   get isSlow(): boolean {
-    const [oldest] = this.running;
-    if (!oldest) return false;
-    const silentMs = this.clock.now() - Math.max(oldest.beganAt, this.client.heardAt);
+    const now = this.clock.now();
+    if (now - this.client.heardAt <= SLOW_MS) return false;
+    const longestMs = Math.max(0, ...[...this.running].map(({ awaitedSince = now }) => now - awaitedSince));
+    const silentMs = Math.min(longestMs, now - this.client.heardAt);
     return silentMs > SLOW_MS && silentMs > SLOW_FACTOR * (this.stats.firstTokens.quantile(0.99) ?? 0);
   }
 
@@ -169,11 +174,11 @@ export class Replica {
     const tries = this.breaker.begin();
     try {
       const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
-      // What each model can do may take a while to be shown; requests are translated for its kind from now on.
-      this.description ??= { kind, models };
-      this.description = { kind, models: await this.show(kind, models) };
+      this.describeAs(kind, models);
       this.listingFailure = undefined;
       this.breaker.succeeded();
+      // Some answer nothing else while they load or are full: nobody is to wait for these.
+      await settled(this.show(kind, models), SHOWN_MS);
     } catch (error) {
       // Some servers do nothing else while they answer.
       if (this.inFlight > 0) {
@@ -189,21 +194,32 @@ export class Replica {
     }
   }
 
-  /** The models with what is known of each beyond the list: one query for each, and again when it was down. */
-  private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<RemoteModel[]> {
+  /** The models with what is known of each beyond the list. */
+  private describeAs(kind: ServerKind, models: readonly RemoteModel[]): void {
     const ask = asks[kind];
-    if (!ask) return Promise.resolve([...models]);
-    const about = ask.about(this.client, PROBE_TIMEOUT_MS);
-    return Promise.all(
-      models.map(async (model) => {
-        const key = ask.keyOf(model);
-        const known = this.shown.get(key);
-        if (known) return { ...known, loaded: model.loaded };
-        const shown = await about(model);
-        if (shown) this.shown.set(key, shown);
-        return shown ?? model;
-      }),
-    );
+    const withMore = (model: RemoteModel) => {
+      const shown = ask && this.shown.get(ask.keyOf(model));
+      return shown ? { ...shown, loaded: model.loaded } : model;
+    };
+    this.description = { kind, models: models.map(withMore) };
+  }
+
+  /** Has it tell what the list does not: one query a model, and again when it was down. */
+  private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<void> {
+    const ask = asks[kind];
+    if (!ask) return Promise.resolve();
+    return (this.showing ??= (async () => {
+      const about = ask.about(this.client, PROBE_TIMEOUT_MS);
+      const unknown = models.filter((model) => !this.shown.has(ask.keyOf(model)));
+      await Promise.all(
+        unknown.map(async (model) => {
+          const shown = await about(model);
+          if (shown) this.shown.set(ask.keyOf(model), shown);
+        }),
+      );
+      // It may have been listed again meanwhile.
+      if (this.description?.kind === kind) this.describeAs(kind, this.description.models);
+    })().finally(() => (this.showing = undefined)));
   }
 }
 

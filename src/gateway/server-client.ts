@@ -43,7 +43,8 @@ export class ServerClient {
 
   constructor(
     readonly address: ServerAddress,
-    private readonly timeouts: Timeouts,
+    /** Of requests from now on. */
+    public timeouts: Timeouts,
     private readonly now: () => number,
   ) {}
 

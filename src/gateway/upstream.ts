@@ -43,7 +43,7 @@ export class Upstream {
     public replicas: readonly Replica[],
     /** Named by the operator: it counts also while nothing is heard of it. */
     readonly isConfigured: boolean,
-    private readonly options: UpstreamOptions = {},
+    private options: UpstreamOptions = {},
   ) {}
 
   get firstPauseMs(): number {
@@ -64,10 +64,15 @@ export class Upstream {
     return [...byId.values()];
   }
 
-  /** Puts others in the place of its replicas; those that are the same servers stay, with all that is known of them. */
-  replace(replicas: readonly Replica[]): void {
+  /** Becomes another; replicas that are the same servers stay, with all that is known of them. */
+  become({ replicas, options }: Upstream): void {
     const { replicas: known } = this;
-    this.replicas = replicas.map((fresh) => known.find((one) => one.isAt(fresh.client.address)) ?? fresh);
+    this.options = options;
+    this.replicas = replicas.map((fresh) => {
+      const same = known.find((one) => one.isAt(fresh.client.address));
+      if (same) same.client.timeouts = fresh.client.timeouts;
+      return same ?? fresh;
+    });
   }
 
   /** Takes a replica out of service or back, or all of them. False when none has this address. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readTls } from "../../src/config/tls.ts";
 import { serve, temporaryFolder } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
 
@@ -84,6 +85,26 @@ describe("svc launch", () => {
     );
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
   }, 60_000);
+
+  test("has the agent trust the server's certificate, beside what it trusts anyway", async () => {
+    const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
+    const files = { cert: fixture("cert.pem"), key: fixture("key.pem") };
+    const tls = readTls(files);
+    if (!tls) throw new Error("no certificate");
+    const { port } = serve(undefined, { tls });
+    const flags = [...at(port), "--tls-cert", files.cert, "--tls-key", files.key];
+    const script =
+      'curl -s --cacert "${CODEX_CA_CERTIFICATE:-$SSL_CERT_FILE}" $BASE/health; cat "$CODEX_CA_CERTIFICATE"';
+    const env = { BASE: `https://localhost:${port}`, SSL_CERT_FILE: fixture("another.pem") };
+    const codex = await launch(["codex", ...flags], { script, env }).ended;
+    expect([codex.code, codex.err.includes("certificate")]).toEqual([0, false]);
+    expect(codex.out).toContain('"status"');
+    expect(codex.out).toContain(readFileSync(env.SSL_CERT_FILE, "utf8").trim());
+    // Python trusts these alone: the usual authorities are among them.
+    const count = 'test "$SSL_CERT_FILE" = "$REQUESTS_CA_BUNDLE" && grep -c BEGIN "$SSL_CERT_FILE"';
+    const aider = await launch(["aider", ...flags], { script: count }).ended;
+    expect(Number(aider.out)).toBeGreaterThan(50);
+  }, 30_000);
 
   test("without a server and a model it says what to do", async () => {
     const { code, err } = await launch(["codex", ...at(await freePort())], { script: "echo started" }).ended;

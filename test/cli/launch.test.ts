@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { agents, type AgentTarget } from "../../src/cli/agents.ts";
+import { isFor } from "../../src/cli/agent-trust.ts";
 import { choose } from "../../src/cli/launch.ts";
 
 const target: AgentTarget = {
@@ -125,4 +128,10 @@ describe("the model of an agent", () => {
       "svc-system is too small to work as an agent: it has 4 million parameters. Models that call tools",
     );
   });
+});
+
+test("a certificate is for the hosts that it names", () => {
+  const cert = readFileSync(join(import.meta.dir, "../fixtures/tls/cert.pem"), "utf8");
+  const urls = ["https://127.0.0.1:1", "https://localhost:1", "https://box:1", "https://[::1]:1"];
+  expect(urls.map((url) => isFor(cert, url))).toEqual([true, true, false, false]);
 });

@@ -258,7 +258,7 @@ describe("vectors", () => {
     ["/api/embed", { input: 7 }, 400, "'input' must be a string"],
     ["/api/embed", { input: "a", dimensions: 0 }, 400, "'dimensions'"],
     ["/api/embed", { input: "a", model: "other" }, 404, "no embedding model of this name"],
-    ["/api/embeddings", { prompt: null }, 400, "'prompt' must be a string"],
+    ["/api/embeddings", { prompt: null }, 400, "'prompt' is required: a string of at least 1 character."],
   ])("%s refuses %j", async (path, body, status, message) => {
     const response = await serve().post(path, body);
     expect([response.status, (await json(response)).error]).toEqual([status, expect.stringContaining(message)]);

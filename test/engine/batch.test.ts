@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomNumbers } from "../simulation/traces.ts";
+import { randomNumbers } from "../support/dice.ts";
 import { chats, killBatch, vectors } from "../support/batch-kill.ts";
 import { withServer } from "../support/server.ts";
 

@@ -24,7 +24,7 @@ function serverAtCandidate() {
 
 /** Looks at these ports alone: tests never ask the well-known ones. */
 function gatewayAt(ports: readonly number[]) {
-  const discovery = new Discovery({ ports, listeningPorts: async () => [], timeouts, clock: systemClock });
+  const discovery = new Discovery({ ports, named: [], listeningPorts: async () => [], timeouts, clock: systemClock });
   const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
   return { discovery, gateway };
 }
@@ -62,12 +62,49 @@ test("excluded ports, such as svc's own, are not asked", async () => {
   expect([far.asked, [...gateway.models()]]).toEqual([[], []]);
 });
 
+test("a server that the operator names is not found a second time, and found again when it is named no more", async () => {
+  const far = chatServer(helloStream);
+  const options = { ports: [far.port], listeningPorts: async () => [], clock: systemClock };
+  const discovery = new Discovery({ ...options, named: [far.port], timeouts });
+  const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
+  await gateway.start();
+  gateway.stop();
+  expect([...gateway.models()]).toEqual([]);
+  await gateway.reconfigure([], { named: [], timeouts });
+  await until(() => gateway.models().length === 1);
+  await gateway.reconfigure([], { named: [far.port], timeouts });
+  expect([...gateway.models()]).toEqual([]);
+});
+
+test("a server that does not tell what its models can do is known by its list, and asked no second time", async () => {
+  const gate = Promise.withResolvers<void>();
+  const list = { object: "list", data: [{ id: "m", owned_by: "vllm", max_model_len: 2048 }] };
+  const vllm = fixtureServer(async ({ path }) => {
+    if (path === "/v1/models") return Response.json(list);
+    if (path !== "/openapi.json" && path !== "/v1/chat/completions") return undefined;
+    await gate.promise;
+    return Response.json({ paths: { "/v1/chat/completions": {} }, choices: [{ logprobs: { content: [] } }] });
+  });
+  const { gateway, replicas } = await remote([vllm.url]);
+  const capabilities = () => gateway.models()[0]?.capabilities ?? [];
+  expect([replicas[0]?.state, replicas[0]?.kind, capabilities()]).toEqual([
+    "up",
+    "vllm",
+    expect.arrayContaining(["chat"]),
+  ]);
+  expect(capabilities()).not.toContain("tools");
+  await replicas[0]?.refresh(0);
+  gate.resolve();
+  await until(() => capabilities().includes("tools"));
+  expect(vllm.asked.filter(({ path }) => path === "/openapi.json")).toHaveLength(1);
+});
+
 test("a server at an unusual port is forgotten a minute after it stopped listening", async () => {
   const far = serverAtCandidate();
   let listening: readonly number[] = [far.port];
   let now = 0;
   const clock = { now: () => now, wall: () => now };
-  const discovery = new Discovery({ ports: [], listeningPorts: async () => listening, timeouts, clock });
+  const discovery = new Discovery({ ports: [], named: [], listeningPorts: async () => listening, timeouts, clock });
   // Whatever listens there on the machine of the test.
   for (const port of KNOWN_PORTS.keys()) discovery.exclude(port);
   const names = () => discovery.upstreams().map(({ name }) => name);

@@ -114,6 +114,24 @@ test("a replica from which nothing comes is slow, and new requests go elsewhere"
   expect(replica?.state).toBe("up");
 });
 
+test("a client that does not read what came makes no replica slow", async () => {
+  const server = chatServer(hold);
+  const time = { now: 0 };
+  const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
+  const leave = new AbortController();
+  const events = far.engine.generate(plainRequest("hi", {}), leave.signal)[Symbol.asyncIterator]();
+  while ((await events.next()).value?.type !== "text");
+  const [replica] = far.replicas;
+  time.now = 60_000;
+  expect([replica?.inFlight, replica?.state]).toEqual([1, "up"]);
+  // Now that it reads again, it is the replica that is waited for.
+  const more = events.next().catch(() => {});
+  time.now = 72_000;
+  expect(replica?.state).toBe("slow");
+  leave.abort();
+  await more;
+});
+
 test("a draining replica gets no new requests and ends those it has; resumed, it gets its own again", async () => {
   const servers = [chatServer(hold), chatServer(helloStream)];
   const far = await remote(servers.map(({ url }) => url));
@@ -170,4 +188,22 @@ test("replicas come and go without a restart: those that stay keep what is known
   expect(textOf(await generate(far))).toBe("Hello");
   slow.resolve();
   expect(textOf(await underWay)).toBe("Hello");
+});
+
+test("a reload changes time-outs and hedging of upstreams that stay", async () => {
+  const servers = [chatServer(hold), chatServer(hold)];
+  const urls = servers.map(({ url }) => url);
+  const far = await remote(urls, { silenceMs: 60_000 });
+  const [replica] = far.replicas as [Replica, Replica];
+  for (let request = 0; request < 40; request++) {
+    replica.stats.began({ isRetry: false, isOwn: true });
+    replica.stats.firstTokenCame(100);
+  }
+  expect(far.upstream.hedgeAfterMs(replica)).toBeUndefined();
+  const fresh = urls.map((url) => new Replica({ url }, { connectMs: 1000, silenceMs: 50 }, systemClock));
+  await far.gateway.reconfigure([new Upstream("up", fresh, true, { hedge: true })]);
+  expect(far.upstream.replicas[0]).toBe(replica);
+  expect(far.upstream.hedgeAfterMs(replica)).toBeGreaterThan(0);
+  // What is silent is given up at once.
+  await expect(generate(far)).rejects.toThrow("broke off in the middle of the answer");
 });

@@ -2,7 +2,7 @@
 // and nothing is left.
 //   bun test/hostile/engine-kills.ts [--kills N] [--seed N]
 
-import { randomNumbers } from "../simulation/traces.ts";
+import { randomNumbers } from "../support/dice.ts";
 import { drawn, scanned } from "../support/pages.ts";
 import { openFiles } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";

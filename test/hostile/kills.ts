@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomNumbers } from "../simulation/traces.ts";
+import { randomNumbers } from "../support/dice.ts";
 import { createBatch, getBatch, inputLine, lineFaults } from "../support/batch-kill.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { childrenOf } from "../support/processes.ts";

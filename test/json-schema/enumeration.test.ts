@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
 import { library, load } from "../native/harness.ts";
-import { seeded } from "./grammar-walk.ts";
+import { randomNumbers } from "../support/dice.ts";
 
 let llama: NativeLlama;
 
@@ -37,7 +37,7 @@ const AWKWARD = [
 ];
 
 test("a long list of strings lets exactly these through", () => {
-  const random = seeded(5);
+  const random = randomNumbers(5);
   const word = () => Array.from({ length: 1 + random() * 9 }, () => "abcdé-"[Math.floor(random() * 6)]).join("");
   const values = [...new Set([...AWKWARD, ...Array.from({ length: 300 }, word)])];
   const grammar = grammarOf(values);

@@ -10,17 +10,6 @@ type Sequence = readonly Element[];
 /** A number from 0 to below 1. */
 export type Random = () => number;
 
-/** A generator whose numbers a seed decides (mulberry32). */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 const INTERESTING = [...'\u0000\u001f\t\n\r "\\/-_.,:{}[]()aZ09\u007f\u0080é\u2028\u{1F600}\u{10FFFF}'].map(
   (char) => char.codePointAt(0) ?? 0,
 );

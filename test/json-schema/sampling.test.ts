@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
 import { chat, library, load, prompt } from "../native/harness.ts";
-import { seeded } from "./grammar-walk.ts";
+import { randomNumbers } from "../support/dice.ts";
 import { sampleSchemas } from "./sampling.ts";
 
 let llama: NativeLlama;
@@ -21,7 +21,7 @@ test("whatever is written under sixty random schemas validates", () => {
 }, 60_000);
 
 test("whole numbers are let through within their bounds, digit by digit", () => {
-  const random = seeded(3);
+  const random = randomNumbers(3);
   const edge = () => Math.round((random() - 0.5) * 10 ** (1 + Math.floor(random() * 15)));
   for (let round = 0; round < 60; round++) {
     const [minimum, maximum] = [edge(), edge()].sort((a, b) => a - b) as [number, number];

@@ -6,7 +6,8 @@ import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
 import { chat, decode, prefill, prompt, textOf } from "../native/harness.ts";
-import { GrammarWalk, seeded } from "./grammar-walk.ts";
+import { randomNumbers } from "../support/dice.ts";
+import { GrammarWalk } from "./grammar-walk.ts";
 import { SchemaMaker } from "./random-schema.ts";
 
 const MAX_TOKENS = 200;
@@ -30,7 +31,7 @@ export interface Counts {
 export function sampleSchemas(llama: NativeLlama, wanted: number, walks: number, firstSeed = 0): Counts {
   const counts: Counts = { enforced: 0, approximated: 0, refused: 0, written: 0, cut: 0, walked: 0, failures: [] };
   for (let seed = firstSeed; counts.enforced < wanted; seed++) {
-    const schema = new SchemaMaker(seeded(seed)).schema();
+    const schema = new SchemaMaker(randomNumbers(seed)).schema();
     const prepared = attempt(schema);
     if (!prepared) counts.refused++;
     else if (prepared.inexpressible.length > 0) counts.approximated++;
@@ -40,7 +41,7 @@ export function sampleSchemas(llama: NativeLlama, wanted: number, walks: number,
     const isValid = new Ajv2020({ strict: false, strictNumbers: false, validateFormats: false }).compile(schema);
     const fail = (text: string) => counts.failures.push(`schema ${seed}: ${JSON.stringify(text)}`);
     const walk = new GrammarWalk(llama.schemaGrammar(prepared.schema));
-    const random = seeded(seed);
+    const random = randomNumbers(seed);
     for (let index = 0; index < walks; index++, counts.walked++) {
       const text = walk.text(random);
       if (!holds(text, isValid)) fail(text);

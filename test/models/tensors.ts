@@ -1,19 +1,15 @@
 // Tensors with random values, as plans for the GGUF writer. The same seed gives the same values.
 
 import type { TensorPlan } from "../../vendor/gguf-writer.ts";
+import { randomNumbers } from "../support/dice.ts";
 
 /** A number from -1 to 1. */
 export type Random = () => number;
 
-/** A deterministic generator (mulberry32). */
+/** Always the same numbers for one seed. */
 export function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 31 - 1;
-  };
+  const next = randomNumbers(seed);
+  return () => 2 * next() - 1;
 }
 
 /** A tensor of any shape, the fastest dimension first, with values of up to `scale`. */

@@ -5,6 +5,7 @@ import { affinity } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import type { Attempt } from "../../src/gateway/attempt.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
+import { randomNumbers } from "../support/dice.ts";
 import { EventQueue } from "./event-queue.ts";
 
 export type Policy = "affinity" | "rotation" | "least loaded";
@@ -221,10 +222,4 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
   const computed = machines.map((machine) => machine.computed);
   const mean = computed.reduce((sum, one) => sum + one, 0) / computed.length;
   return { requests, hitRate: cached / prompt, firstTokenMs, imbalance: Math.max(...computed) / mean };
-}
-
-/** From 0 to below 1, the same in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => affinity(++state, 0x9e3779b9) / 2 ** 32;
 }

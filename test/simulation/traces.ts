@@ -1,17 +1,7 @@
 // Synthetic loads: who asks what, when. Reproducible: the same seed gives the same trace.
 
 import type { AdapterSet } from "../../src/domain/adapters.ts";
-
-/** Numbers from 0 to 1, always the same for a seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { randomNumbers } from "../support/dice.ts";
 
 export interface Arrival {
   /** Milliseconds from the start. */

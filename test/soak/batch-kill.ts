@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { randomNumbers } from "../simulation/traces.ts";
+import { randomNumbers } from "../support/dice.ts";
 import { chats, killBatch, recordings, vectors } from "../support/batch-kill.ts";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
 import { FROM_SOURCE } from "../support/server.ts";

@@ -2,7 +2,6 @@
 // results stand in the order of their calls.
 
 import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
-import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { argumentsOf, CallArguments } from "../fields/json-object.ts";
@@ -65,9 +64,8 @@ function decodeContent({ role, content }: WireMessage, param: string): ChatMessa
   if (typeof content === "string") return content;
   if (content == null) {
     if (role === "assistant") return "";
-    if (content === undefined) throw new SvcError("missing_required_parameter", `'${param}' is required.`, { param });
-    const message = `'${param}' must be a string or an array of parts for this role; got ${received(content)}.`;
-    throw new SvcError("invalid_type", message, { param });
+    const message = `'${param}' is required for this role: a string or an array of parts.`;
+    throw new SvcError("missing_required_parameter", message, { param });
   }
   const parts = content.map((part, index) => decodePart(part, `${param}.${index}`));
   const media = parts.findIndex((part) => part.type === "media");

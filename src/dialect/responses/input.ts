@@ -133,7 +133,9 @@ function decodeMessage({ role, content }: Item, path: string): OpenTurn {
   const turn = known === "developer" ? "system" : known;
   if (content == null) {
     const param = `${path}.content`;
-    throw new SvcError("missing_required_parameter", `'${param}' is required.`, { param });
+    throw new SvcError("missing_required_parameter", `'${param}' is required: a string or an array of parts.`, {
+      param,
+    });
   }
   return { role: turn, content: decodeContent(content, `${path}.content`, turn) };
 }

@@ -5,7 +5,7 @@ import type { ChatPrompt } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
 import { chat } from "../harness.ts";
 import { ANSWER, THOUGHT, WEATHER_CALL, ZONE_CALL, type Call, type Family } from "./family.ts";
-import { randomNumbers } from "./random.ts";
+import { randomNumbers } from "../../support/dice.ts";
 import { prompts, readAnswer, type Reading } from "./reading.ts";
 import { CALENDAR_TOOLS, TOOLS, TYPED_CALL, TYPED_TOOL } from "./tools.ts";
 

@@ -4,17 +4,6 @@ import type { Call, Family } from "./family.ts";
 import { readsCalls } from "./notes.ts";
 import { tool } from "./tools.ts";
 
-/** Numbers from 0 to 1, always the same for one seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 const KEY = { key: { type: "string" } };
 const DEPTH = { type: "object", properties: { level: { type: "integer" }, label: { type: "string" } } };
 const TAGS = { type: "array", items: { type: "string" } };

@@ -7,7 +7,8 @@ import type { OutputEvent } from "../../../src/domain/generate.ts";
 import { ParsedAnswer, type ParsedAnswerOptions } from "../../../src/engine/text/child/answer.ts";
 import { chat } from "../harness.ts";
 import type { Family } from "./family.ts";
-import { randomNumbers, RandomTexts, randomTools, type RandomText } from "./random.ts";
+import { randomNumbers } from "../../support/dice.ts";
+import { RandomTexts, randomTools, type RandomText } from "./random.ts";
 import { prompts } from "./reading.ts";
 
 /** What a client has when an answer is over. */
