@@ -80,6 +80,7 @@ function example({ name, type, choices, maximum }: Option): OptionValue {
     "tls-cert": join(import.meta.dir, "../fixtures/tls/cert.pem"),
     "tls-key": join(import.meta.dir, "../fixtures/tls/key.pem"),
     "gateway-port": ["1"],
+    "tensor-split": ["3", "1"],
     releases: "https://releases.example",
     upstream: ["a=http://127.0.0.1"],
     "upstream-key": ["a=k"],
