@@ -71,21 +71,31 @@ export function spreadLoading({
         throw new SvcError("engine_unavailable", "A worker that the model needs cannot be reached.");
       }
       if (reasons.length > 0) log.warn("model is loaded without a worker", { reason: reasons.join(" ") });
-      spread = { ...spreadOver(present, config), tensorSplit: sharesOf(workers, present, config.tensorSplit) };
+      spread = spreadLeft(workers, present, config);
     },
   };
 }
 
-/** The shares of the devices that are still there, in their order; none left: by free memory. */
-export function sharesOf(
+/**
+ * The same for those that are still there: their devices keep their shares, and --main-gpu the device that it means. Where none
+ * has a share any more, free memory decides; where that device has gone, the first one takes its place.
+ */
+export function spreadLeft(
   all: readonly FoundWorker[],
   present: readonly FoundWorker[],
-  shares: readonly number[],
-): readonly number[] {
+  config: Pick<Config, "splitMode" | "mainGpu" | "tensorSplit">,
+): ModelSpread {
   const names = all.flatMap(({ name, free }) => free.map(() => name));
-  const isPresent = (name: string | undefined) => name === undefined || present.some((worker) => worker.name === name);
-  const left = shares.filter((_share, at) => isPresent(names[at]));
-  return left.some((share) => share > 0) ? left : [];
+  // What no worker has is this machine's.
+  const isLeft = (device: number) => names[device] === undefined || present.some(({ name }) => name === names[device]);
+  const shares = config.tensorSplit.filter((_share, device) => isLeft(device));
+  const { mainGpu } = config;
+  const before = Array.from({ length: mainGpu }, (_, device) => device).filter(isLeft);
+  return spreadOver(present, {
+    splitMode: config.splitMode,
+    mainGpu: isLeft(mainGpu) ? before.length : 0,
+    tensorSplit: shares.some((share) => share > 0) ? shares : [],
+  });
 }
 
 const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);

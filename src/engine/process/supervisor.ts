@@ -226,11 +226,14 @@ export class Supervisor<
       })
       .catch((error: unknown) => {
         if (!isAwaited()) return;
+        if (this.options.start === "lazy") {
+          this.state = "unloaded";
+          return this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
+        }
         // What is to be there at all times is tried again by itself.
-        if (this.options.start === "eager") this.scheduleRestart();
-        else this.state = "unloaded";
         if (error instanceof SvcError) this.hindrance = error.message;
-        this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
+        this.scheduleRestart();
+        this.jobs.failAll(this.unavailable());
       })
       .finally(() => {
         if (!this.process) this.options.launch.memory.settle(this);
