@@ -14,6 +14,7 @@ import {
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
+import { compileRpcBackend, rpcFingerprint } from "./rpc.ts";
 import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
 import { flavourFlags, llamaOptions } from "./sanitizers.ts";
 import { compiler, compileShim, linkedLibraries, origin, shimFingerprint } from "./shim.ts";
@@ -57,6 +58,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
           { name: "llama", includes, parts: linkedLibraries(temporary), flags: flavourFlags(flavour) },
           temporary,
         );
+        await compileRpcBackend(sources, flavourFlags(flavour), temporary);
         // Copies, not links: nothing here may ever write to a file of the system.
         for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),
@@ -142,7 +144,13 @@ function place(file: string, directory: string): void {
 
 function fingerprint(flavour: Flavour): string {
   const ours = [flavour, flavourFlags(flavour), llamaOptions(flavour)];
-  const content = [versions, ...ours, readFileSync(import.meta.path, "utf8"), shimFingerprint("llama")];
+  const content = [
+    versions,
+    ...ours,
+    readFileSync(import.meta.path, "utf8"),
+    shimFingerprint("llama"),
+    rpcFingerprint(),
+  ];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
 }
 

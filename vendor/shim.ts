@@ -26,7 +26,7 @@ export const CXX_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidde
 const FLAGS = [...CXX_FLAGS, "-O3", "-Wall", "-Wextra"];
 /** Compilers of one library beside each other. */
 const UNITS = 2;
-const LINK_FLAGS = mac
+export const LINK_FLAGS = mac
   ? ["-dynamiclib", "-Wl,-dead_strip", "-pthread"]
   : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-pthread"];
 /** What a shim links against of llama.cpp's libraries; compute backends are found at run time. */

@@ -52,6 +52,19 @@ export interface LoadConfig {
   readonly adapters: readonly string[];
   /** A draft model; `pMin`: a token that it gives less ends a draft. */
   readonly draft?: { readonly path: string; readonly pMin: number };
+  /** Absent: over the GPUs of this machine. */
+  readonly spread?: Spread;
+}
+
+/** How a model lies over several devices: first those of the workers, in their order, then the GPUs of this machine. */
+export interface Spread {
+  /** `address:port` of each, known to be there: one that is not ends the process. */
+  readonly workers: readonly string[];
+  /** `none`: all on the device `mainGpu`. */
+  readonly splitMode: "layer" | "row" | "none";
+  readonly mainGpu: number;
+  /** A share for each device; empty: by free memory. */
+  readonly tensorSplit: readonly number[];
 }
 
 /** An adapter by its place among those of LoadConfig, and how much of it is added to the model. */

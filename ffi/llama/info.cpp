@@ -1,8 +1,7 @@
 // What there is to know about the loaded model and the device it runs on.
 
 #include "chat-template.hpp"
-
-#include "ggml-backend.h"
+#include "spread.hpp"
 
 #include <dlfcn.h>
 
@@ -44,6 +43,7 @@ std::string describe_device() {
         ggml_backend_dev_t device = ggml_backend_dev_get(i);
         const auto type = ggml_backend_dev_type(device);
         if (type != GGML_BACKEND_DEVICE_TYPE_GPU && type != GGML_BACKEND_DEVICE_TYPE_IGPU) continue;
+        if (is_remote(device)) continue;
         gpus += (gpus.empty() ? "" : ", ") + std::string(ggml_backend_dev_description(device));
     }
     if (!gpus.empty()) return gpus;

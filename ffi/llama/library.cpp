@@ -48,6 +48,7 @@ int32_t svc_init(const char * backend_dir) {
         common_log_pause(common_log_main());
         // ggml would also load whatever this names.
         unsetenv("GGML_BACKEND_PATH");
+        state.libraries = backend_dir;
         ggml_backend_load_all_from_path(backend_dir);
         if (ggml_backend_dev_count() == 0) return fail(std::string("no compute backend in ") + backend_dir);
         llama_backend_init();

@@ -5,6 +5,7 @@
 #include "compute-threads.hpp"
 #include "draft.hpp"
 #include "paged-memory.hpp"
+#include "spread.hpp"
 
 #include "../common/flash-attention.hpp"
 
@@ -35,7 +36,8 @@ llama_model_params model_params(const common_json & config) {
 }
 
 void open_model(const common_json & config) {
-    const llama_model_params params = model_params(config);
+    llama_model_params params = model_params(config);
+    if (config.contains("spread")) spread(config.at("spread"), params);
     state.offloads = params.n_gpu_layers != 0;
     const auto path = config.at("path").get<std::string>();
     open_file(path);
@@ -159,7 +161,9 @@ void load(const common_json & config) {
     const bool warms_up = config.at("warmup").get<bool>();
     if (warms_up) warm_up(state.context);
     if (!config.contains("draft")) return;
-    llama_context * draft = load_draft(config.at("draft"), model_params(config), context_params(config, state.layout));
+    llama_model_params draft_params = model_params(config);
+    stay_here(draft_params);
+    llama_context * draft = load_draft(config.at("draft"), draft_params, context_params(config, state.layout));
     if (warms_up) warm_up(draft);
 }
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 10
+#define SVC_ABI_VERSION 11
 
 // Why a call failed; the last five are the fault of a request.
 enum svc_error {
@@ -40,7 +40,8 @@ SVC_API int32_t svc_init(const char * backend_dir);
 // Starts loading on a native thread. `config` is JSON: {path, context, parallel, sequences, layout ("unified"|"streams"|
 // "paged": where that is not to be had, unified), region (most cells of a paged sequence), batch, microBatch, threads, gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
 // (Jinja source in place of the model's own, or ""), adapters: [paths of LoRA files], draft?: {path, pMin}: a model that
-// drafts for this one, see svc_draft}. 0, or negative.
+// drafts for this one, see svc_draft, spread: {workers: ["address:port" of those whose devices are used, too, each known to be
+// there], splitMode ("layer"|"row"|"none"), mainGpu, tensorSplit: [a share for each device, workers first; none: by free memory]}}. 0, or negative.
 // For vectors instead of text: {path, embedding: "embed"|"rank", batch (tokens that are computed at once, also the longest
 // input), sequences (inputs at once), threads, gpuLayers, flashAttention, mmap, mlock, warmup}. Of all functions below only
 // those about embeddings are for such a model.
@@ -215,6 +216,15 @@ SVC_API double svc_kv_save(uint8_t * out, double capacity);
 // not possible: the sequence is empty then.
 SVC_API int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first);
 SVC_API void svc_kv_clear(void);
+
+// ---- workers: this machine's devices for other machines' models, by llama.cpp's RPC protocol ----
+
+// Listens and serves on native threads, one client after the other. `config` is JSON: {host (an IPv4 address), port (0: a free
+// one), allow: [networks "address/bits" that may connect], threads, devices: [names; none: the GPUs, or else the CPU], memory (the most
+// bytes that the CPU has free)}. Once a process. Returns the port, or negative.
+SVC_API int32_t svc_worker_start(const uint8_t * config, int32_t config_length);
+// Writes JSON about the devices that are served: [{name, description, free, total (bytes)}].
+SVC_API int32_t svc_worker_devices(uint8_t * out, int32_t capacity);
 
 // ---- embeddings: a model loaded with `embedding` ----
 

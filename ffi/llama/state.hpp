@@ -47,6 +47,8 @@ struct State {
     int32_t n_cells = 0;
     bool has_chat_template = false;
     bool offloads = false;
+    // Folder of the compute backends.
+    std::string libraries;
 };
 
 // Filled by svc_load_start; whoever sees is_loaded() may use it.
@@ -90,10 +92,10 @@ bool can_roll_back(const llama_model * model);
 // Whether the end of a sequence, however long, can be cut off and the rest still be used.
 bool can_remove_partial();
 
-// "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute.
+// "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute; of this machine alone.
 std::string describe_device();
 
-// Whether a GPU computes, at least parts of it.
+// Whether a GPU or another machine computes, at least parts of it.
 bool uses_gpu();
 
 // What every kind of model is described by: {description, architecture, parameters, bytes, vocabulary, trainedContext, device}.

@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 10;
+export const ABI_VERSION = 11;
 
 /** Names of 0 and what follows. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
@@ -61,6 +61,9 @@ export const symbols = {
   svc_kv_save: { args: [buffer, "f64"], returns: "f64" },
   svc_kv_restore: { args: [i32, buffer, "f64", i32], returns: i32 },
   svc_kv_clear: { args: [], returns: "void" },
+
+  svc_worker_start: { args: [buffer, i32], returns: i32 },
+  svc_worker_devices: { args: [buffer, i32], returns: i32 },
 
   svc_embed_info: { args: [buffer, i32], returns: i32 },
   svc_embed_tokenize: { args: [buffer, i32, i32, i32, buffer, i32], returns: i32 },

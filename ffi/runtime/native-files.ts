@@ -107,9 +107,9 @@ function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => strin
   >;
 }
 
-/** Whether the libraries in this folder compute on GPUs, too. */
+/** Whether the libraries in this folder compute on GPUs of this machine, too. */
 export const hasGpuBackend = (libraries: string): boolean =>
-  readdirSync(libraries).some((name) => /^libggml-(?!base|cpu|blas)/.test(name));
+  readdirSync(libraries).some((name) => /^libggml-(?!base|cpu|blas|rpc)/.test(name));
 
 /** The set that `npm run build:native` made last. */
 export function developmentLibraries(): string {

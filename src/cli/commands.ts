@@ -120,6 +120,25 @@ export const commands = {
     most: 1,
     needs: "the name of a model: as svc list shows it",
   },
+  worker: {
+    usage: "[--allow ADDRESS[/BITS],…]",
+    help: "compute layers of other machines' models on this machine",
+    most: 0,
+    flags: [
+      { name: "host", value: "ADDRESS", help: "IPv4 address to listen on; default: 127.0.0.1." },
+      { name: "port", value: "N", help: "Port to listen on; default: 50052; 0 takes a free one." },
+      {
+        name: "allow",
+        value: "ADDRESSES",
+        help: "IPv4 addresses or networks that may connect, separated by commas; needed beyond loopback. RPC has neither encryption nor a password.",
+      },
+      {
+        name: "device",
+        value: "NAMES",
+        help: "Devices to offer, separated by commas; default: the GPUs, or else the CPU.",
+      },
+    ],
+  },
   update: {
     usage: "[--check]",
     help: "replace this executable by that of the newest release, checked",

@@ -12,6 +12,7 @@ import type { ComputeOptions } from "../engine/process/kind.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { EngineOptions } from "../engine/text/protocol.ts";
 import { TextEngine } from "../engine/text/text-engine.ts";
+import type { FoundWorker } from "../engine/worker/probe.ts";
 import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
@@ -26,6 +27,7 @@ import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
 import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
+import { freeBytes, spreadLoading, spreadOver } from "./workers.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
 export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
@@ -49,6 +51,7 @@ const SYSTEM_CONFIG = {
   kvType: "f16",
   flashAttention: "auto",
   gpuLayers: 0,
+  workers: [],
   lora: [],
   sampling: {},
   chatTemplate: "",
@@ -63,6 +66,8 @@ export interface PreparedModel {
   readonly context: ContextChoice;
   readonly adapters: readonly OfferedAdapter[];
   readonly options: EngineOptions;
+  /** Those that were there. */
+  readonly workers: readonly FoundWorker[];
 }
 
 export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logger): Launch {
@@ -84,10 +89,13 @@ function engineCommand(kind: string): string[] {
 }
 
 /** The engine of the model that is served from the start. */
-export function servedEngine({ id, file, adapters, options }: PreparedModel, launch: Launch): TextEngine {
+export function servedEngine(prepared: PreparedModel, config: Config, launch: Launch): TextEngine {
+  const { id, file, adapters, options, context, workers } = prepared;
+  const needBytes = file.tensorBytes + context.context * context.tokenBytes;
   const model = { id, created: file.modified, parallel: options.parallel };
   const stores = options.kvDir !== undefined;
-  return new TextEngine({ model, adapters, load: () => options, launch, start: "eager", idleMs: 0, stores });
+  const loading = spreadLoading({ config, options, workers, needBytes, log: launch.log });
+  return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores });
 }
 
 /** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
@@ -204,7 +212,11 @@ export const computeOptions = (config: Config, { libraries }: NativeFiles): Comp
  * Checks the model's files and decides how the model is loaded. `unpacked`: gives the native libraries, once the files are
  * known to be good. Throws ExitError when a file cannot be used.
  */
-export function prepareModel(config: Config, unpacked: () => NativeFiles): PreparedModel {
+export function prepareModel(
+  config: Config,
+  unpacked: () => NativeFiles,
+  workers: readonly FoundWorker[] = [],
+): PreparedModel {
   // A bad file must fail before anything is unpacked.
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
   const given = chosen && modelFile(chosen.path);
@@ -221,9 +233,13 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     kvType: config.kvType,
     kvMode: config.kvMode,
     parallel: config.parallel,
-    canPage: canPage(config, native),
+    canPage: canPage(config, native) && workers.length === 0,
     ...(config.ctx !== undefined && { requested: config.ctx }),
-    availableBytes: availableMemory() - adapters.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...memoryFor(
+      config,
+      workers,
+      adapters.reduce((sum, { bytes }) => sum + bytes, 0),
+    ),
     ...(draft && { draft }),
   });
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
@@ -250,18 +266,27 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     cacheRamBytes: hostMemory(config, context),
     ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, { ...config, mmproj }, file) }),
     ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
+    spread: spreadOver(workers, config),
     adapterPaths: adapters.map(({ path }) => path),
     ...(mmproj !== undefined && { mmprojPath: mmproj }),
     ...(isLogged("verbose", config.logLevel) && { logsDecisions: true as const }),
     ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
   };
-  return { id, file, modelGiven: given !== undefined, context, adapters, options };
+  return { id, file, modelGiven: given !== undefined, context, adapters, options, workers };
 }
 
 /** Whether memory of the KV cache can be taken as it is filled: where it is the host's, and values lie as keys do. */
 function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFiles): boolean {
   const onHost = gpuLayers === 0 || !hasGpuBackend(libraries);
   return onHost && flashAttention !== "off" && process.platform === "linux";
+}
+
+/** Where weights and KV cache go: to the workers, and to this machine as far as it keeps layers. */
+function memoryFor({ gpuLayers }: Config, workers: readonly FoundWorker[], adapterBytes: number) {
+  const hostBytes = availableMemory();
+  if (workers.length === 0) return { availableBytes: hostBytes - adapterBytes };
+  const here = gpuLayers < 0 ? 0 : hostBytes;
+  return { availableBytes: freeBytes(workers) + here - adapterBytes, hostBytes };
 }
 
 /** Bytes of the host cache. What is restored from disk must fit, up to the longest conversation. */

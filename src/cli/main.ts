@@ -119,6 +119,10 @@ async function run(commandLine: CommandLine, config: Config, { user, reread }: S
       const { showQr } = await import("./qr.ts");
       return showQr(config);
     }
+    case "worker": {
+      const { serveDevices } = await import("./worker.ts");
+      return serveDevices(config, flags);
+    }
     case "wait": {
       const { waitForServer } = await import("./wait.ts");
       return waitForServer(config, flags);

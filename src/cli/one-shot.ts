@@ -12,6 +12,7 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { isTerminal, progressOutput } from "./terminal.ts";
+import { findWorkers } from "./workers.ts";
 import { writeOut } from "./write-out.ts";
 
 /**
@@ -19,7 +20,8 @@ import { writeOut } from "./write-out.ts";
  * asked for. A reader that goes away (`| head -1`) ends the answer and is no failure. Throws ExitError.
  */
 export async function answer(config: Config, prompt: string, asJson: boolean): Promise<number> {
-  const runtime = createRuntime(config.logLevel === "info" ? { ...config, logLevel: "warn" } : config);
+  const quiet: Config = config.logLevel === "info" ? { ...config, logLevel: "warn" } : config;
+  const runtime = createRuntime(quiet, undefined, await findWorkers(config));
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort("signal"));
   runtime.engine.start();

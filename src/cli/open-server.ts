@@ -9,6 +9,7 @@ import { ExitError } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
+import { findWorkers } from "./workers.ts";
 
 /** Throws ExitError where everybody could call and that is forbidden. */
 export function checkExposure(config: Config): void {
@@ -64,7 +65,7 @@ export async function closeServices(services: Services): Promise<void> {
  */
 export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
   checkExposure(config);
-  const runtime = config.serveModel ? createRuntime(config, log) : undefined;
+  const runtime = config.serveModel ? createRuntime(config, log, await findWorkers(config)) : undefined;
   const services: Services = runtime ?? createGatewayServices(config, log);
   runtime?.engine.start();
   const server = await startListening(services).catch(async (error: unknown) => {

@@ -17,6 +17,7 @@ import type { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
+import type { FoundWorker } from "../engine/worker/probe.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import type { EmbeddingFile } from "../model/model-file.ts";
@@ -104,16 +105,16 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
   readonly engine: TextEngine;
 }
 
-/** A server with a model; `engine.start()` is the caller's. Throws ExitError when the files of a model cannot be used. */
-export function createRuntime(config: Config, log = logger(config)): Runtime {
+/** A server with a model; `engine.start()` is the caller's. `workers`: those of the configuration, if the model is to be loaded. Throws ExitError when the files of a model cannot be used. */
+export function createRuntime(config: Config, log = logger(config), workers: readonly FoundWorker[] = []): Runtime {
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
   const files = givenFiles(config);
   let native: NativeFiles | undefined;
   const unpacked = () => (native ??= unpack(config, log));
-  const prepared = prepareModel(config, unpacked);
+  const prepared = prepareModel(config, unpacked, workers);
   const { file, modelGiven, context } = prepared;
-  const engine = servedEngine(prepared, launch);
+  const engine = servedEngine(prepared, config, launch);
   const system = modelGiven ? systemEngine(config, launch, unpacked()) : engine;
   const others = onDemand(files, config, launch, unpacked());
   return { ...services({ config, launch, engine, system, ...others }), engine, file, modelGiven, context };
@@ -267,7 +268,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
   };
 }
 
-function logger({ logLevel: level, logFormat }: Config): Logger {
+export function logger({ logLevel: level, logFormat }: Config): Logger {
   const now = systemClock.wall;
   if (logFormat === "json" || !isTerminal()) {
     return createLogger({ level, format: logFormat, write: (line) => process.stderr.write(line), now });

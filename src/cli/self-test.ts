@@ -7,6 +7,7 @@ import { listen } from "../http/server.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closeServer } from "./open-server.ts";
 import { createRuntime } from "./runtime.ts";
+import { findWorkers } from "./workers.ts";
 import { writeOut } from "./write-out.ts";
 
 const QUESTION = {
@@ -23,7 +24,7 @@ const PATIENCE_MS = 60_000;
 export async function selfTest(given: Config): Promise<number> {
   const { tls: _notHere, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
-  const runtime = createRuntime(config);
+  const runtime = createRuntime(config, undefined, await findWorkers(config));
   const server = listen(createApp({ ...runtime, version }), config, runtime.requests);
   const { url } = server;
   const checks: Record<string, () => Promise<string>> = {

@@ -20,6 +20,7 @@ import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { reloadOnHangup } from "./reload.ts";
 import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
+import { findWorkers } from "./workers.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. `reread` reads the configuration again. Throws ExitError when it cannot start. */
@@ -30,7 +31,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
 
 async function serveModel(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
-  const runtime = createRuntime(config);
+  const runtime = createRuntime(config, undefined, await findWorkers(config));
   const { engine } = runtime;
   // The engine process starts up while this one loads its HTTP half. The port is bound long before the model is
   // there: a busy one is known at once, and early requests wait instead of being refused.

@@ -58,13 +58,34 @@ function withLogLevel(layers: readonly Values[]): readonly Values[] {
 }
 
 function refuseContradictions(config: Config): void {
-  const { serveModel, model, lora, kvDir, cacheRam, prefixCache, apiKeys, keyRpm, keyConcurrent } = config;
+  const {
+    workers,
+    gpuLayers,
+    splitMode,
+    serveModel,
+    model,
+    lora,
+    kvDir,
+    cacheRam,
+    prefixCache,
+    apiKeys,
+    keyRpm,
+    keyConcurrent,
+  } = config;
   if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
     throw new UsageError("--key-rpm and --key-concurrent are limits of API keys: give out some with --api-key-file.");
   }
-  const given = { model: model !== undefined, lora: lora.length > 0 };
+  const given = { model: model !== undefined, lora: lora.length > 0, worker: workers.length > 0 };
   for (const [name, isGiven] of Object.entries(given)) {
     if (isGiven && !serveModel) throw new UsageError(`--${name} and --no-model contradict each other.`);
+  }
+  if (workers.length > 0 && gpuLayers === 0) {
+    throw new UsageError(
+      "--worker and --gpu-layers 0 contradict each other: workers compute the layers that are not here.",
+    );
+  }
+  if (workers.length > 0 && splitMode === "row") {
+    throw new UsageError("--split-mode row is for GPUs of one machine: with --worker it is layer or none.");
   }
   if (kvDir === undefined) return;
   // What goes to disk and comes from there passes through host memory, where the prefix cache looks for it.

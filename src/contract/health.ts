@@ -10,6 +10,9 @@ const StalledSince = t.Number({
     "While `stalled`: Unix time in seconds of the last sign of life of the engine process. Requests are refused until it recovers or is restarted.",
 });
 const LastError = t.String({ description: "How the last engine process ended that died." });
+const Device = t.String({
+  description: "Where a text model computes, once it was loaded: workers, GPUs, or the CPU with its threads.",
+});
 
 const EngineHealth = t.Object({
   kind: t.String({ description: "What the engine computes: `text` or `embedding`." }),
@@ -19,6 +22,7 @@ const EngineHealth = t.Object({
   progress: t.Optional(Progress),
   stalled_since: t.Optional(StalledSince),
   last_error: t.Optional(LastError),
+  device: t.Optional(Device),
   running: t.Integer({ description: "Requests that are computed." }),
   waiting: t.Integer({ description: "Requests that wait for their turn, or for the model." }),
   resident_bytes: t.Integer({ description: "Memory of the engine process; 0 without one." }),
@@ -46,6 +50,7 @@ export const Health = t.Object({
     progress: t.Optional(Progress),
     stalled_since: t.Optional(StalledSince),
     last_error: t.Optional(LastError),
+    device: t.Optional(Device),
   }),
   model: t.String(),
   engines: t.Array(EngineHealth, {

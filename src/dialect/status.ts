@@ -131,10 +131,11 @@ function healthOf(engine: ProcessStatus, engines: readonly ProcessStatus[]): Hea
   return LOADING.has(engine.state) ? "loading" : "degraded";
 }
 
-const stateOf = ({ state, restarts, progress, stalledSince, lastError }: ProcessStatus): Health["engine"] => ({
+const stateOf = ({ state, restarts, progress, stalledSince, lastError, device }: ProcessStatus): Health["engine"] => ({
   state,
   restarts,
   ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
   ...(stalledSince !== undefined && { stalled_since: Math.round(stalledSince) / 1000 }),
   ...(lastError !== undefined && { last_error: lastError }),
+  ...(device !== undefined && { device }),
 });

@@ -9,5 +9,6 @@ export const kinds: Readonly<Record<string, () => Promise<never>>> = {
   transcription: async () => runEngine((await import("./transcription/child/kind.ts")).transcriptionKind),
   speech: async () => runEngine((await import("./speech/child/kind.ts")).speechKind),
   recognition: async () => runEngine((await import("./recognition/child/kind.ts")).recognitionKind),
+  worker: async () => runEngine((await import("./worker/child/kind.ts")).workerKind),
   image: async () => runEngine((await import("./image/child/kind.ts")).imageKind),
 };

@@ -38,6 +38,8 @@ export interface ContextNeeds {
   readonly canPage: boolean;
   /** Memory that the process may take, in bytes. */
   readonly availableBytes: number;
+  /** Memory of this machine, where the model is on others. */
+  readonly hostBytes?: number;
 }
 
 const GIB = 2 ** 30;
@@ -105,7 +107,7 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
   const taken = models.map(({ vocabulary, tensorBytes }) => tensorBytes + vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST);
   const free = Math.max(0, needs.availableBytes - taken.reduce((sum, bytes) => sum + bytes, 0));
   const spare = (context: number) =>
-    Math.min(Math.max(0, free - context * cellBytes) * SPARE_SHARE, LARGEST_SPARE_BYTES);
+    Math.min((needs.hostBytes ?? Math.max(0, free - context * cellBytes)) * SPARE_SHARE, LARGEST_SPARE_BYTES);
   if (requested !== undefined) {
     const context = Math.ceil(requested / ROUND) * ROUND;
     const note = requestedNote(requested, model.trainedContext, context * cellBytes, free);

@@ -86,6 +86,7 @@ function example({ name, type, choices, maximum }: Option): OptionValue {
     "models-dir": import.meta.dir,
     "cors-origin": ["*"],
     "gateway-port": ["1"],
+    "tensor-split": ["3", "1"],
     releases: "https://releases.example",
     upstream: ["a=http://127.0.0.1"],
     "upstream-key": ["a=k"],

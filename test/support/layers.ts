@@ -80,6 +80,7 @@ export const layers: Layers = {
       "src/engine/speech/child",
       "src/engine/recognition/child",
       "src/engine/image/child",
+      "src/engine/worker/child",
     ],
     why: "the table of kinds starts them, and no more",
   },
@@ -162,6 +163,14 @@ export const layers: Layers = {
     ],
     why: "the engine process knows its parent only by the protocol",
   },
+  "src/engine/worker": {
+    may: ["src/engine/process", "src/domain"],
+    why: "the front process never computes, and the side that does is reached by messages",
+  },
+  "src/engine/worker/child": {
+    may: ["src/engine/process", "src/engine/worker/protocol.ts", "src/domain", "ffi"],
+    why: "the engine process knows its parent only by the protocol",
+  },
   "src/engine/image": {
     may: ["src/engine/process", "src/domain", "src/telemetry"],
     why: "the front process never decodes what a client sends, and the engine side is reached by messages",
@@ -217,6 +226,7 @@ export const layers: Layers = {
       "src/engine/speech/host",
       "src/engine/recognition",
       "src/engine/image",
+      "src/engine/worker",
       "src/gateway",
       "src/model",
       "src/store",

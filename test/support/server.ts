@@ -18,6 +18,7 @@ export interface Health {
     readonly restarts: number;
     readonly stalled_since?: number;
     readonly last_error?: string | null;
+    readonly device?: string;
   };
 }
 

@@ -1,6 +1,7 @@
 // How the engine computes.
 
-import { boolean, choice, integer, number, path, seconds } from "../option-types.ts";
+import { boolean, choice, integer, list, number, path, seconds } from "../option-types.ts";
+import { parseShares, parseWorkers } from "../worker-option.ts";
 
 export const engineOptions = {
   parallel: integer(1, 256, {
@@ -16,6 +17,26 @@ export const engineOptions = {
     aliases: ["n-gpu-layers"],
     default: -1,
     help: "Model layers to run on a GPU, if the build supports one; -1: all.",
+  }),
+  workers: list({
+    name: "worker",
+    aliases: ["rpc"],
+    placeholder: "HOST[:PORT]",
+    to: parseWorkers,
+    help: "Machine that runs svc worker, whose devices compute layers of the model. Repeatable; the default port is 50052. Not encrypted.",
+  }),
+  splitMode: choice(["layer", "row", "none"], {
+    default: "layer",
+    help: "How the model is divided over several devices. layer: whole layers each. row: each layer by rows, where GPUs of this machine can. none: all on --main-gpu.",
+  }),
+  mainGpu: integer(0, 15, {
+    default: 0,
+    help: "Device that computes the model with --split-mode none, counted from 0: workers first, in their order, then the GPUs of this machine.",
+  }),
+  tensorSplit: list({
+    placeholder: "SHARE,…",
+    to: parseShares,
+    help: "Share of the model for each device, workers first, such as 3,1. Default: by their free memory.",
   }),
   flashAttention: choice(["auto", "on", "off"], { aliases: ["flash-attn"], default: "auto", help: "Flash attention." }),
   kvType: choice(["f16", "q8_0", "q4_0", "f32", "bf16", "8", "4", "16"], {

@@ -18,6 +18,8 @@ export interface ProcessStatus {
   readonly stalledSince?: number;
   /** One sentence about the last failure: what happened and how the process ended. */
   readonly lastError?: string;
+  /** Where the model computes, or did before. */
+  readonly device?: string;
   /** Engine processes started because their predecessor died. */
   readonly restarts: number;
   /** Jobs that are computed, and those that wait for it. */

@@ -29,8 +29,9 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   /** What the engine process is to load; called whenever one is started. Where it throws, requests are refused. */
   readonly load: () => Options;
   /**
-   * Brings what is to be loaded, before a process is started; undefined: it is there. Where it throws or rejects, with an SvcError,
-   * requests are refused with that. `signal`: the engine is stopped.
+   * Brings what is to be loaded, before a process is started, but for an eager engine's first; undefined: it is there. Where it
+   * throws or rejects, with an SvcError, requests are refused with that, and an eager engine is tried again by itself. `signal`: the
+   * engine is stopped.
    */
   readonly prepare?: (signal: AbortSignal) => Promise<void> | undefined;
   readonly launch: Launch;

@@ -37,6 +37,8 @@ export class Supervisor<
   private hang: string | undefined;
   private lastError: string | undefined;
   private loadFailure: string | undefined;
+  /** What was missing when it was to be loaded the last time. */
+  private hindrance: string | undefined;
   /** It was loaded once: the model is good. */
   private isProven = false;
   private isReplaced = false;
@@ -219,13 +221,19 @@ export class Supervisor<
     ready
       .then(() => {
         if (!isAwaited()) return;
-        if (this.jobs.size > 0) this.spawn();
+        if (this.jobs.size > 0 || this.options.start === "eager") this.spawn();
         else this.state = "unloaded";
       })
       .catch((error: unknown) => {
         if (!isAwaited()) return;
-        this.state = "unloaded";
-        this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
+        if (this.options.start === "lazy") {
+          this.state = "unloaded";
+          return this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
+        }
+        // What is to be there at all times is tried again by itself.
+        if (error instanceof SvcError) this.hindrance = error.message;
+        this.scheduleRestart();
+        this.jobs.failAll(this.unavailable());
       })
       .finally(() => {
         if (!this.process) this.options.launch.memory.settle(this);
@@ -254,7 +262,7 @@ export class Supervisor<
     this.state = "loading";
     this.progress = 0;
     this.loads = "";
-    this.loadFailure = this.hang = undefined;
+    this.loadFailure = this.hang = this.hindrance = undefined;
     if (this.isReplaced) this.restarts++;
     this.isReplaced = false;
     this.log.debug("engine process started", { ...this.name, pid: this.process.pid });
@@ -423,6 +431,7 @@ export class Supervisor<
   private unavailable(): SvcError {
     if (this.options.start === "eager" && !this.isProven) return couldNotLoad();
     const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
+    if (this.hindrance !== undefined) return new SvcError("engine_unavailable", this.hindrance, { retryAfterSeconds });
     const message = this.isProven
       ? "The model engine is down and will be restarted."
       : "The model could not be loaded; it will be tried again.";

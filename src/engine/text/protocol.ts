@@ -12,6 +12,20 @@ import type { FromEngine, JobEnd, JobOutput } from "../process/protocol.ts";
 import type { KvStats } from "./kv-stats.ts";
 import type { TokenizeOptions } from "./port.ts";
 
+/** How a model lies over the devices of workers and the GPUs of this machine, in this order. */
+export interface ModelSpread {
+  readonly workers: readonly {
+    /** As the operator named it. */
+    readonly name: string;
+    /** `address:port`; it was there a moment ago. */
+    readonly endpoint: string;
+  }[];
+  readonly splitMode: "layer" | "row" | "none";
+  readonly mainGpu: number;
+  /** Empty: by free memory. */
+  readonly tensorSplit: readonly number[];
+}
+
 /** How the engine process is to load and serve its model; every field is decided by the front process. */
 export interface EngineOptions extends ComputeOptions {
   readonly modelPath: string;
@@ -45,6 +59,8 @@ export interface EngineOptions extends ComputeOptions {
     readonly adaptive: boolean;
   };
   readonly kvType: string;
+  /** Absent: over the GPUs of this machine. */
+  readonly spread?: ModelSpread;
   /** Bytes that a token takes in the KV cache. */
   readonly kvTokenBytes: number;
   /** Host memory for what has to leave the KV cache. */

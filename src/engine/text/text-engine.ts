@@ -22,6 +22,8 @@ export interface TextEngineOptions {
   readonly adapters: readonly OfferedAdapter[];
   /** How the engine is to load it; called whenever a process is started. */
   readonly load: () => EngineOptions;
+  /** See SupervisorOptions. */
+  readonly prepare?: (signal: AbortSignal) => Promise<void>;
   readonly launch: Launch;
   readonly start: "eager" | "lazy";
   readonly idleMs: number;
@@ -42,7 +44,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   private adapters: readonly OfferedAdapter[];
 
   constructor(private readonly options: TextEngineOptions) {
-    const { model, load, launch, start, idleMs, stores } = options;
+    const { model, load, prepare, launch, start, idleMs, stores } = options;
     const { id, created } = model;
     this.model = id;
     this.adapters = options.adapters;
@@ -51,6 +53,7 @@ export class TextEngine implements TextPort, ObservedEngine {
       kind: this.kind,
       model: id,
       load,
+      ...(prepare && { prepare }),
       launch,
       start,
       idleMs,
@@ -92,7 +95,7 @@ export class TextEngine implements TextPort, ObservedEngine {
       modelId: model.id,
       modelCreated: model.created,
       adapters,
-      ...(this.info && { model: this.info }),
+      ...(this.info && { model: this.info, device: this.info.device }),
     };
   }
 

@@ -1,4 +1,4 @@
-// A lazy engine whose files must be brought before its process is started.
+// An engine for which something must be brought, or be there, before its process is started.
 
 import { afterEach, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
@@ -54,4 +54,28 @@ test("that is stopped meanwhile starts no process, and ends what is brought for 
   await Bun.sleep(20);
   expect(counter.status().state).toBe("stopped");
   expect(childrenOf(process.pid)).toHaveLength(before);
+});
+
+test("of an eager engine that has died: what is missing is told, and it comes back by itself", async () => {
+  let isMissing = true;
+  const counter = start({
+    start: "eager",
+    prepare: () => {
+      if (!isMissing) return undefined;
+      return Promise.reject(new SvcError("engine_unavailable", "no abacus"));
+    },
+  });
+  await counter.ready();
+  expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+  while (counter.status().state !== "failed") await Bun.sleep(5);
+  const refused = count(counter, { to: 1 });
+  expect(await refused.catch((error: unknown) => error)).toMatchObject({
+    code: "engine_unavailable",
+    message: "no abacus",
+    details: { retryAfterSeconds: 1 },
+  });
+  isMissing = false;
+  while (counter.status().state !== "ready") await Bun.sleep(20);
+  expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
+  expect(counter.status().restarts).toBe(1);
 });

@@ -5,6 +5,7 @@ import { SAMPLER_DEFAULTS, type Llama } from "../../../../ffi/llama/api.ts";
 import { openLlama, type NativeLlama } from "../../../../ffi/llama/binding.ts";
 import { PROJECTOR_DEFAULTS, type Media } from "../../../../ffi/media/api.ts";
 import { openMedia } from "../../../../ffi/media/binding.ts";
+import { hasGpuBackend } from "../../../../ffi/runtime/native-files.ts";
 import { systemClock } from "../../../domain/clock.ts";
 import { TraceFile } from "../../../telemetry/trace-file.ts";
 import { untilLoaded } from "../../process/child.ts";
@@ -55,7 +56,7 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
 function describe(llama: Llama, media: Media | undefined, options: EngineOptions): TextReady["model"] {
   const model = llama.model();
   const { architecture, description, parameters, bytes, vocabulary, trainedContext } = model;
-  const { context, hasChatTemplate, template, device } = model;
+  const { context, hasChatTemplate, template } = model;
   const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
   const defaults = { ...SAMPLER_DEFAULTS, ...model.sampling, ...options.sampling };
   const { temperature, topP, presencePenalty } = defaults;
@@ -74,7 +75,7 @@ function describe(llama: Llama, media: Media | undefined, options: EngineOptions
     context,
     hasChatTemplate,
     template,
-    device,
+    device: [...workersOf(options).map(({ name }) => `worker ${name}`), model.device].join(", "),
     vision,
     audio,
     chatTemplate: { source: model.chatTemplate, bos: model.bosToken, eos: model.eosToken },
@@ -114,7 +115,8 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
     ...PROJECTOR_DEFAULTS,
     path: file,
     threads: options.threads,
-    gpu: options.gpuLayers !== 0,
+    // It would take a worker's device for a GPU of this machine.
+    gpu: options.gpuLayers !== 0 && (workersOf(options).length === 0 || hasGpuBackend(options.libraries)),
     flashAttention: options.flashAttention,
   });
   // Its share of the whole is not known: progress is the model's.
@@ -128,8 +130,10 @@ function sequencesOf({ parallel, kvMode, maxModelLen }: EngineOptions): number {
   return Math.min(parallel + idle, MOST_SEQUENCES);
 }
 
+const workersOf = ({ spread }: EngineOptions) => spread?.workers ?? [];
+
 async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlama> {
-  const { parallel, threads, gpuLayers, flashAttention, mmap, mlock, warmup, draft } = options;
+  const { parallel, threads, gpuLayers, flashAttention, mmap, mlock, warmup, draft, spread } = options;
   const llama = openLlama(options.libraries);
   llama.listenForAborts(ABORT_FD);
   llama.loadStart({
@@ -150,6 +154,7 @@ async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlam
     kvType: options.kvType,
     chatTemplate: options.chatTemplate,
     adapters: options.adapterPaths,
+    ...(spread && { spread: { ...spread, workers: spread.workers.map(({ endpoint }) => endpoint) } }),
     ...(draft && { draft: { path: draft.path, pMin: draft.pMin } }),
   });
   await untilLoaded(llama, send);

@@ -12,13 +12,14 @@ const FORMAT = 2;
  * llama.cpp, the same layout of the KV cache, and the same rope where the context's size chooses it.
  */
 export function kvFingerprint(
-  options: Pick<EngineOptions, "kvType" | "flashAttention" | "gpuLayers"> & {
+  options: Pick<EngineOptions, "kvType" | "flashAttention" | "gpuLayers" | "spread"> & {
     readonly kvDir: NonNullable<EngineOptions["kvDir"]>;
   },
   model: Pick<LoadedModel, "layout" | "sequences" | "contextPerSequence">,
   llamaVersion: string,
 ): Uint8Array {
-  const { kvDir, kvType, flashAttention, gpuLayers } = options;
+  const { kvDir, kvType, flashAttention, gpuLayers, spread } = options;
+  const isSpread = spread !== undefined && spread.workers.length > 0;
   const facts = {
     format: FORMAT,
     llama: llamaVersion,
@@ -26,7 +27,7 @@ export function kvFingerprint(
     projector: kvDir.projector?.hash,
     kvType,
     // Without flash attention values lie transposed; "auto" depends on where the layers are.
-    attention: [flashAttention, gpuLayers],
+    attention: [flashAttention, gpuLayers, ...(isSpread ? ["workers"] : [])],
     // llama.cpp writes how many streams there are.
     layout: model.layout === "unified" ? model.layout : [model.layout, model.sequences],
     context: kvDir.model.ropeByContext ? model.contextPerSequence : undefined,

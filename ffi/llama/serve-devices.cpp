@@ -1,0 +1,273 @@
+// This machine as a worker of others: its devices by llama.cpp's RPC protocol, for those networks alone that may connect.
+//
+// The protocol has neither encryption nor a password, and its server no list of who may use it: connections are accepted
+// here, and only those of the list are given to it.
+
+#include "spread.hpp"
+
+#include "ggml-backend-impl.h"
+#include "ggml-cpu.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <stdexcept>
+
+namespace svc {
+namespace {
+
+// Clients that wait for the one that is served to go.
+constexpr size_t MOST_WAITING = 16;
+// A connection on which nothing comes is not a client's.
+constexpr int GREETING_MS = 5000;
+// A machine that was switched off sends nothing any more: after so many seconds, then as often, each so many apart, its
+// connection ends.
+constexpr int IDLE_SECONDS = 30;
+constexpr int PROBES = 3;
+constexpr int PROBE_SECONDS = 10;
+
+using Serve = void (*)(int fd, ggml_backend_t * backends, size_t count);
+
+struct Network {
+    uint32_t address;
+    uint32_t mask;
+};
+
+struct Client {
+    int fd;
+    std::string address;
+};
+
+struct Worker {
+    std::vector<ggml_backend_dev_t> devices;
+    std::vector<ggml_backend_t> backends;
+    std::vector<Network> allowed;
+    Serve serve = nullptr;
+    std::mutex mutex;
+    std::condition_variable comes;
+    std::deque<Client> waiting;
+};
+Worker & worker = *new Worker;
+
+size_t most_memory = 0;
+void (*memory_of_machine)(ggml_backend_dev_t, size_t *, size_t *) = nullptr;
+
+void note(ggml_log_level level, const std::string & text) { keep_log_line(level, text.c_str()); }
+
+// ggml calls all memory of the machine free.
+void free_memory(ggml_backend_dev_t device, size_t * free, size_t * total) {
+    memory_of_machine(device, free, total);
+    *free = std::min(*free, most_memory);
+    std::FILE * file = std::fopen("/proc/meminfo", "re");
+    if (!file) return;
+    char line[128];
+    unsigned long long kilobytes = 0;
+    while (std::fgets(line, sizeof line, file)) {
+        if (std::sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) *free = std::min<size_t>(*free, kilobytes * 1024);
+    }
+    std::fclose(file);
+}
+
+Network network(const std::string & text) {
+    const size_t slash = text.find('/');
+    const int bits = std::stoi(text.substr(slash + 1));
+    in_addr address = {};
+    if (slash == std::string::npos || bits < 0 || bits > 32 || inet_pton(AF_INET, text.substr(0, slash).c_str(), &address) != 1) {
+        throw std::runtime_error(text + " is no network");
+    }
+    const uint32_t mask = bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
+    return {ntohl(address.s_addr) & mask, mask};
+}
+
+bool is_allowed(const sockaddr_in & peer) {
+    const uint32_t address = ntohl(peer.sin_addr.s_addr);
+    return std::any_of(worker.allowed.begin(), worker.allowed.end(),
+                       [&](const Network & one) { return (address & one.mask) == one.address; });
+}
+
+void choose_devices(const std::vector<std::string> & names) {
+    std::string known;
+    for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
+        ggml_backend_dev_t device = ggml_backend_dev_get(i);
+        known += (known.empty() ? "" : ", ") + std::string(ggml_backend_dev_name(device));
+        const auto type = ggml_backend_dev_type(device);
+        const bool is_gpu = type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU;
+        if (names.empty() && is_gpu) worker.devices.push_back(device);
+    }
+    for (const auto & name : names) {
+        ggml_backend_dev_t device = ggml_backend_dev_by_name(name.c_str());
+        if (!device) throw std::runtime_error("there is no device " + name + "; there are " + known);
+        worker.devices.push_back(device);
+    }
+    if (worker.devices.empty()) worker.devices.push_back(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+}
+
+void open_devices(int threads) {
+    for (ggml_backend_dev_t device : worker.devices) {
+        ggml_backend_t backend = ggml_backend_dev_init(device, nullptr);
+        if (!backend) throw std::runtime_error(with_complaint(std::string("cannot use ") + ggml_backend_dev_name(device)));
+        worker.backends.push_back(backend);
+        if (ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_CPU) continue;
+        memory_of_machine = device->iface.get_memory;
+        device->iface.get_memory = free_memory;
+        const auto set_threads =
+            reinterpret_cast<decltype(ggml_backend_cpu_set_n_threads) *>(cpu_function("ggml_backend_set_n_threads"));
+        if (set_threads) set_threads(backend, threads);
+    }
+}
+
+// The function of libggml-rpc, which is open already.
+Serve serving_function() {
+    const std::string path = state.libraries + "/libggml-rpc.so";
+    void * library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    void * function = library ? dlsym(library, "svc_rpc_serve") : nullptr;
+    if (!function) throw std::runtime_error(path + " is missing: rebuild the native libraries");
+    return reinterpret_cast<Serve>(function);
+}
+
+void configure(int fd) {
+    const auto set = [fd](int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); };
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+#ifdef TCP_KEEPIDLE
+    set(IPPROTO_TCP, TCP_KEEPIDLE, IDLE_SECONDS);
+    set(IPPROTO_TCP, TCP_KEEPINTVL, PROBE_SECONDS);
+    set(IPPROTO_TCP, TCP_KEEPCNT, PROBES);
+#endif
+}
+
+// One client at a time: the devices' memory is the one that came first's.
+void serve_clients() {
+    for (;;) {
+        Client client;
+        {
+            std::unique_lock<std::mutex> lock(worker.mutex);
+            worker.comes.wait(lock, [] { return !worker.waiting.empty(); });
+            client = worker.waiting.front();
+            worker.waiting.pop_front();
+        }
+        pollfd readable = {client.fd, POLLIN, 0};
+        if (poll(&readable, 1, GREETING_MS) <= 0) {
+            close(client.fd);
+            continue;
+        }
+        note(GGML_LOG_LEVEL_INFO, "serving " + client.address);
+        worker.serve(client.fd, worker.backends.data(), worker.backends.size());
+        note(GGML_LOG_LEVEL_INFO, client.address + " has gone");
+    }
+}
+
+void accept_clients(int listener) {
+    std::string refused;
+    for (;;) {
+        sockaddr_in peer = {};
+        socklen_t size = sizeof peer;
+        const int fd = accept(listener, reinterpret_cast<sockaddr *>(&peer), &size);
+        if (fd < 0) {
+            // Of connections that ended before, and where no more files can be open.
+            if (errno != EINTR && errno != ECONNABORTED) poll(nullptr, 0, 100);
+            continue;
+        }
+        char address[INET_ADDRSTRLEN] = "";
+        inet_ntop(AF_INET, &peer.sin_addr, address, sizeof address);
+        if (!is_allowed(peer)) {
+            close(fd);
+            // Whoever tries on and on is told of once.
+            if (refused != address) note(GGML_LOG_LEVEL_WARN, "refused " + std::string(address) + ", which --allow does not name");
+            refused = address;
+            continue;
+        }
+        configure(fd);
+        std::lock_guard<std::mutex> lock(worker.mutex);
+        if (worker.waiting.size() == MOST_WAITING) {
+            close(worker.waiting.front().fd);
+            worker.waiting.pop_front();
+        }
+        worker.waiting.push_back({fd, address});
+        worker.comes.notify_one();
+    }
+}
+
+// The listening socket.
+int listen_at(const std::string & host, int port) {
+    const auto refuse = [&](int fd) {
+        const std::string reason = std::strerror(errno);
+        if (fd >= 0) close(fd);
+        throw std::runtime_error("cannot listen on " + host + ":" + std::to_string(port) + " (" + reason + ")");
+    };
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) throw std::runtime_error(host + " is no IPv4 address");
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    const int yes = 1;
+    if (fd < 0) refuse(fd);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 || ::listen(fd, SOMAXCONN) < 0) refuse(fd);
+    return fd;
+}
+
+int port_of(int listener) {
+    sockaddr_in address = {};
+    socklen_t size = sizeof address;
+    getsockname(listener, reinterpret_cast<sockaddr *>(&address), &size);
+    return ntohs(address.sin_port);
+}
+
+common_json device_info(ggml_backend_dev_t device) {
+    size_t free = 0;
+    size_t total = 0;
+    ggml_backend_dev_memory(device, &free, &total);
+    common_json info = common_json::object();
+    info["name"] = ggml_backend_dev_name(device);
+    info["description"] = ggml_backend_dev_description(device);
+    info["free"] = free;
+    info["total"] = total;
+    return info;
+}
+
+} // namespace
+} // namespace svc
+
+using namespace svc;
+
+extern "C" {
+
+int32_t svc_worker_start(const uint8_t * config_json, int32_t config_length) {
+    return guarded<int32_t>(-1, [&] {
+        if (worker.serve) return fail("this process is a worker already");
+        const common_json config = parse_json(config_json, config_length);
+        for (const auto & text : config.at("allow").get<std::vector<std::string>>()) worker.allowed.push_back(network(text));
+        most_memory = config.at("memory").get<size_t>();
+        const Serve serve = serving_function();
+        choose_devices(config.at("devices").get<std::vector<std::string>>());
+        open_devices(config.at("threads").get<int>());
+        const int listener = listen_at(config.at("host").get<std::string>(), config.at("port").get<int>());
+        worker.serve = serve;
+        start_thread([listener] { accept_clients(listener); });
+        start_thread([] { serve_clients(); });
+        return port_of(listener);
+    });
+}
+
+int32_t svc_worker_devices(uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        common_json devices = common_json::array();
+        for (ggml_backend_dev_t device : worker.devices) devices.push_back(device_info(device));
+        return copy_out(devices.dump_safe(), out, capacity);
+    });
+}
+
+} // extern "C"

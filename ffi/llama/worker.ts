@@ -1,0 +1,44 @@
+// This machine as a worker, through the same library: its devices for other machines' models.
+
+import type { LogLine } from "../runtime/library.ts";
+import { LlamaLibrary } from "./library.ts";
+
+/** See svc_worker_start in shim.h. */
+export interface WorkerConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly allow: readonly string[];
+  readonly threads: number;
+  readonly devices: readonly string[];
+  readonly memory: number;
+}
+
+export interface WorkerDevice {
+  readonly name: string;
+  readonly description: string;
+  /** Bytes. */
+  readonly free: number;
+  readonly total: number;
+}
+
+export interface NativeWorker {
+  /** Listens and serves from now on; returns the port. Once a process. Throws LlamaError. */
+  start(config: WorkerConfig): number;
+  devices(): readonly WorkerDevice[];
+  listenForAborts(fd: number): void;
+  drainLog(): LogLine[];
+}
+
+/** Loads the library set in `directory` and its compute backends. Throws LlamaError. */
+export const openWorker = (directory: string): NativeWorker => new Binding(directory);
+
+class Binding extends LlamaLibrary<never> implements NativeWorker {
+  start(config: WorkerConfig): number {
+    const json = this.json(config);
+    return this.check(this.native.svc_worker_start(json, json.length), "be a worker");
+  }
+
+  devices(): readonly WorkerDevice[] {
+    return this.readJson(this.native.svc_worker_devices, "describe the devices") as WorkerDevice[];
+  }
+}

@@ -1,0 +1,98 @@
+// `svc worker`: this machine's devices for the models of other machines.
+
+import { isIPv4 } from "node:net";
+import type { Config } from "../config/config.ts";
+import { isLoopback } from "../config/host-name.ts";
+import { version } from "../config/version.ts";
+import { parseNetworks } from "../config/worker-option.ts";
+import { WORKER_PORT } from "../domain/worker.ts";
+import { physicalCores } from "../engine/process/memory.ts";
+import { CANNOT_LISTEN, type WorkerOptions, type WorkerReady } from "../engine/worker/protocol.ts";
+import { WorkerServer } from "../engine/worker/worker-server.ts";
+import { launchWith, unpack } from "./engines.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+import { ReadyFile } from "./ready-file.ts";
+import { logger } from "./runtime.ts";
+import { isQuiet } from "./terminal.ts";
+
+export interface WorkerFlags {
+  readonly host?: string;
+  readonly port?: string;
+  /** Networks, with commas between them. */
+  readonly allow?: string;
+  /** Names, likewise. */
+  readonly device?: string;
+}
+
+/** Who may connect, where only this machine can. */
+const LOOPBACK = ["127.0.0.0/8"];
+
+/** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError. */
+export async function serveDevices(config: Config, flags: WorkerFlags): Promise<number> {
+  const readyFile = new ReadyFile(config.readyFile);
+  const listening = listeningOptions(flags);
+  const log = logger(config);
+  const { libraries } = unpack(config, log);
+  const devices = listOf(flags.device);
+  const options: WorkerOptions = { ...listening, libraries, devices, threads: config.threads ?? physicalCores() };
+  const worker = new WorkerServer(options, launchWith(config, log));
+  const stopped = Promise.withResolvers<number>();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.resolve(exitCodes.ok.code));
+  try {
+    const ready = await Promise.race([worker.start(), stopped.promise]);
+    if (typeof ready === "number") return ready;
+    const address = `${options.host}:${ready.port}`;
+    readyFile.write(address);
+    if (config.logFormat === "json") log.info("worker ready", { version, address });
+    else if (!isQuiet(config)) process.stderr.write(greeting(address, options, ready));
+    if (!isLoopback(options.host)) log.warn(exposed(address, options.allow));
+    return await stopped.promise;
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ExitError(message.includes(CANNOT_LISTEN) ? "address" : "failure", message);
+  } finally {
+    readyFile.remove();
+    await worker.stop();
+  }
+}
+
+function listeningOptions({
+  host = "127.0.0.1",
+  port,
+  allow,
+}: WorkerFlags): Pick<WorkerOptions, "host" | "port" | "allow"> {
+  const address = host === "localhost" ? "127.0.0.1" : host;
+  if (!isIPv4(address)) throw new ExitError("usage", `--host must be an IPv4 address of this machine, not "${host}".`);
+  const number = port === undefined ? WORKER_PORT : Number(port);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535 || port === "") {
+    throw new ExitError("usage", `--port must be a whole number from 0 to 65535, not "${port}".`);
+  }
+  if (allow === undefined && !isLoopback(address)) {
+    throw new ExitError(
+      "usage",
+      `${address} can be reached from other machines and RPC asks for no password: --allow names the addresses that may connect.`,
+    );
+  }
+  return { host: address, port: number, allow: allow === undefined ? LOOPBACK : parseNetworks(listOf(allow)) };
+}
+
+const listOf = (text = ""): readonly string[] =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+
+function greeting(address: string, { allow, threads }: WorkerOptions, { devices }: WorkerReady): string {
+  const shown = devices.map(
+    ({ name, description, free, total }) =>
+      `  device   ${name} (${description}), ${gib(free)} of ${gib(total)} GiB free${name === "CPU" ? `, ${threads} thread${threads === 1 ? "" : "s"}` : ""}\n`,
+  );
+  return `svc ${version}\n${shown.join("")}  allowed  ${allow.join(", ")}\n  worker   ${address}: svc --worker ${address} on the other machine\n\n`;
+}
+
+/** What listening beyond loopback means. */
+const exposed = (address: string, allow: readonly string[]): string =>
+  `listening on ${address} for ${allow.join(", ")}: RPC is neither encrypted nor authenticated; whoever connects from there can read and write the memory of this process and take it over`;
+
+const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);

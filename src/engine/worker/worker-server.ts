@@ -1,0 +1,35 @@
+// A worker as the front process sees it: a process that serves, and is started again when it dies.
+
+import type { Launch } from "../process/supervisor-options.ts";
+import { Supervisor } from "../process/supervisor.ts";
+import type { WorkerOptions, WorkerReady } from "./protocol.ts";
+
+export class WorkerServer {
+  private readonly supervisor: Supervisor<WorkerOptions, WorkerReady, never, never>;
+  private served: WorkerReady | undefined;
+
+  constructor(options: WorkerOptions, launch: Launch) {
+    this.supervisor = new Supervisor({
+      kind: "worker",
+      model: "",
+      // A port that was free once is kept: servers know it.
+      load: () => ({ ...options, port: this.served?.port ?? options.port }),
+      launch,
+      start: "eager",
+      idleMs: 0,
+      onReady: (ready) => (this.served = ready),
+    });
+  }
+
+  /** Starts it and resolves when it serves. Rejects with an Error when it cannot: no retry follows. */
+  async start(): Promise<WorkerReady> {
+    this.supervisor.start();
+    await this.supervisor.ready();
+    if (!this.served) throw new Error("a worker that is ready is known");
+    return this.served;
+  }
+
+  stop(): Promise<void> {
+    return this.supervisor.stop();
+  }
+}

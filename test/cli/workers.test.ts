@@ -1,0 +1,68 @@
+// What becomes of a model when workers have gone.
+
+import { expect, test } from "bun:test";
+import { spreadLeft, spreadLoading } from "../../src/cli/workers.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { EngineOptions } from "../../src/engine/text/protocol.ts";
+import type { FoundWorker } from "../../src/engine/worker/probe.ts";
+import { testConfig } from "../http/harness.ts";
+import { freePort } from "../support/free-port.ts";
+import { testLaunch } from "../support/launch.ts";
+
+const found = (name: string, devices: number): FoundWorker => ({
+  name,
+  endpoint: name,
+  free: Array.from({ length: devices }, () => 2 ** 30),
+});
+const [a, b, c] = [found("a", 1), found("b", 2), found("c", 1)];
+const all = [a, b, c];
+const split = { splitMode: "layer", mainGpu: 0, tensorSplit: [1, 2, 3, 4, 5] } as const;
+
+test("devices that are left keep their shares, those of this machine as well", () => {
+  expect(spreadLeft(all, all, split).tensorSplit).toEqual([1, 2, 3, 4, 5]);
+  expect(spreadLeft(all, [a, c], split)).toMatchObject({
+    workers: [{ name: "a" }, { name: "c" }],
+    tensorSplit: [1, 4, 5],
+  });
+  expect(spreadLeft(all, [], split).tensorSplit).toEqual([5]);
+  expect(spreadLeft(all, [a], { ...split, tensorSplit: [0, 1, 1] }).tensorSplit).toEqual([]);
+});
+
+test("the main device stays the same one, or is the first", () => {
+  const mainOf = (mainGpu: number, present: readonly FoundWorker[]) =>
+    spreadLeft(all, present, { ...split, splitMode: "none", mainGpu }).mainGpu;
+  expect(mainOf(3, all)).toBe(3);
+  expect(mainOf(3, [a, c])).toBe(1);
+  expect(mainOf(1, [a, c])).toBe(0);
+  expect(mainOf(4, [])).toBe(0);
+});
+
+test("where the memory that is left is not enough, requests are refused, and the log says by whom and how much", async () => {
+  const lines: string[] = [];
+  const launch = testLaunch();
+  const note = (message: string, fields?: object) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const port = await freePort();
+  const loading = (needBytes: number) =>
+    spreadLoading({
+      config: { ...testConfig, workers: [{ host: "127.0.0.1", port }] },
+      options: {} as EngineOptions,
+      workers: [found(`127.0.0.1:${port}`, 1)],
+      needBytes,
+      log: { ...launch.log, warn: note, error: note },
+    });
+  const { signal } = new AbortController();
+  const refused = await loading(2 ** 60)
+    .prepare?.(signal)
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(SvcError);
+  expect(refused).toMatchObject({ code: "engine_unavailable", message: expect.not.stringContaining("127.0.0.1") });
+  expect(lines.splice(0)).toEqual([
+    expect.stringMatching(/^model cannot be loaded without a worker .*ECONNREFUSED.* GiB/),
+  ]);
+
+  const small = loading(1);
+  expect(small.load().spread?.workers).toHaveLength(1);
+  await small.prepare?.(signal);
+  expect(small.load().spread?.workers).toEqual([]);
+  expect(lines).toEqual([expect.stringContaining("model is loaded without a worker")]);
+});

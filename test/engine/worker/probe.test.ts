@@ -1,0 +1,86 @@
+// What is said of a worker that cannot be used, and that saying it takes no longer than it may. One that can is in
+// test/engine/workers.test.ts.
+
+import { afterEach, expect, test } from "bun:test";
+import { probeWorker } from "../../../src/engine/worker/probe.ts";
+import { freePort } from "../../support/free-port.ts";
+
+const listeners: Bun.TCPSocketListener<undefined>[] = [];
+afterEach(() => {
+  for (const listener of listeners.splice(0)) listener.stop(true);
+});
+
+/** Something that answers what it is sent so. */
+function listen(answer: (socket: Bun.Socket<undefined>, bytes: Buffer) => void, opened?: (socket: Bun.Socket) => void) {
+  const socket = { data: answer, open: (one: Bun.Socket) => opened?.(one) };
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+  listeners.push(listener);
+  return { host: "127.0.0.1", port: listener.port };
+}
+
+const size = (bytes: number) => {
+  const field = Buffer.alloc(8);
+  field.writeBigUInt64LE(BigInt(bytes));
+  return field;
+};
+const hello = (major: number) => Buffer.concat([size(28), Buffer.from([major]), Buffer.alloc(27)]);
+const number = (value: number) => Buffer.concat([size(4), Buffer.from([value, 0, 0, 0])]);
+
+const complaint = (address: Parameters<typeof probeWorker>[0], patienceMs?: number) =>
+  probeWorker(address, undefined, patienceMs).then(
+    () => "none",
+    (error: Error) => error.message,
+  );
+
+test("tells the free memory of each device, also where answers come in pieces", async () => {
+  const memory = (free: number) => Buffer.concat([size(16), size(free), size(9000)]);
+  const worker = listen((socket, bytes) => {
+    if (bytes[0] === 14) {
+      const whole = hello(7);
+      socket.write(whole.subarray(0, 5));
+      setTimeout(() => socket.write(whole.subarray(5)), 10);
+    } else socket.write(bytes[0] === 15 ? number(2) : memory(1000 + (bytes[9] ?? 0)));
+  });
+  expect(await probeWorker({ ...worker, host: "localhost" })).toEqual({
+    name: `localhost:${worker.port}`,
+    endpoint: `127.0.0.1:${worker.port}`,
+    free: [1000, 1001],
+  });
+});
+
+test("names one that does not listen", async () => {
+  const port = await freePort();
+  expect(await complaint({ host: "127.0.0.1", port })).toBe(
+    `The worker 127.0.0.1:${port} cannot be reached (ECONNREFUSED).`,
+  );
+});
+
+test("names one that closes the connection, as those do that do not know this machine", async () => {
+  const worker = listen(
+    () => {},
+    (socket) => void socket.end(),
+  );
+  expect(await complaint(worker)).toContain("its --allow does not name this machine");
+});
+
+test("names one of another version, or without devices", async () => {
+  expect(await complaint(listen((socket) => void socket.write(hello(6))))).toContain("speaks version 6");
+  const empty = listen((socket, bytes) => void socket.write(bytes[0] === 14 ? hello(7) : number(0)));
+  expect(await complaint(empty)).toContain("has 0 devices");
+});
+
+test("gives up one that does not answer; a stopped server waits for none", async () => {
+  const silent = listen(() => {});
+  expect(await complaint(silent, 50)).toBe(
+    `The worker 127.0.0.1:${silent.port} did not answer within 0.05 s: it is stopped, out of reach, or serves another server.`,
+  );
+  const stopping = new AbortController();
+  const probe = probeWorker(silent, stopping.signal).catch((error: unknown) => error);
+  stopping.abort("stopped");
+  expect(await probe).toBe("stopped");
+});
+
+test("takes an answer that is no worker's for none", async () => {
+  const worker = listen((socket) => void socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  expect(await complaint(worker)).toContain("it is no worker");
+});

@@ -1,0 +1,59 @@
+// `svc worker` as a user starts it, on a free port, until the test is over.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { killAtExit } from "./kill-at-exit.ts";
+import { childrenOf } from "./processes.ts";
+import { FROM_SOURCE } from "./server.ts";
+
+export interface TestWorker {
+  readonly port: number;
+  readonly pid: number;
+  /** The process that serves. */
+  servingPid(): number;
+  /** What it wrote, once it has ended. */
+  readonly output: Promise<string>;
+  /** Ends it at once. */
+  kill(): Promise<void>;
+  /** Ends it and resolves with its exit code. */
+  stop(): Promise<number>;
+}
+
+/** A worker with one thread that serves. Throws what it wrote when it does not start. */
+export async function startWorker(...flags: readonly string[]): Promise<TestWorker> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-worker-"));
+  const readyFile = join(folder, "ready");
+  const own = ["worker", "--threads", "1", "--ready-file", readyFile, "--log-level", "debug"];
+  const port = flags.includes("--port") ? [] : ["--port", "0"];
+  const child = Bun.spawn([...FROM_SOURCE, ...own, ...port, ...flags], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const ended = killAtExit(child);
+  const output = child.stderr.text();
+  const removed = child.exited.then(() => {
+    ended();
+    rmSync(folder, { recursive: true });
+  });
+  while (!existsSync(readyFile) && child.exitCode === null) await Bun.sleep(10);
+  if (child.exitCode !== null) throw new Error(await output);
+  const address = readFileSync(readyFile, "utf8").trim();
+  return {
+    port: Number(address.split(":")[1]),
+    pid: child.pid,
+    output,
+    servingPid: () => childrenOf(child.pid)[0] ?? 0,
+    async kill() {
+      child.kill("SIGKILL");
+      await removed;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      const code = await child.exited;
+      await removed;
+      return code;
+    },
+  };
+}

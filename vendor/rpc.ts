@@ -1,0 +1,22 @@
+// llama.cpp's RPC backend as a library of the set: nobody publishes it with the others.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "./run.ts";
+import { compiler, CXX_FLAGS, LINK_FLAGS, linkedLibraries, origin } from "./shim.ts";
+
+const source = join(import.meta.dir, "../ffi/rpc/backend.cpp");
+/** As llama.cpp's own build has them for a backend that is loaded at run time. */
+const DEFINES = ["GGML_BACKEND_DL", "GGML_BACKEND_BUILD", "GGML_BACKEND_SHARED"].map((name) => `-D${name}`);
+
+/** Compiles it into `folder`, which has the libraries of ggml. Throws BuildError with the compiler's sentences. */
+export async function compileRpcBackend(sources: string, flags: readonly string[], folder: string): Promise<void> {
+  const includes = ["ggml/include", "ggml/src"].flatMap((name) => ["-isystem", join(sources, name)]);
+  const base = linkedLibraries(folder).filter((path) => path.includes("libggml-base."));
+  const output = ["-o", join(folder, "libggml-rpc.so")];
+  const link = [...LINK_FLAGS, `-Wl,-rpath,${origin}`, ...base];
+  await run([compiler, ...CXX_FLAGS, "-O3", ...flags, ...DEFINES, ...includes, source, ...link, ...output]);
+}
+
+/** What it depends on here. */
+export const rpcFingerprint = (): unknown => [source, import.meta.path].map((path) => readFileSync(path, "utf8"));
