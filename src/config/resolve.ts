@@ -56,13 +56,17 @@ function withLogLevel(layers: readonly Values[]): readonly Values[] {
 }
 
 function refuseContradictions(config: Config): void {
-  const { serveModel, model, lora, kvDir, cacheRam, prefixCache, apiKeys, keyRpm, keyConcurrent } = config;
+  const { serveModel, model, lora, kvDir, slotSavePath, cacheRam, prefixCache, apiKeys, keyRpm, keyConcurrent } =
+    config;
   if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
     throw new UsageError("--key-rpm and --key-concurrent are limits of API keys: give out some with --api-key-file.");
   }
   const given = { model: model !== undefined, lora: lora.length > 0 };
   for (const [name, isGiven] of Object.entries(given)) {
     if (isGiven && !serveModel) throw new UsageError(`--${name} and --no-model contradict each other.`);
+  }
+  if (slotSavePath !== undefined && !prefixCache) {
+    throw new UsageError("--slot-save-path and --no-prefix-cache exclude each other.");
   }
   if (kvDir === undefined) return;
   // What goes to disk and comes from there passes through host memory, where the prefix cache looks for it.
