@@ -100,7 +100,8 @@ export function servedEngine(prepared: PreparedModel, config: Config, launch: La
 
 /** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
 export function systemEngine(config: Config, launch: Launch, native: NativeFiles): TextEngine {
-  const { model: _model, mmproj: _mmproj, draft: _draft, kvDir: _kvDir, traceFile: _traceFile, ...plain } = config;
+  const { model: _model, mmproj: _mmproj, draft: _draft, traceFile: _traceFile, ...others } = config;
+  const { kvDir: _kvDir, slotSavePath: _slotSavePath, ...plain } = others;
   return new TextEngine({
     model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created, parallel: SYSTEM_ENGINE.parallel },
     adapters: [],
@@ -264,7 +265,7 @@ export function prepareModel(
     kvMode: context.kvMode,
     kvTokenBytes: context.tokenBytes,
     cacheRamBytes: hostMemory(config, context),
-    ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, { ...config, mmproj }, file) }),
+    ...kvFolders({ ...config, mmproj }, file),
     ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
     spread: spreadOver(workers, config),
     adapterPaths: adapters.map(({ path }) => path),
@@ -295,19 +296,22 @@ function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, toke
   return kvDir === undefined ? spareBytes : Math.max(spareBytes, maxModelLen * tokenBytes);
 }
 
-function kvFolder(
-  folder: string,
-  { kvDirSize, mmproj, lora }: Pick<Config, "kvDirSize" | "lora"> & { mmproj: string | undefined },
+type KvFolderOptions = Pick<Config, "kvDir" | "kvDirSize" | "slotSavePath" | "lora"> & { mmproj: string | undefined };
+
+function kvFolders(
+  { kvDir, kvDirSize, slotSavePath, mmproj, lora }: KvFolderOptions,
   file: ModelFile,
-): EngineOptions["kvDir"] & object {
-  const path = privateFolder(folder, "--kv-dir");
-  return reading(() => ({
-    path,
-    limitBytes: kvDirSize * 2 ** 20,
-    model: fileIdentity(file.paths),
-    ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
-    adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
-  }));
+): Pick<EngineOptions, "kvDir" | "slotDir" | "kvOrigin"> {
+  if (kvDir === undefined && slotSavePath === undefined) return {};
+  return {
+    ...(kvDir !== undefined && { kvDir: { path: privateFolder(kvDir, "--kv-dir"), limitBytes: kvDirSize * 2 ** 20 } }),
+    ...(slotSavePath !== undefined && { slotDir: privateFolder(slotSavePath, "--slot-save-path") }),
+    kvOrigin: reading(() => ({
+      model: fileIdentity(file.paths),
+      ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
+      adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
+    })),
+  };
 }
 
 const modelFile = (path: string): ModelFile => reading(() => readModelFile(path));

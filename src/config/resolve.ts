@@ -66,6 +66,7 @@ function refuseContradictions(config: Config): void {
     model,
     lora,
     kvDir,
+    slotSavePath,
     cacheRam,
     prefixCache,
     apiKeys,
@@ -86,6 +87,9 @@ function refuseContradictions(config: Config): void {
   }
   if (workers.length > 0 && splitMode === "row") {
     throw new UsageError("--split-mode row is for GPUs of one machine: with --worker it is layer or none.");
+  }
+  if (slotSavePath !== undefined && !prefixCache) {
+    throw new UsageError("--slot-save-path and --no-prefix-cache exclude each other.");
   }
   if (kvDir === undefined) return;
   // What goes to disk and comes from there passes through host memory, where the prefix cache looks for it.

@@ -4,7 +4,7 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
-import { cachePrompt, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
+import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
@@ -61,6 +61,7 @@ export const ChatCompletionRequest = t.Object({
   n_predict: opt(outputLimit("Used when both others are absent.")),
   t_max_predict_ms: predictMs,
   cache_prompt: cachePrompt,
+  id_slot: idSlot,
   continue_final_message: opt(t.Boolean({ description: "The last message is the beginning of the answer." })),
   add_generation_prompt: opt(
     t.Boolean({ description: "false: nothing is put before the answer; a last assistant message is continued." }),

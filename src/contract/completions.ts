@@ -3,7 +3,7 @@
 import { Timings, Usage } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { cachePrompt, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
+import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
@@ -30,6 +30,7 @@ export const CompletionRequest = t.Object({
   stop,
   t_max_predict_ms: predictMs,
   cache_prompt: cachePrompt,
+  id_slot: idSlot,
   n: opt(
     t.Integer({
       minimum: 1,

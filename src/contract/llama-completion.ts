@@ -4,7 +4,7 @@ import { Timings } from "./chat.ts";
 import { MOST_ANSWERS } from "./completions.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { cachePrompt, grammar, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
+import { cachePrompt, grammar, idSlot, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenId } from "./token-ids.ts";
@@ -32,7 +32,7 @@ const common = {
   grammar,
   json_schema: structuredFields.json_schema,
   lora,
-  id_slot: opt(t.Integer({ minimum: -1, description: "Repeated in the answer: every request finds every prefix." })),
+  id_slot: idSlot,
   t_max_predict_ms: predictMs,
   cache_prompt: cachePrompt,
   return_tokens: opt(t.Boolean()),

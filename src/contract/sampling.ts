@@ -24,6 +24,13 @@ export const predictMs = opt(
 
 export const cachePrompt = opt(t.Boolean({ description: "false: the whole prompt is computed. Default true." }));
 
+export const idSlot = opt(
+  t.Integer({
+    minimum: -1,
+    description: "The slot that holds its tokens afterwards, for POST /slots; -1 is 0. It finds every prefix.",
+  }),
+);
+
 const Bias = t.Number({ minimum: -100, maximum: 100 });
 const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
 const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });

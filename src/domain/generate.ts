@@ -163,6 +163,8 @@ export interface GenerateRequest {
   readonly promptLogprobs?: true;
   /** Nothing that is cached is used: the whole prompt is computed. */
   readonly fresh?: true;
+  /** The slot that holds its tokens afterwards, where slots are kept; absent: the first. */
+  readonly slot?: number;
   /** Answers wanted. Each has its own generator; the prompt is computed once. */
   readonly choices: number;
   /** Whose request it is: clients take turns. Absent: nobody's in particular. */

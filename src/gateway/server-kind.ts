@@ -39,6 +39,8 @@ export interface ServerTraits {
   readonly separatesReasoning: boolean;
   /** Fields that have it compute the whole prompt. */
   readonly freshFields?: Readonly<Record<string, unknown>>;
+  /** The name of the slot that holds a request's tokens afterwards. */
+  readonly slot?: string;
   /** The name of a limit of an answer in milliseconds. */
   readonly predictMs?: string;
   /** The name of how many first tokens stay where it drops older ones. */
@@ -107,6 +109,7 @@ const LLAMA_SERVER = {
   enforcesCalls: "all",
   separatesReasoning: true,
   freshFields: { cache_prompt: false },
+  slot: "id_slot",
   predictMs: "t_max_predict_ms",
 } as const satisfies Omit<ServerTraits, "owner">;
 

@@ -43,6 +43,7 @@ import { recognitionRoutes } from "./routes/recognition.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { sdapiRoutes } from "./routes/sdapi.ts";
+import { slotRoutes } from "./routes/slots.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
@@ -70,6 +71,7 @@ const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: Toke
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
     .use(llamaRoutes(deps, contexts, tokenizer))
+    .use(slotRoutes(deps))
     .use(llamaCompletionRoutes(deps, contexts, tokenizer))
     .use(sdapiRoutes(deps, contexts));
 

@@ -19,6 +19,7 @@ import { KvCache } from "./kv/kv-cache.ts";
 import type { MediaStep, Sampled, SlicePlan, StepPlan } from "./plan.ts";
 import { RunQueue, type QueueLimits } from "./queue/run-queue.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
+import { Slots } from "./slots.ts";
 import type { DraftJob } from "./speculation/drafts.ts";
 import { Speculation, type SpeculationLimits } from "./speculation/speculation.ts";
 import { AdapterTurns } from "./step/adapter-turns.ts";
@@ -34,6 +35,7 @@ export interface SchedulerLimits extends QueueLimits, PlannerLimits, Speculation
 export class Scheduler {
   /** The KV cache, with the host and the disk cache below it: the engine reports to them directly. */
   readonly kv: KvCache;
+  readonly slots: Slots;
   private readonly byKey = new Map<Key, Sequence>();
   private readonly queue: RunQueue;
   private readonly cost = new StepCost();
@@ -58,6 +60,7 @@ export class Scheduler {
     const { cost, interlude, byKey } = this;
     const kv = new KvCache(limits, cost);
     this.kv = kv;
+    this.slots = new Slots(kv, limits.parallel);
     const budget = new PrefillBudget(limits, cost);
     this.speculation = new Speculation(limits, kv);
     this.slices = new Slices(limits.chunk, kv, cost, budget, interlude);
@@ -140,6 +143,7 @@ export class Scheduler {
     if (!sequence) return;
     this.byKey.delete(key);
     if (sequence.generated > 0) this.forecast.record(sequence.generated);
+    this.slots.ended(sequence);
     this.queue.remove(sequence, now);
   }
 
@@ -154,10 +158,10 @@ export class Scheduler {
     return { processed: Math.min(computed, promptLength), cached };
   }
 
-  /** A sequence of the KV cache had to be cleared: its request computes everything again. */
+  /** A sequence of the KV cache had to be cleared: its request, if it has one, computes everything again. */
   cleared(sequenceId: number): void {
     const sequence = this.queue.running.find(({ id }) => id === sequenceId);
-    if (!sequence) return;
+    if (!sequence) return this.kv.lost(sequenceId);
     this.slices.abandon(sequence);
     sequence.cached = 0;
     sequence.computed = 0;

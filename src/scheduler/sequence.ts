@@ -32,6 +32,8 @@ export interface SequenceRequest {
   readonly fresh?: boolean;
   /** The log probability of each of its prompt's tokens is wanted. */
   readonly scored?: boolean;
+  /** The slot that holds its tokens when it has ended; absent: none. */
+  readonly slot?: number;
   /** Whether it allows multi-step decoding: several tokens are sampled before the first is looked at. */
   readonly multiStep?: boolean;
 }
@@ -55,6 +57,7 @@ export class Sequence {
   readonly speculate: boolean;
   readonly fresh: boolean;
   readonly scored: boolean;
+  readonly slot: number | undefined;
   private readonly context: ContextShift | undefined;
   /** Prompt and sampled tokens but those that were dropped; the last sampled one is not in the KV cache yet. */
   ids: Int32Array;
@@ -96,6 +99,7 @@ export class Sequence {
     this.speculate = request.speculate ?? false;
     this.scored = request.scored ?? false;
     this.fresh = this.scored || (request.fresh ?? false);
+    this.slot = request.slot;
     this.context = request.shift;
     this.ids = request.prompt;
     this.length = request.prompt.length;

@@ -252,13 +252,17 @@ test("the fingerprint is another wherever the bytes would be", () => {
     kvType: "f16",
     flashAttention: "auto",
     gpuLayers: -1,
-    kvDir: { path: "/a", limitBytes: 1, model: identity, adapterHashes: [] },
+    kvOrigin: { model: identity, adapterHashes: [] },
   } as const;
   const model = { layout: "unified", sequences: 4, contextPerSequence: 1024 } as const;
   const hex = (changes: object = {}, loaded: object = {}, version = "1") =>
     Buffer.from(kvFingerprint({ ...options, ...changes }, { ...model, ...loaded }, version)).toString("hex");
-  const dir = (changes: object) => ({ kvDir: { ...options.kvDir, ...changes } });
-  const same = [hex(), hex(dir({ path: "/b", limitBytes: 2 })), hex({}, { contextPerSequence: 2048, sequences: 8 })];
+  const origin = (changes: object) => ({ kvOrigin: { ...options.kvOrigin, ...changes } });
+  const same = [
+    hex(),
+    hex({ kvDir: { path: "/b", limitBytes: 2 }, slotDir: "/c" }),
+    hex({}, { contextPerSequence: 2048, sequences: 8 }),
+  ];
   expect(new Set(same).size).toBe(1);
   const different = [
     hex(),
@@ -269,10 +273,10 @@ test("the fingerprint is another wherever the bytes would be", () => {
     hex({}, { layout: "streams" }),
     hex({}, { layout: "paged" }),
     hex({}, { layout: "streams", sequences: 8 }),
-    hex(dir({ model: { ...identity, hash: "b" } })),
-    hex(dir({ projector: identity })),
-    hex(dir({ model: { ...identity, ropeByContext: true } })),
-    hex(dir({ model: { ...identity, ropeByContext: true } }), { contextPerSequence: 2048 }),
+    hex(origin({ model: { ...identity, hash: "b" } })),
+    hex(origin({ projector: identity })),
+    hex(origin({ model: { ...identity, ropeByContext: true } })),
+    hex(origin({ model: { ...identity, ropeByContext: true } }), { contextPerSequence: 2048 }),
   ];
   expect(new Set(different).size).toBe(different.length);
 });

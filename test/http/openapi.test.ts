@@ -9,7 +9,7 @@ import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
 import { pngHeader } from "../media/files.ts";
 import { testStore } from "../support/stored-models.ts";
-import { noUpstreams, serve, testConfig } from "./harness.ts";
+import { hello, noUpstreams, serve, testConfig } from "./harness.ts";
 
 const describeServer = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
 
@@ -148,7 +148,7 @@ describe("GET /openapi.json", () => {
   });
 
   test("describes the errors that the server gives", async () => {
-    const { url } = serve();
+    const { url } = serve(hello, { slotSavePath: "/slots" });
     const document = await describeServer(url);
     const ajv = new Ajv2020({ strict: false });
     const forms = new Set<string>();

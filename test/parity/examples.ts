@@ -1,6 +1,10 @@
 // The examples of llama-server's README on both servers: whatever its answers have, those of svc have under the same name and of
 // the same type. What the texts say is a matter of sampling, which the other rows compare.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LaunchPlan } from "../bench/server-under-test.ts";
 import { CHAT_PLANS, ComparedServer } from "./servers.ts";
 
 interface Example {
@@ -30,7 +34,7 @@ const ON_PURPOSE: readonly (readonly [field: RegExp, reason: string])[] = [
     "llama-server has svc-mini think where svc leaves it to the chat template",
   ],
   [/^completed_at$/, "null where the answer is incomplete, as in OpenAI's API"],
-  [/^\[\]\.speculative$/, "slots are one and the same here"],
+  [/^\[\]\.speculative$/, "requests run in no fixed slot here"],
   [
     /^(model_ftype|media_marker|endpoint_\w+|ui\w*|chat_template_caps|is_sleeping|cors_\w+|modalities\.video)$/,
     "of its program",
@@ -72,14 +76,27 @@ const EXAMPLES: readonly Example[] = [
   { route: "POST /v1/messages", body: { model: "gpt-4", max_tokens: 16, system: "Be kind.", messages: hello } },
   { route: "POST /v1/messages/count_tokens", body: { model: "gpt-4", messages: hello } },
   { route: "POST /lora-adapters", body: [{ id: 0, scale: 0 }] },
+  { route: "POST /completion", body: { ...steps, id_slot: 0, cache_prompt: true } },
+  { route: "POST /slots/0?action=save", body: { filename: "slot.bin" } },
+  { route: "POST /slots/0?action=restore", body: { filename: "slot.bin" } },
+  { route: "POST /slots/0?action=erase", body: {} },
 ];
 
 /** Sends every example whose route has `name` to both servers. Throws when a server does not start. */
 export async function compareExamples(name: string): Promise<ExampleResult[]> {
   const examples = EXAMPLES.filter(({ route }) => route.includes(name));
   if (examples.length === 0) return [];
-  const svc = await ComparedServer.start(CHAT_PLANS.svc);
-  const other = await ComparedServer.start(CHAT_PLANS["llama-server"]);
+  const folder = mkdtempSync(join(tmpdir(), "svc-parity-"));
+  const withSlots = (plan: LaunchPlan, ...without: readonly string[]): LaunchPlan => ({
+    ...plan,
+    command: [
+      ...plan.command.filter((one) => !without.includes(one)),
+      "--slot-save-path",
+      mkdtempSync(join(folder, plan.side)),
+    ],
+  });
+  const svc = await ComparedServer.start(withSlots(CHAT_PLANS.svc, "--no-prefix-cache"));
+  const other = await ComparedServer.start(withSlots(CHAT_PLANS["llama-server"]));
   try {
     const results: ExampleResult[] = [];
     for (const example of examples) {
@@ -88,6 +105,7 @@ export async function compareExamples(name: string): Promise<ExampleResult[]> {
     return results;
   } finally {
     await Promise.all([svc.stop(), other.stop()]);
+    rmSync(folder, { recursive: true });
   }
 }
 

@@ -37,12 +37,9 @@ const llamaSampling = rows(
   ["json_schema", schema],
   ["t_max_predict_ms", 500],
   ["cache_prompt", false],
+  ["id_slot", 0, "which slot POST /slots saves afterwards; each request finds every prefix"],
 );
-const llamaNone = rows(
-  "none",
-  ["frequency_penalty", 1, OWN],
-  ["id_slot", 0, "requests have no slots: each finds every prefix"],
-);
+const llamaNone = rows("none", ["frequency_penalty", 1, OWN]);
 const llamaRefused = rows(
   "refused",
   ["n_indent", 2],

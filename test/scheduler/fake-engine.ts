@@ -68,6 +68,7 @@ interface AddOptions {
   readonly media?: readonly MediaSpan[];
   readonly fresh?: boolean;
   readonly scored?: boolean;
+  readonly slot?: number;
   readonly shift?: ContextShift;
 }
 

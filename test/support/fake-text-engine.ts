@@ -5,6 +5,7 @@ import { cancelledReason, type CancelCause } from "../../src/domain/cancel.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
 import type { ModelInfo } from "../../src/domain/model.ts";
+import type { SlotAction, SlotOutcome } from "../../src/domain/slots.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../src/domain/usage.ts";
 import type { ProcessState } from "../../src/engine/process/status.ts";
 import type { TextPort, TextStatus } from "../../src/engine/text/port.ts";
@@ -62,6 +63,8 @@ export class FakeEngine implements TextPort {
   /** Ids whose signal was aborted while they ran, and ids cancelled, in order. */
   readonly aborted: string[] = [];
   readonly cancelled: string[] = [];
+  readonly slotActions: SlotAction[] = [];
+  slotOutcome: (action: SlotAction) => SlotOutcome = () => ({ tokens: 84, bytes: 1234, ms: 1.5 });
   private readonly jobs = new Set<FakeJob>();
 
   /** `script` says how a request goes. */
@@ -135,6 +138,11 @@ export class FakeEngine implements TextPort {
 
   scaleAdapters(scales: readonly number[]): void {
     this.adapters = this.adapters.map((adapter, id) => ({ ...adapter, scale: scales[id] ?? 0 }));
+  }
+
+  async slot(action: SlotAction): Promise<SlotOutcome> {
+    this.slotActions.push(action);
+    return this.slotOutcome(action);
   }
 
   async stop(): Promise<void> {

@@ -69,6 +69,10 @@ export const engineOptions = {
     default: 8192,
     help: "Maximum size of the disk cache in MiB; the least recently used is evicted first.",
   }),
+  slotSavePath: path({
+    placeholder: "DIR",
+    help: "Folder for slots, which POST /slots/{id_slot}?action=save writes there and restore reads. They hold prompts and answers, so only its owner may have access. Created if missing.",
+  }),
   speculation: boolean({
     default: true,
     help: "Speculative decoding: propose tokens where an answer repeats earlier text, and with --draft elsewhere, and verify them together. Answers do not change.",

@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
@@ -73,6 +73,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ),
       ...(topLogprobs !== undefined && { topLogprobs }),
       ...(chat.cache_prompt === false && { fresh: true }),
+      ...decodeIdSlot(chat),
       ...(chat.t_max_predict_ms && { maxPredictMs: chat.t_max_predict_ms }),
       choices: chat.n ?? 1,
     },

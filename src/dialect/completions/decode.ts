@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
@@ -69,6 +69,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     ...(topLogprobs !== undefined && { topLogprobs }),
     ...(asked.echo === true && asked.logprobs != null && { promptLogprobs: true as const }),
     ...(asked.cache_prompt === false && { fresh: true as const }),
+    ...decodeIdSlot(asked),
     ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
     choices: made,
   }));

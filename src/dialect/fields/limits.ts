@@ -17,6 +17,10 @@ export function decodeMaxTokens(asked: number | null | undefined, param = "max_t
   throw new SvcError("invalid_value", `'${param}' must be at least 1, or -1 for no limit; got ${asked}.`, { param });
 }
 
+/** The slot that a request names; -1, as llama.cpp's clients send it, is none. */
+export const decodeIdSlot = ({ id_slot: slot }: { readonly id_slot?: number | null }): { slot?: number } =>
+  slot != null && slot >= 0 ? { slot } : {};
+
 /** Stop sequences: launch values first, then the request's, each once. */
 export function decodeStop(requested: string | readonly string[], launch: readonly string[]): readonly string[] {
   return [...new Set([...launch, ...(typeof requested === "string" ? [requested] : requested)])];

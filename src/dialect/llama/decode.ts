@@ -11,7 +11,7 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { decodeStructure } from "../fields/structured.ts";
 import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
@@ -97,6 +97,7 @@ function common(
       ...(asked.n_keep && settings.contextShift && { keepTokens: asked.n_keep }),
       ...(asked.n_probs && { topLogprobs: asked.n_probs }),
       ...(asked.cache_prompt === false && { fresh: true as const }),
+      ...decodeIdSlot(asked),
       ...(predictMs && { maxPredictMs: predictMs }),
       // Counted in streams, too.
       returnTokens: true,
@@ -106,7 +107,7 @@ function common(
     stream: asked.stream ?? false,
     made,
     promptAlone: limit === 0,
-    slot: Math.max(asked.id_slot ?? 0, 0),
+    slot: decodeIdSlot(asked).slot ?? 0,
     returnTokens: asked.return_tokens ?? false,
     timingsPerToken,
     returnProgress,

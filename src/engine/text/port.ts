@@ -6,6 +6,7 @@ import type { CancelCause } from "../../domain/cancel.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
+import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import type { ProcessStatus } from "../process/status.ts";
 
 export interface TextStatus extends ProcessStatus {
@@ -53,6 +54,11 @@ export interface TextPort {
   render(request: GenerateRequest, signal: AbortSignal): Promise<string>;
   /** How much of each of its adapters requests get that choose none, in their order. */
   scaleAdapters?(scales: readonly number[]): void;
+  /**
+   * Saves, restores or erases a slot; absent: there are no slots. Throws SvcError `invalid_value` about a file that cannot be
+   * restored, `storage_full`, `storage_unavailable` or `server_busy`.
+   */
+  slot?(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome>;
   /** Stops accepting, ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }

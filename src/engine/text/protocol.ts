@@ -5,6 +5,7 @@ import type { FinishEvent, GenerateEvent, GenerateRequest } from "../../domain/g
 import type { KvLayout } from "../../domain/kv-layout.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { PromptLimits } from "../../domain/prompt-size.ts";
+import type { SlotAction } from "../../domain/slots.ts";
 import type { StepCounts } from "../../domain/steps.ts";
 import type { Waiting } from "../../domain/waiting.ts";
 import type { ComputeOptions } from "../process/kind.ts";
@@ -65,15 +66,12 @@ export interface EngineOptions extends ComputeOptions {
   readonly kvTokenBytes: number;
   /** Host memory for what has to leave the KV cache. */
   readonly cacheRamBytes: number;
-  /** Folder for what leaves host memory too, the bytes that it may take, and what the bytes in it are of; absent: none. */
-  readonly kvDir?: {
-    readonly path: string;
-    readonly limitBytes: number;
-    readonly model: FileIdentity;
-    readonly projector?: FileIdentity;
-    /** In the order of `adapterPaths`. */
-    readonly adapterHashes: readonly string[];
-  };
+  /** Folder for what leaves host memory too, and the bytes that it may take; absent: none. */
+  readonly kvDir?: { readonly path: string; readonly limitBytes: number };
+  /** Folder for slots that are saved; absent: there are no slots. */
+  readonly slotDir?: string;
+  /** With either folder: what the states in files are of. */
+  readonly kvOrigin?: KvOrigin;
   readonly batch: number;
   readonly microBatch: number;
   /** Longest pause that another request's prefill may cause in a running stream, in milliseconds. */
@@ -88,6 +86,14 @@ export interface EngineOptions extends ComputeOptions {
   readonly traceFile?: string;
   /** Sampling defaults from flags; they win over the model file's own. */
   readonly sampling: GenerateRequest["sampling"];
+}
+
+/** The files that a state in the KV cache depends on. */
+export interface KvOrigin {
+  readonly model: FileIdentity;
+  readonly projector?: FileIdentity;
+  /** In the order of `adapterPaths`. */
+  readonly adapterHashes: readonly string[];
 }
 
 /** What loading found out about the model; the name is the front process's. */
@@ -112,6 +118,8 @@ export type TextJob =
   | { readonly type: "render"; readonly request: GenerateRequest }
   /** The text of tokens; `apart`: a JSON list of their pieces, text or bytes each. */
   | { readonly type: "detokenize"; readonly tokens: readonly number[]; readonly apart?: true }
+  /** JSON of a `SlotOutcome`. */
+  | { readonly type: "slot"; readonly action: SlotAction }
   | ({ readonly type: "tokenize"; readonly text: string } & TokenizeOptions);
 
 /** The only event of a job that is no generation. */

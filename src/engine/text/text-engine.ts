@@ -6,6 +6,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import { tooLargePrompt, type PromptLimits } from "../../domain/prompt-size.ts";
+import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import { noUsage } from "../../domain/usage.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
@@ -143,6 +144,10 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   render(request: GenerateRequest, signal: AbortSignal): Promise<string> {
     return this.answer({ type: "render", request }, signal, isText);
+  }
+
+  async slot(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
+    return JSON.parse(await this.answer({ type: "slot", action }, signal, isText)) as SlotOutcome;
   }
 
   stop(): Promise<void> {

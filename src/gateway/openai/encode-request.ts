@@ -24,6 +24,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     ...(request.stop.length > 0 && { stop: request.stop }),
     ...(request.constraint?.grammar !== undefined && encodeGrammar(request.constraint, traits)),
     ...(request.fresh && traits.freshFields),
+    ...(request.slot !== undefined && traits.slot && { [traits.slot]: request.slot }),
     ...(request.keepTokens !== undefined && traits.keepTokens && { [traits.keepTokens]: request.keepTokens }),
     ...(request.maxPredictMs !== undefined && traits.predictMs && { [traits.predictMs]: request.maxPredictMs }),
   };

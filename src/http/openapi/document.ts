@@ -147,7 +147,7 @@ function complete(described: PathItem[string], operation: Operation, key: string
     }
   }
   const body = described.requestBody?.content["application/json"];
-  if (described.requestBody) described.requestBody.required = true;
+  if (described.requestBody) described.requestBody.required ??= true;
   if (body && operation.example !== undefined) body.example = operation.example;
   for (const [status, description] of Object.entries(operation.answers)) {
     described.responses[status] = { ...described.responses[status], description };

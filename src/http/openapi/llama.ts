@@ -23,7 +23,7 @@ export const llamaOperations: Operations = {
     description: `As POST /v1/completions, but special tokens that are written out in a text count as such: what /apply-template gives can be
 sent here. samplers may leave some out, and cannot change their order. n_keep needs --context-shift. n_discard, n_indent, n_cache_reuse, min_keep,
 post_sampling_probs, adaptive_target, sse_ping_interval and media are refused with 400 \`unsupported_parameter\` where they would have an
-effect. Requests have no slot of their own: id_slot is repeated in the answer. timings of pieces are measured where the stream is written.`,
+effect. id_slot says which slot POST /slots saves afterwards, and is repeated in the answer; the prompt may begin with what any slot holds. timings of pieces are measured where the stream is written.`,
     answers: completionAnswers,
     errors: generationErrors,
     example: { prompt: "Once upon a time", n_predict: 32 },
@@ -82,7 +82,7 @@ effect. Requests have no slot of their own: id_slot is repeated in the answer. t
     tag: "Compatibility",
     summary: "Running requests, in llama.cpp's layout",
     description:
-      "One entry for each request that may run at once. Requests have no fixed slot here: the first entries are the running ones.",
+      "One entry for each request that may run at once. Requests run in no fixed slot here: the first entries are the running ones. POST /slots saves and restores.",
     answers: { 200: "The slots." },
     errors: { 404: NO_MODEL, 503: unavailable },
   },

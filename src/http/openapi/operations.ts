@@ -21,6 +21,7 @@ import { requestsOperations } from "./requests.ts";
 import { responsesOperations } from "./responses.ts";
 import { sdapiOperations } from "./sdapi.ts";
 import { serverOperations } from "./server.ts";
+import { slotsOperations } from "./slots.ts";
 import { speechOperations } from "./speech.ts";
 import { tokenizeOperations } from "./tokenize.ts";
 import { transcriptionsOperations } from "./transcriptions.ts";
@@ -68,6 +69,7 @@ export const operations: Operations = {
   ...modelsOperations,
   ...tokenizeOperations,
   ...llamaOperations,
+  ...slotsOperations,
   ...ollamaOperations,
   ...sdapiOperations,
   ...requestsOperations,

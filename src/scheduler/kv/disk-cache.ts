@@ -96,8 +96,8 @@ export class DiskCache {
     if (!done && diskId !== undefined) this.remove(diskId);
   }
 
-  /** The model did not accept the state of this sequence. Its file would fail again: it is deleted. */
-  restoreFailed(sequence: Computed): void {
+  /** The file of exactly this sequence is of no more use: it is deleted. */
+  forget(sequence: Computed): void {
     const { length } = sequence.ids;
     const found = this.index.find(sequence, length, true);
     if (found?.length === length) this.delete(found.entry.id);

@@ -6,7 +6,7 @@ import { positionAt } from "../media-span.ts";
 import type { DiskCache, DiskLimits } from "./disk-cache.ts";
 import { HostEntries, type HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
-import type { CachedPrefix, Computed, Found } from "./prefix-index.ts";
+import type { CachedPrefix, Computed, Found, Prefix } from "./prefix-index.ts";
 
 export interface HostLimits extends DiskLimits {
   /** Bytes of the host cache; 0: there is none. */
@@ -177,7 +177,20 @@ export class HostCache {
     const entry = this.entries.get(hostId);
     if (!entry) return;
     this.drop(hostId);
-    this.disk.restoreFailed(entry);
+    this.disk.forget(entry);
+  }
+
+  /** Drops the entries here and on disk whose tokens begin these, unless `isKept`. */
+  forget(prefix: Computed, isKept: (cached: Computed) => boolean): void {
+    for (const entry of this.entries.prefixesOf(prefix)) {
+      if (!this.pinned.includes(entry.id) && !isKept(entry)) this.drop(entry.id);
+    }
+    if (!isKept(prefix)) this.disk.forget(prefix);
+  }
+
+  /** A number for what passes through host memory without an entry. */
+  newId(): HostId {
+    return this.entries.newId();
   }
 
   /** Begins to read an entry of the disk cache; returns its place here, or undefined when it does not fit. */
@@ -201,7 +214,7 @@ export class HostCache {
   /** Moves a sequence of the KV cache straight to disk if that is worth it; true if it is being written. */
   writeSequence(sequence: Offloadable): boolean {
     if (!this.disk.wants(sequence)) return false;
-    const hostId = this.entries.newId();
+    const hostId = this.newId();
     this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
     return this.disk.take({ ...sequence, id: hostId });
   }
@@ -215,7 +228,7 @@ export class HostCache {
     }
   }
 
-  private add(sequence: Omit<CachedPrefix, "id">, now: number): HostId | undefined {
+  private add(sequence: Prefix, now: number): HostId | undefined {
     const added = this.entries.add(sequence, now, this.pinned);
     for (const { id: hostId } of added?.replaced ?? []) this.command({ type: "drop", hostId });
     for (const evicted of added?.evicted ?? []) this.disk.take(evicted);

@@ -1,9 +1,8 @@
 // The entries of the host cache and the bytes that they take. Only the bookkeeping: the bytes themselves are the engine's.
 // The engine reports an entry's size once it is written; until then it is estimated.
 
-import { commonLength } from "../common-length.ts";
 import { staleness } from "./idle-sequences.ts";
-import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./prefix-index.ts";
+import { isPrefix, PrefixIndex, type CachedPrefix, type Computed, type Found, type Prefix } from "./prefix-index.ts";
 
 /** Numbers the entries. */
 export type HostId = number;
@@ -70,7 +69,7 @@ export class HostEntries {
   }
 
   /** Makes an entry, which is found once it is complete. Undefined when it does not fit beside the pinned ones. */
-  add(sequence: Omit<CachedPrefix, "id">, now: number, pinned: Pinned = []): Added | undefined {
+  add(sequence: Prefix, now: number, pinned: Pinned = []): Added | undefined {
     const { ids, media, adapterKey } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     const replaced = others.filter((entry) => this.canTrim && isPrefix(entry, sequence));
@@ -129,6 +128,11 @@ export class HostEntries {
     if (entry) this.index.add(entry);
   }
 
+  /** The complete entries whose tokens begin these. */
+  prefixesOf(prefix: Computed): CachedPrefix[] {
+    return [...this.entries.values()].filter((entry) => this.index.get(entry.id) && isPrefix(entry, prefix));
+  }
+
   /** An entry served a request. */
   used(id: HostId, now: number): void {
     const entry = this.entries.get(id);
@@ -161,6 +165,3 @@ export class HostEntries {
 }
 
 const stalestFirst = (now: number) => (a: Entry, b: Entry) => staleness(b, now) - staleness(a, now);
-
-const isPrefix = (a: Computed, b: Computed): boolean =>
-  a.adapterKey === b.adapterKey && commonLength(a.ids, b.ids, b.ids.length) === a.ids.length;

@@ -7,10 +7,11 @@ import { boundaryBefore, positionAt } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 import { DiskCache } from "./disk-cache.ts";
 import { FEWEST_OFFLOADED, HostCache, type HostLimits, type Offloadable } from "./host-cache.ts";
+import type { HostId } from "./host-entries.ts";
 import { IdleSequences, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { liesApart, sharesCells } from "../../domain/kv-layout.ts";
-import type { CachedPrefix } from "./prefix-index.ts";
+import { isPrefix, type CachedPrefix, type Computed, type Prefix } from "./prefix-index.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
 import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
 
@@ -197,6 +198,63 @@ export class KvCache {
       if (id === undefined || (this.tree.exclusive(id) >= FEWEST_OFFLOADED && !this.offload(id, now))) return;
       this.evict(id);
     }
+  }
+
+  /** Whether a sequence can be had: not all are running. */
+  get hasPlace(): boolean {
+    return this.running.size < this.limits.sequences;
+  }
+
+  /**
+   * Offloads what is cached of a request's tokens, which stays cached, to a place without an entry; undefined: nothing is. The
+   * request does not run, and has so many tokens `computed` then. Needs `hasPlace`.
+   */
+  save(sequence: Sequence, now: number): HostId | undefined {
+    if (this.reusable(sequence, now).tokens === 0) return undefined;
+    this.acquire(sequence, now);
+    const hostId = this.host.newId();
+    this.commands.push({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
+    this.release(sequence, now, true);
+    return hostId;
+  }
+
+  /**
+   * Makes what the engine holds at a place without an entry an idle sequence, unless all of its tokens are here anyway. False
+   * while running requests leave no room for it.
+   */
+  adopt({ ids, adapterKey, media }: Prefix, hostId: HostId, now: number): boolean {
+    const { length } = ids;
+    const isIdle = (id: number) => this.idle.has(id);
+    const known = this.tree.matchWhole(adapterKey, ids, length, isIdle);
+    const [holder] = known.length === length ? known.holders : [];
+    if (holder) this.idle.use(holder.id, now);
+    if (holder) return true;
+    if (!this.hasPlace || !this.ensureFree(length, now)) return false;
+    const id = this.freeId(now);
+    this.commands.push({ type: "restore", sequence: id, hostId });
+    this.tree.add(id, adapterKey);
+    this.tree.extend(id, ids, length);
+    this.idle.set(id, { media, at: now, uses: 0 });
+    return true;
+  }
+
+  /** Drops what is cached in any tier of these tokens and no others. `keptOf`: the first tokens of them that others hold stay. */
+  forget(prefix: Prefix, keptOf: (cached: Computed) => number): void {
+    const { canTrim } = this.limits;
+    for (const [id, { media }] of this.idle) {
+      const cached = { ids: this.tree.tokensOf(id), adapterKey: this.tree.adapterKeyOf(id) };
+      const length = boundaryBefore(media, keptOf(cached));
+      if (!isPrefix(cached, prefix) || length === cached.ids.length) continue;
+      this.host.cancelOffload(id);
+      if (canTrim && length >= FEWEST_SHARED) this.trim(id, length, positionAt(media, length));
+      else this.drop(id);
+    }
+    this.host.forget(prefix, (cached) => keptOf(cached) === cached.ids.length);
+  }
+
+  /** The state of an idle sequence could not be restored. */
+  lost(id: number): void {
+    if (this.idle.has(id)) this.drop(id);
   }
 
   /** Moves the best idle sequence, or the best entry of the host cache, to disk if it is worth it; false when none is left. */

@@ -1,6 +1,7 @@
 // The prefixes in one tier below the KV cache, found by their tokens. The host and the disk cache have an index each. The KV
 // cache itself uses the tree directly: its sequences grow.
 
+import { commonLength } from "../common-length.ts";
 import type { MediaSpan } from "../media-span.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 
@@ -10,12 +11,20 @@ export interface Computed {
   readonly adapterKey: string;
 }
 
-/** A prefix whose keys and values are in a cache. */
-export interface CachedPrefix extends Computed {
-  /** Its number in its cache. */
-  readonly id: number;
+/** Tokens, with the media among them. */
+export interface Prefix extends Computed {
   readonly media: readonly MediaSpan[];
 }
+
+/** A prefix whose keys and values are in a cache. */
+export interface CachedPrefix extends Prefix {
+  /** Its number in its cache. */
+  readonly id: number;
+}
+
+/** Whether all tokens of one begin the other. */
+export const isPrefix = (a: Computed, b: Computed): boolean =>
+  a.adapterKey === b.adapterKey && commonLength(a.ids, b.ids, b.ids.length) === a.ids.length;
 
 /** A cached prefix, and how many of the wanted tokens it holds. */
 export interface Found {

@@ -24,6 +24,8 @@ import type { EngineObserver } from "./observer.ts";
 import { OutputBuffer } from "./output-buffer.ts";
 import { overload } from "./overload.ts";
 import { schedulerLimits } from "./scheduler-limits.ts";
+import { SlotFiles } from "./slot-files.ts";
+import type { SlotFolder } from "./slot-folder.ts";
 import { StepRunner, type StepHooks } from "./step-runner.ts";
 
 /** After an idle time, a burst of requests rarely arrives in one instant: a pause of this length ends it. */
@@ -34,6 +36,12 @@ const GATHER_LIMIT_MS = 100;
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
 
+/** Where states of the KV cache are kept. */
+export interface KvFolders {
+  readonly cache?: KvFolder;
+  readonly slots?: SlotFolder;
+}
+
 export class Engine {
   private readonly scheduler: Scheduler;
   private readonly active = new Map<JobKey, ActiveRequest>();
@@ -42,6 +50,7 @@ export class Engine {
   private readonly mediaPrompts = new Map<JobKey, MediaPrompt>();
   private readonly runner: StepRunner;
   private readonly disk: KvDisk | undefined;
+  private readonly slots: SlotFiles | undefined;
   private readonly output: OutputBuffer;
   /** `end` was called: nothing more is computed. */
   private ended = false;
@@ -57,18 +66,18 @@ export class Engine {
     private readonly clock: Clock,
     private readonly media?: Media,
     private readonly observer?: EngineObserver,
-    kvFolder?: KvFolder,
+    folders: KvFolders = {},
   ) {
     const model = llama.model();
     const warn = (text: string) => send({ type: "log", level: "warn", text });
-    const limits = schedulerLimits(options, model, kvFolder !== undefined);
+    const limits = schedulerLimits(options, model, folders.cache !== undefined);
     this.scheduler = new Scheduler(
       limits,
-      (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes),
+      (adapters) => adapterKey(adapters, options.kvOrigin?.adapterHashes),
       (key) => observer?.preempted?.(key, clock.now()),
     );
     const { host, disk } = this.scheduler.kv;
-    this.disk = kvFolder && new KvDisk(kvFolder, disk, { changed: () => this.sendStep([]), warn });
+    this.disk = folders.cache && new KvDisk(folders.cache, disk, { changed: () => this.sendStep([]), warn });
     this.speculates = options.speculation && model.canRollBack;
     this.output = new OutputBuffer(Math.min(MULTI_STEP_MS, options.stallBudgetMs));
     this.intake = new Intake(llama, media, options, {
@@ -90,16 +99,29 @@ export class Engine {
       },
     };
     const { active, mediaPrompts } = this;
+    const commands = new KvCommands(llama, host, clock, this.disk);
     this.runner = new StepRunner(
       llama,
       this.scheduler,
-      new KvCommands(llama, host, clock, this.disk),
+      commands,
       { active, mediaPrompts },
       clock,
       hooks,
       media,
       observer,
     );
+    this.slots =
+      folders.slots &&
+      new SlotFiles(folders.slots, this.scheduler, commands, model.contextPerSequence, clock, {
+        prepare: () => this.runner.prepareCache(),
+        started: (key) => send({ type: "started", keys: [key] }),
+        answered: (key, outcome) => {
+          this.answer(key, JSON.stringify(outcome));
+          // The cache holds more or less than before.
+          this.sendStep([]);
+        },
+        refused: (key, refusal) => send({ type: "rejected", key, ...refusal }),
+      });
   }
 
   /** Takes a job; work happens in `run`. */
@@ -107,6 +129,7 @@ export class Engine {
     if (job.type === "generate") this.intake.submit(key, job.request);
     else if (job.type === "count") this.intake.count(key, job.request);
     else if (job.type === "render") this.intake.show(key, job.request);
+    else if (job.type === "slot") this.slots?.submit(key, job.action);
     else if (job.type === "tokenize") this.intake.submitText(key, job);
     else void this.intake.detokenize(key, job);
     this.wake?.();
@@ -116,6 +139,7 @@ export class Engine {
   cancel(key: JobKey, cause: CancelCause): void {
     this.runner.cancelled();
     const request = this.active.get(key);
+    if (!request) this.slots?.cancel(key);
     if (!request) return this.intake.cancel(key);
     const isRead = cause !== "client";
     const reason = cancelledReason(cause);
@@ -218,6 +242,8 @@ export class Engine {
       ...(request.adapters && { adapters: request.adapters }),
       ...(request.client !== undefined && { client: request.client }),
       ...(request.background && { background: true }),
+      // Answers name slot 0 where the request names none.
+      ...(this.slots && { slot: request.slot ?? 0 }),
       // Of several tokens in one step, only the last one's log probabilities are kept.
       ...(request.fresh && { fresh: true }),
       ...(request.promptLogprobs && !media && { scored: true }),
@@ -283,6 +309,7 @@ export class Engine {
     const dropped = this.scheduler.droppedTokens(request.key);
     this.active.delete(request.key);
     this.scheduler.remove(request.key, now);
+    this.slots?.ended();
     this.llama.freeSampler(request.sampler);
     // Its media may not be encoded yet.
     this.intake.cancel(request.key);

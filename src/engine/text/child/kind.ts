@@ -13,12 +13,13 @@ import type { EngineKind } from "../../process/kind.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { EngineOptions, FromTextEngine, TextEvent, TextJob, TextReady, TextReport } from "../protocol.ts";
 import { DecisionLog } from "./decision-log.ts";
-import { Engine } from "./engine.ts";
+import { Engine, type KvFolders } from "./engine.ts";
 import { kvFingerprint } from "./kv-fingerprint.ts";
 import { KvFolder } from "./kv-folder.ts";
 import { Observers, type EngineObserver } from "./observer.ts";
 import { promptLimits } from "./prompt-bounds.ts";
 import { Profiler } from "./profiler.ts";
+import { SlotFolder } from "./slot-folder.ts";
 import { StepCounter } from "./step-counter.ts";
 import { Tracer } from "./tracer.ts";
 
@@ -36,7 +37,9 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
     const llama = await loadModel(options, send);
     const media = options.mmprojPath === undefined ? undefined : await loadProjector(llama, options, send);
     const watching = observers(llama, options, send);
-    const engine = new Engine(llama, options, send, systemClock, media, watching, kvFolder(llama, options));
+    const folders = kvFolders(llama, options);
+    const engine = new Engine(llama, options, send, systemClock, media, watching, folders);
+    await folders.slots?.removeAbandoned();
     const onDisk = await engine.findStored();
     const mustEnd = onDisk !== undefined || options.traceFile !== undefined;
     return {
@@ -98,11 +101,15 @@ function observers(
   return new Observers([...all, new Tracer(file, systemClock, process.pid)]);
 }
 
-function kvFolder(llama: Llama, options: EngineOptions): KvFolder | undefined {
-  const { kvDir } = options;
-  if (!kvDir) return undefined;
-  const fingerprint = kvFingerprint({ ...options, kvDir }, llama.model(), llama.version);
-  return new KvFolder({ path: kvDir.path, limitBytes: kvDir.limitBytes, fingerprint });
+/** The folders of `--kv-dir` and `--slot-save-path`, where they are given. */
+function kvFolders(llama: Llama, options: EngineOptions): KvFolders {
+  const { kvDir, slotDir, kvOrigin } = options;
+  if (!kvOrigin) return {};
+  const fingerprint = kvFingerprint({ ...options, kvOrigin }, llama.model(), llama.version);
+  return {
+    ...(kvDir && { cache: new KvFolder({ ...kvDir, fingerprint }) }),
+    ...(slotDir !== undefined && { slots: new SlotFolder(slotDir, fingerprint) }),
+  };
 }
 
 async function loadProjector(llama: NativeLlama, options: EngineOptions, send: Send): Promise<Media> {

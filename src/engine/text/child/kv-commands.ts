@@ -43,6 +43,25 @@ export class KvCommands {
     return failed;
   }
 
+  /** Takes the state at a place out of here; undefined if it could not be offloaded. */
+  take(hostId: HostId): Uint8Array[] | undefined {
+    const parts = this.whole(hostId);
+    if (parts) this.entries.delete(hostId);
+    else this.drop(hostId);
+    return parts;
+  }
+
+  /** Holds a state at a place, to be restored from there. */
+  put(hostId: HostId, parts: readonly Uint8Array[]): void {
+    this.entries.set(hostId, [...parts]);
+  }
+
+  /** Frees what is at a place. */
+  drop(hostId: HostId): void {
+    for (const part of this.entries.get(hostId) ?? []) if (part) release(part);
+    this.entries.delete(hostId);
+  }
+
   private carryOut(command: Exclude<KvCommand, Of<"restore">>): void {
     switch (command.type) {
       case "copy":
@@ -96,14 +115,9 @@ export class KvCommands {
   }
 
   private readEnded(hostId: HostId, parts: Uint8Array[] | undefined): void {
-    if (parts) this.entries.set(hostId, [...parts]);
+    if (parts) this.put(hostId, parts);
     const bytes = parts?.reduce((sum, { length }) => sum + length, 0);
     this.host.readEnded(hostId, bytes, this.clock.now());
-  }
-
-  private drop(hostId: HostId): void {
-    for (const part of this.entries.get(hostId) ?? []) if (part) release(part);
-    this.entries.delete(hostId);
   }
 
   /** All parts, or undefined if any could not be offloaded. */

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
-import type { EngineOptions } from "../protocol.ts";
+import type { EngineOptions, KvOrigin } from "../protocol.ts";
 
 /** Raised with each change of the bytes that no other fact here shows. */
 const FORMAT = 2;
@@ -13,24 +13,24 @@ const FORMAT = 2;
  */
 export function kvFingerprint(
   options: Pick<EngineOptions, "kvType" | "flashAttention" | "gpuLayers" | "spread"> & {
-    readonly kvDir: NonNullable<EngineOptions["kvDir"]>;
+    readonly kvOrigin: KvOrigin;
   },
   model: Pick<LoadedModel, "layout" | "sequences" | "contextPerSequence">,
   llamaVersion: string,
 ): Uint8Array {
-  const { kvDir, kvType, flashAttention, gpuLayers, spread } = options;
+  const { kvOrigin, kvType, flashAttention, gpuLayers, spread } = options;
   const isSpread = spread !== undefined && spread.workers.length > 0;
   const facts = {
     format: FORMAT,
     llama: llamaVersion,
-    model: kvDir.model.hash,
-    projector: kvDir.projector?.hash,
+    model: kvOrigin.model.hash,
+    projector: kvOrigin.projector?.hash,
     kvType,
     // Without flash attention values lie transposed; "auto" depends on where the layers are.
     attention: [flashAttention, gpuLayers, ...(isSpread ? ["workers"] : [])],
     // llama.cpp writes how many streams there are.
     layout: model.layout === "unified" ? model.layout : [model.layout, model.sequences],
-    context: kvDir.model.ropeByContext ? model.contextPerSequence : undefined,
+    context: kvOrigin.model.ropeByContext ? model.contextPerSequence : undefined,
   };
   return createHash("sha256").update(JSON.stringify(facts)).digest();
 }

@@ -1,0 +1,78 @@
+// The folder of `--slot-save-path`: slots under names that clients give them, in files like those of `--kv-dir`.
+
+import { lstat, readdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { SvcError } from "../../../domain/errors.ts";
+import { readKvFile, readKvHeader, writeKvFile, type KvEntry } from "./kv-file.ts";
+
+/** An incomplete file; no name of a slot begins with a dot. */
+const PART = /^\.[0-9a-f-]{36}\.part$/;
+/** One that was not written to for so long will not be finished. */
+const ABANDONED_MS = 10 * 60_000;
+
+export class SlotFolder {
+  /** `fingerprint`: 32 bytes, a hash of all that the state depends on, except the tokens. */
+  constructor(
+    private readonly path: string,
+    private readonly fingerprint: Uint8Array,
+  ) {}
+
+  /** Removes what processes that died have left behind. */
+  async removeAbandoned(): Promise<void> {
+    for (const name of (await readdir(this.path)).filter((one) => PART.test(one))) {
+      const path = join(this.path, name);
+      const found = await lstat(path).catch(ignoreMissing);
+      if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await unlink(path).catch(ignoreMissing);
+    }
+  }
+
+  /** Writes a file, in place of one that has the name already. Throws SvcError `storage_full` or `storage_unavailable`. */
+  async write(name: string, entry: KvEntry, parts: readonly Uint8Array[]): Promise<void> {
+    const temporary = join(this.path, `.${crypto.randomUUID()}.part`);
+    await orStorageError(writeKvFile(join(this.path, name), temporary, this.fingerprint, entry, parts));
+  }
+
+  /** What a file holds. Throws SvcError `invalid_value` when it cannot be restored here, or `storage_unavailable`. */
+  header(name: string): Promise<KvEntry> {
+    return this.reading(name, (path) => readKvHeader(path, this.fingerprint));
+  }
+
+  /** The state in a file, of exactly these tokens. Throws as `header` does. */
+  read(name: string, entry: KvEntry): Promise<Uint8Array[]> {
+    return this.reading(name, (path) => readKvFile(path, this.fingerprint, entry));
+  }
+
+  private async reading<T>(name: string, read: (path: string) => Promise<T | undefined>): Promise<T> {
+    const path = join(this.path, name);
+    const found = await orStorageError(lstat(path).catch(ignoreMissing));
+    // A link may lead out of the folder.
+    if (!found?.isFile()) throw badFile("names no saved slot");
+    const content = await orStorageError(read(path));
+    if (content !== undefined) return content;
+    throw badFile("is damaged, or was saved with another model, another version, or other options of the KV cache");
+  }
+}
+
+/** The refusal of a file that cannot be restored. */
+export const badFile = (why: string): SvcError =>
+  new SvcError("invalid_value", `'filename': the file ${why}.`, { param: "filename" });
+
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+
+const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
+
+/** The name may be longer than the file system has them. */
+function ignoreMissing(error: unknown): undefined {
+  if (!["ENOENT", "ENAMETOOLONG"].includes(codeOf(error))) throw error;
+}
+
+async function orStorageError<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = codeOf(error);
+    if (FULL.has(code)) throw new SvcError("storage_full", "The disk with the folder of --slot-save-path is full.");
+    if (code === "") throw error;
+    throw new SvcError("storage_unavailable", `The folder of --slot-save-path cannot be used: ${code}.`);
+  }
+}

@@ -1,0 +1,43 @@
+// POST /slots/{id_slot}?action=save, restore and erase, as llama.cpp's server has them.
+
+import { Elysia } from "elysia";
+import { SLOT_ACTIONS, SlotAnswer, SlotFile } from "../../contract/slots.ts";
+import { decodeSlot, decodeSlotFile, encodeSlot } from "../../dialect/llama/slots.ts";
+import { SlotService } from "../../service/slots.ts";
+import type { AppDeps } from "../deps.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+
+const schema = { type: "string" as const, enum: [...SLOT_ACTIONS] };
+
+const described = {
+  parse: "none" as const,
+  detail: {
+    parameters: [{ name: "action", in: "query", required: true, schema }],
+    requestBody: { ...jsonContent(SlotFile), required: false },
+    responses: { 200: jsonContent(SlotAnswer) },
+  },
+};
+
+/** Names of files for what slots hold. */
+export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) => {
+  const slots = new SlotService({
+    engine,
+    isEnabled: config.slotSavePath !== undefined,
+    metrics: metrics.of({ kind: "text", model: engine.status().modelId }),
+    clock,
+  });
+  return new Elysia({ name: "route.slots" }).post(
+    "/slots/:id_slot",
+    async ({ request, params }) => {
+      slots.check();
+      const { slot, type } = decodeSlot(params.id_slot, new URL(request.url).searchParams.get("action"));
+      const asked =
+        type === "erase"
+          ? { type, slot }
+          : { type, slot, filename: decodeSlotFile(await bodies.read(request, bodyCeilings.batch)) };
+      return Response.json(encodeSlot(asked, await slots.run(asked, request.signal)));
+    },
+    described,
+  );
+};

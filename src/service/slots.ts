@@ -1,0 +1,49 @@
+// Slots that are saved, restored and erased: few at a time, as each has memory or a file of its own.
+
+import type { Clock } from "../domain/clock.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { SlotAction, SlotOutcome } from "../domain/slots.ts";
+import type { TextPort } from "../engine/text/port.ts";
+import type { RequestMetrics } from "../telemetry/metrics.ts";
+import { Admission } from "./admission.ts";
+
+/** Actions that may be carried out or wait. */
+export const MOST_SLOT_ACTIONS = 32;
+
+export interface SlotDeps {
+  readonly engine: Pick<TextPort, "slot">;
+  /** There is a folder for them. */
+  readonly isEnabled: boolean;
+  readonly metrics: Pick<RequestMetrics, "rejected">;
+  readonly clock: Clock;
+}
+
+export class SlotService {
+  private readonly admission = new Admission(1, MOST_SLOT_ACTIONS - 1, () => undefined);
+
+  constructor(private readonly deps: SlotDeps) {}
+
+  /** Throws SvcError `mode_unavailable` where slots are not kept. */
+  check(): void {
+    if (this.deps.isEnabled && this.deps.engine.slot) return;
+    throw new SvcError(
+      "mode_unavailable",
+      "This server keeps no slots; its option --slot-save-path DIR has them kept.",
+    );
+  }
+
+  /** Throws what `check` and the engine throw, and `server_busy` beyond the limit. */
+  async run(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
+    this.check();
+    const { engine, metrics, clock } = this.deps;
+    this.admission.enter(1, metrics);
+    const started = clock.now();
+    try {
+      const outcome = await engine.slot?.(action, signal);
+      if (outcome) return outcome;
+      throw new SvcError("internal_error", "The engine gave no answer.");
+    } finally {
+      this.admission.leave(clock.now() - started);
+    }
+  }
+}

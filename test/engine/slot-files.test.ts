@@ -1,0 +1,166 @@
+// Slots as files: whatever is in the folder, what is restored is what was saved, or nothing; and an action that waits holds up
+// nobody for longer than it is wanted.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Llama } from "../../ffi/llama/api.ts";
+import type { SvcError } from "../../src/domain/errors.ts";
+import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
+import { SlotFiles } from "../../src/engine/text/child/slot-files.ts";
+import { SlotFolder } from "../../src/engine/text/child/slot-folder.ts";
+import { FakeEngine, LIMITS } from "../scheduler/fake-engine.ts";
+import { FINGERPRINT } from "./fixtures/kv-entries.ts";
+
+let path: string;
+beforeEach(() => {
+  path = mkdtempSync(join(tmpdir(), "svc-slot-files-"));
+});
+afterEach(() => rmSync(path, { recursive: true }));
+
+const entry = { ids: Int32Array.from({ length: 30 }, (_, at) => at), adapterKey: "a:1", media: [] };
+const parts = [new Uint8Array(1000).fill(7)];
+const folder = (fingerprint = FINGERPRINT) => new SlotFolder(path, fingerprint);
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => "done",
+    ({ code, details }: SvcError) => [code, details.param],
+  );
+const BAD = ["invalid_value", "filename"];
+
+describe("the folder", () => {
+  test("gives back what was saved under a name last, and has no other file", async () => {
+    await folder().write("a", { ...entry, ids: entry.ids.slice(0, 5) }, []);
+    await folder().write("a", entry, parts);
+    expect(readdirSync(path)).toEqual(["a"]);
+    expect(statSync(join(path, "a")).mode & 0o777).toBe(0o600);
+    const found = await folder().header("a");
+    expect(found).toEqual(entry);
+    expect(await folder().read("a", found)).toEqual(parts);
+  });
+
+  test("refuses what is damaged anywhere, cut, of another model, or no file", async () => {
+    await folder().write("a", entry, parts);
+    expect(await refusal(folder(new Uint8Array(32).fill(8)).header("a"))).toEqual(BAD);
+    const good = readFileSync(join(path, "a"));
+    for (const at of [0, 9, 30, 70, 200, good.length - 1000, good.length - 1]) {
+      writeFileSync(join(path, "b"), good.with(at, (good.at(at) ?? 0) ^ 1));
+      expect(
+        await refusal(
+          folder()
+            .header("b")
+            .then((found) => folder().read("b", found)),
+        ),
+      ).toEqual(BAD);
+      writeFileSync(join(path, "b"), good.subarray(0, at));
+      expect(await refusal(folder().header("b"))).toEqual(BAD);
+    }
+    mkdirSync(join(path, "folder"));
+    symlinkSync(join(path, "a"), join(path, "link"));
+    for (const name of ["folder", "link", "missing", "x".repeat(300)]) {
+      expect(await refusal(folder().header(name))).toEqual(BAD);
+    }
+  });
+
+  test("a failed write leaves what was there", async () => {
+    mkdirSync(join(path, "a"));
+    expect(await refusal(folder().write("a", entry, parts))).toEqual(["storage_unavailable", undefined]);
+    expect(readdirSync(path)).toEqual(["a"]);
+  });
+
+  test("what a process that died left behind goes after a while", async () => {
+    const [old, young] = ["0", "1"].map((digit) => `.${crypto.randomUUID().slice(0, -1)}${digit}.part`) as [
+      string,
+      string,
+    ];
+    for (const name of [old, young, "a", ".hidden"]) writeFileSync(join(path, name), "");
+    for (const name of [old, "a", ".hidden"]) utimesSync(join(path, name), 1, 1);
+    await folder().removeAbandoned();
+    expect(readdirSync(path).sort()).toEqual([young, "a", ".hidden"].sort());
+  });
+});
+
+describe("actions", () => {
+  /** Over a scheduler whose commands a library carries out that says nothing. */
+  function files(accepts = true) {
+    const engine = new FakeEngine({ ...LIMITS, sequences: 1, parallel: 1 });
+    const { scheduler } = engine;
+    const llama = { kvSave: () => new Uint8Array(10), kvRestore: () => accepts, kvRemove: () => true };
+    const clock = { now: () => engine.now };
+    const commands = new KvCommands({ ...llama, kvGiveBack: () => {} } as unknown as Llama, scheduler.kv.host, clock);
+    const events: string[] = [];
+    const news = new Map<number, PromiseWithResolvers<void>>();
+    const told = (key: number, what: string) => {
+      events.push(`${key} ${what}`);
+      news.get(key)?.resolve();
+    };
+    const slots = new SlotFiles(folder(), scheduler, commands, 100, clock as never, {
+      prepare: () => {
+        const failed = commands.run(scheduler.kv.takeCommands());
+        for (const { sequence } of failed) scheduler.cleared(sequence);
+        return failed.length === 0;
+      },
+      started: (key) => void events.push(`${key} started`),
+      answered: (key, { tokens }) => told(key, `${tokens} tokens`),
+      refused: (key, { code }) => told(key, code),
+    });
+    const begin = (key: number, type: "save" | "restore", filename = "a") => {
+      news.set(key, Promise.withResolvers());
+      slots.submit(key, { type, slot: 0, filename });
+      return news.get(key)?.promise;
+    };
+    return { engine, slots, events, begin };
+  }
+
+  test("wait for room, and go on when a request ends", async () => {
+    await folder().write("a", entry, parts);
+    const { engine, slots, events, begin } = files();
+    engine.add(1, 20, 5);
+    engine.step();
+    const waiting = begin(7, "restore");
+    await Bun.sleep(50);
+    expect(events).toEqual([]);
+    engine.run();
+    slots.ended();
+    await waiting;
+    expect(events).toEqual(["7 started", "7 30 tokens"]);
+  });
+
+  test("that nobody wants any more let the next ones through", async () => {
+    await folder().write("a", entry, parts);
+    const { engine, slots, events, begin } = files();
+    engine.add(1, 20, 5);
+    engine.step();
+    const first = begin(7, "restore");
+    void begin(8, "save", "b");
+    const third = begin(9, "restore", "missing");
+    await Bun.sleep(50);
+    slots.cancel(8);
+    slots.cancel(7);
+    await Promise.all([first, third]);
+    expect(events).toEqual(["7 request_cancelled", "9 invalid_value"]);
+    expect(readdirSync(path)).toEqual(["a"]);
+  });
+
+  test("a file that is too long, or whose state is not accepted, is refused", async () => {
+    await folder().write("a", entry, parts);
+    await folder().write("long", { ...entry, ids: new Int32Array(101) }, parts);
+    const { events, begin, engine } = files(false);
+    await begin(1, "restore", "long");
+    await begin(2, "restore");
+    await begin(3, "save", "b");
+    expect(events).toEqual(["1 invalid_value", "2 started", "2 invalid_value", "3 0 tokens"]);
+    expect(engine.scheduler.kv.cells).toBe(0);
+  });
+});
