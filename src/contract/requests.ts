@@ -15,6 +15,9 @@ export const RequestRecord = t.Object({
   created: t.Number({ description: "Unix time in seconds, with fractions, at which it was admitted." }),
   total_time: t.Number({ description: "Seconds since then, or until its end." }),
   prompt_tokens: t.Integer(),
+  processed_prompt_tokens: t.Optional(
+    t.Integer({ description: "Of these, computed or cached so far; absent when it has ended, or where nobody knows." }),
+  ),
   completion_tokens: t.Integer({
     description: "While it runs, pieces of text (mostly one a token); then the number of tokens.",
   }),

@@ -13,6 +13,8 @@ export interface RequestFacts {
   readonly admittedAt: number;
   readonly ms: number;
   readonly promptTokens: number;
+  /** Of these, computed or cached so far. */
+  readonly processedTokens?: number;
   readonly completionTokens: number;
   readonly firstTextMs?: number;
   readonly usage?: Usage;
@@ -27,7 +29,7 @@ export const encodeRequests = (requests: readonly RequestFacts[], mayCancel: boo
 });
 
 function encodeRequest(request: RequestFacts, mayCancel: boolean): RequestList["data"][number] {
-  const { id, kind, model, state, admittedAt, ms, firstTextMs, usage, reason, error } = request;
+  const { id, kind, model, state, admittedAt, ms, firstTextMs, usage, reason, error, processedTokens } = request;
   // Speech and images have no tokens, and no times of them.
   const times = usage && usage.completionTokens > 0 && usage.promptTokens > 0 ? timesOf(usage) : {};
   return {
@@ -39,6 +41,7 @@ function encodeRequest(request: RequestFacts, mayCancel: boolean): RequestList["
     created: admittedAt / 1000,
     total_time: seconds(ms),
     prompt_tokens: request.promptTokens,
+    ...(state !== "ended" && processedTokens !== undefined && { processed_prompt_tokens: processedTokens }),
     completion_tokens: request.completionTokens,
     ...times,
     ...(firstTextMs !== undefined && { time_to_first_token: seconds(firstTextMs) }),

@@ -39,6 +39,21 @@ describe("GET /v1/requests", () => {
     expect([ended?.state, ended?.finish_reason, ended?.id, others]).toEqual(["ended", "cancelled", "mine", []]);
   });
 
+  test("tells how much of a prompt is computed while it is, and nothing of it afterwards", async () => {
+    const gate = Promise.withResolvers<void>();
+    const progress = { type: "progress", total: 12, cached: 4, processed: 8, ms: 5 } as const;
+    const server = serve({ steps: [progress, { wait: gate.promise }, { text: "Hello" }] });
+    const answer = server.chat({ stream: true }, named("mine"));
+    const [found] = await untilListed(server, ([one]) => one?.processed_prompt_tokens !== undefined);
+    const stable = { ...found, created: 0, total_time: 0 };
+    await expectGolden("requests-running.json", `${JSON.stringify({ object: "list", data: [stable] })}\n`);
+    expect(found).toMatchObject({ state: "running", prompt_tokens: 12, processed_prompt_tokens: 8 });
+    gate.resolve();
+    await (await answer).text();
+    const [ended] = await list(server);
+    expect(ended).not.toHaveProperty("processed_prompt_tokens");
+  });
+
   test("has what waits for its turn", async () => {
     const server = serve({ steps: ["accept", { wait: new Promise(() => {}) }] });
     const answer = server.chat({ stream: true }, named("mine"));

@@ -20,6 +20,17 @@ export const contextLength = (tokens: number): string =>
 /** `12,345`. */
 export const whole = (count: number): string => Intl.NumberFormat("en", { maximumFractionDigits: 0 }).format(count);
 
+interface Prompt {
+  readonly prompt_tokens: number;
+  readonly processed_prompt_tokens?: number;
+}
+
+/** `1,024 of 4,096` while a prompt is computed, then `4,096`; a dash without one. */
+export function promptProgress({ prompt_tokens: all, processed_prompt_tokens: done = all }: Prompt): string {
+  if (all === 0) return "–";
+  return done < all ? `${whole(done)} of ${whole(all)}` : whole(all);
+}
+
 /** `0`, `0.84`, `37.2`, `412`: three digits. */
 export const rate = (perSecond: number): string =>
   perSecond >= 99.95 || perSecond === 0 ? whole(perSecond) : perSecond.toFixed(perSecond >= 9.995 ? 1 : 2);

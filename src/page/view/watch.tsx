@@ -1,7 +1,7 @@
 // What the server does: levels over time, engines, requests that run and that have run.
 
 import { useEffect } from "preact/hooks";
-import { ago, bytes, contextLength, duration, rate, whole } from "../logic/format.ts";
+import { ago, bytes, contextLength, duration, promptProgress, rate, whole } from "../logic/format.ts";
 import { MOMENTS, type WatchedRequest } from "../state/watch.ts";
 import { Chart } from "./chart.tsx";
 import { usePage } from "./context.ts";
@@ -137,7 +137,7 @@ interface RequestsProps {
 
 /** Columns of numbers, beside those of all. */
 const OF_RUNNING: RequestsProps["columns"] = [
-  ["Prompt", (one) => counted(one.prompt_tokens)],
+  ["Prompt", promptProgress],
   ["Output", (one) => counted(one.completion_tokens)],
   ["First token", (one) => timed(one.time_to_first_token)],
   ["Tokens/s", (one) => paceOf(one.completion_tokens, one.total_time - (one.time_to_first_token ?? one.total_time))],
