@@ -68,7 +68,7 @@ describe("refused", () => {
 
   test.each([
     [{}, "missing_required_parameter"],
-    [{ filename: null }, "invalid_type"],
+    [{ filename: null }, "missing_required_parameter"],
     [{ filename: 5 }, "invalid_type"],
     ...[
       "",
