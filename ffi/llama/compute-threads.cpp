@@ -147,6 +147,17 @@ void use_compute_threads(llama_context * context) {
     llama_set_n_threads(context, pools.count, pools.count);
 }
 
+void use_compute_threads(ggml_backend_t cpu) {
+    pools.begin(seconds(CLOCK_MONOTONIC));
+    const auto attach =
+        reinterpret_cast<decltype(ggml_backend_cpu_set_threadpool) *>(cpu_function("ggml_backend_cpu_set_threadpool"));
+    const auto set_count =
+        reinterpret_cast<decltype(ggml_backend_cpu_set_n_threads) *>(cpu_function("ggml_backend_set_n_threads"));
+    ggml_threadpool * pool = pools.pool();
+    if (attach && pool) attach(cpu, pool);
+    if (set_count) set_count(cpu, pools.count);
+}
+
 MeasuredComputation::MeasuredComputation(int threads)
     : threads(threads), wall(seconds(CLOCK_MONOTONIC)), processor(seconds(CLOCK_PROCESS_CPUTIME_ID)) {}
 

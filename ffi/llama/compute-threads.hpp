@@ -5,6 +5,7 @@
 // with less of them the same step is faster as soon as more than one part in n of a core is missing.
 #pragma once
 
+#include "ggml-backend.h"
 #include "llama.h"
 
 #include <chrono>
@@ -20,6 +21,8 @@ int compute_threads();
 
 // Gives a context the threads of the moment. Not while it computes.
 void use_compute_threads(llama_context * context);
+// Likewise a backend that computes on the CPU.
+void use_compute_threads(ggml_backend_t cpu);
 
 // Measures a computation on so many threads, from here to the end of the scope.
 class MeasuredComputation {

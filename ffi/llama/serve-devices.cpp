@@ -3,10 +3,10 @@
 // The protocol has neither encryption nor a password, and its server no list of who may use it: connections are accepted
 // here, and only those of the list are given to it.
 
+#include "compute-threads.hpp"
 #include "spread.hpp"
 
 #include "ggml-backend-impl.h"
-#include "ggml-cpu.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -80,6 +80,15 @@ void free_memory(ggml_backend_dev_t device, size_t * free, size_t * total) {
     std::fclose(file);
 }
 
+ggml_status (*compute_on_cpu)(ggml_backend_t, ggml_cgraph *) = nullptr;
+
+// As this machine computes its own models: with fewer threads while other programs want the cores.
+ggml_status compute_measured(ggml_backend_t backend, ggml_cgraph * graph) {
+    use_compute_threads(backend);
+    const MeasuredComputation measured;
+    return compute_on_cpu(backend, graph);
+}
+
 Network network(const std::string & text) {
     const size_t slash = text.find('/');
     const int bits = std::stoi(text.substr(slash + 1));
@@ -122,9 +131,9 @@ void open_devices(int threads) {
         if (ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_CPU) continue;
         memory_of_machine = device->iface.get_memory;
         device->iface.get_memory = free_memory;
-        const auto set_threads =
-            reinterpret_cast<decltype(ggml_backend_cpu_set_n_threads) *>(cpu_function("ggml_backend_set_n_threads"));
-        if (set_threads) set_threads(backend, threads);
+        create_compute_threads(threads, false);
+        compute_on_cpu = backend->iface.graph_compute;
+        backend->iface.graph_compute = compute_measured;
     }
 }
 

@@ -2,12 +2,17 @@
 
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
+import type { WorkerAddress } from "../domain/worker.ts";
 import { availableMemory } from "../engine/process/memory.ts";
 import type { TextEngineOptions } from "../engine/text/text-engine.ts";
 import type { EngineOptions, ModelSpread } from "../engine/text/protocol.ts";
 import { probeWorker, WorkerError, type FoundWorker } from "../engine/worker/probe.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { ExitError } from "./exit-codes.ts";
+
+/** Milliseconds that a worker has to come back before the model is loaded without it, and between two looks for it. */
+const RETURN_MS = 3000;
+const PAUSE_MS = 200;
 
 /** Looks for the workers of the configuration. Throws ExitError, within seconds, about one that cannot be used. */
 export async function findWorkers({ workers }: Config): Promise<readonly FoundWorker[]> {
@@ -57,7 +62,7 @@ export function spreadLoading({
   return {
     load: () => ({ ...options, spread }),
     prepare: async (signal) => {
-      const looks = config.workers.map((worker) => probeWorker(worker, signal));
+      const looks = config.workers.map((worker) => awaitWorker(worker, signal));
       const results = await Promise.allSettled(looks);
       signal.throwIfAborted();
       const present = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -74,6 +79,19 @@ export function spreadLoading({
       spread = spreadLeft(workers, present, config);
     },
   };
+}
+
+/** One whose process has died serves again after a moment. Throws WorkerError, or the signal's reason. */
+async function awaitWorker(worker: WorkerAddress, signal: AbortSignal): Promise<FoundWorker> {
+  const deadline = performance.now() + RETURN_MS;
+  for (;;) {
+    try {
+      return await probeWorker(worker, signal);
+    } catch (error) {
+      if (!(error instanceof WorkerError) || performance.now() > deadline) throw error;
+      await Bun.sleep(PAUSE_MS);
+    }
+  }
 }
 
 /**

@@ -87,8 +87,7 @@ test("a worker whose serving process dies has another, and takes part again", as
   await withServer(withBoth(), async (server) => {
     const before = second.servingPid();
     process.kill(before, "SIGKILL");
-    while ([0, before].includes(second.servingPid())) await Bun.sleep(20);
-    // This one finds out.
+    // This one finds out, and may do so before the other process serves.
     expect(await streamChat(server.url, ask("Tell a story.", 20))).toMatchObject({ error: { code: "engine_crashed" } });
     expect(await streamChat(server.url, ask("Tell a story.", 20))).toMatchObject({ finishReason: "length" });
     const { device } = (await server.health()).engine;
