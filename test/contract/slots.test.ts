@@ -36,7 +36,7 @@ test("save, restore and erase are answered as llama-server does", async () => {
     { type: "restore", slot: 3, filename: "paris.bin" },
     { type: "erase", slot: 3 },
   ]);
-  await expectGolden("slots.jsonl", answers);
+  await expectGolden("llama-slots.jsonl", answers);
 });
 
 test("erase needs no body", async () => {
