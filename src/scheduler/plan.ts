@@ -6,10 +6,11 @@ import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
 
 /**
- * Multi-step decoding takes so long at most, or the stall budget if that is less: text is emitted at least twenty times a
- * second, and messages are sent once for several steps. On few cores, sending a message slows the computation down.
+ * Multi-step decoding takes so long at most, or the stall budget if that is less: text is emitted sixty times a second, as
+ * often as screens show it, and messages are sent once for several steps. On few cores, sending a message slows the
+ * computation down; longer than this no number of streams gains by it.
  */
-export const MULTI_STEP_MS = 50;
+export const MULTI_STEP_MS = 16;
 
 /** One row of a decode batch. */
 export interface PlanRow {
