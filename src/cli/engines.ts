@@ -27,7 +27,7 @@ import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
 import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
-import { freeBytes, spreadLoading, spreadOver } from "./workers.ts";
+import { freeBytes, spreadLoading } from "./workers.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
 export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
@@ -267,7 +267,6 @@ export function prepareModel(
     cacheRamBytes: hostMemory(config, context),
     ...kvFolders({ ...config, mmproj }, file),
     ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
-    spread: spreadOver(workers, config),
     adapterPaths: adapters.map(({ path }) => path),
     ...(mmproj !== undefined && { mmprojPath: mmproj }),
     ...(isLogged("verbose", config.logLevel) && { logsDecisions: true as const }),

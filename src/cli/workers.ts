@@ -57,10 +57,11 @@ export function spreadLoading({
   needBytes,
   log,
 }: SpreadModel): Pick<TextEngineOptions, "load" | "prepare"> {
-  if (workers.length === 0) return { load: () => options };
   let spread = spreadOver(workers, config);
+  const load = () => ({ ...options, spread });
+  if (workers.length === 0) return { load };
   return {
-    load: () => ({ ...options, spread }),
+    load,
     prepare: async (signal) => {
       const looks = config.workers.map((worker) => awaitWorker(worker, signal));
       const results = await Promise.allSettled(looks);

@@ -19,7 +19,7 @@ export const RequestRecord = t.Object({
     t.Integer({ description: "Of these, computed or cached so far; absent when it has ended, or where nobody knows." }),
   ),
   completion_tokens: t.Integer({
-    description: "While it runs, pieces of text (mostly one a token); then the number of tokens.",
+    description: "While it runs, those sampled so far (of an upstream, pieces of text); then all.",
   }),
   cached_tokens: t.Optional(t.Integer({ description: "Prompt tokens that came from the KV cache." })),
   queue_time: Seconds("from acceptance to the start of prefill."),

@@ -74,18 +74,25 @@ export class SvcError extends Error {
   }
 }
 
-/**
- * The failure as clients know it whose fields have other names than ours; `names`: theirs, by ours. What is no SvcError stays what
- * it is.
- */
-export function withFieldNames(error: unknown, names: Readonly<Record<string, string>>): unknown {
-  if (!(error instanceof SvcError)) return error;
-  const { code, message, details } = error;
-  const named = message.replaceAll(/'([\w.]+)'/g, (quoted, field: string) =>
+interface About {
+  readonly message: string;
+  readonly param?: string;
+}
+
+/** What is said about a request, for clients whose fields have other names than ours; `names`: theirs, by ours. */
+export function renamed<Refusal extends About>(refusal: Refusal, names: Readonly<Record<string, string>>): Refusal {
+  const message = refusal.message.replaceAll(/'([\w.]+)'/g, (quoted, field: string) =>
     Object.hasOwn(names, field) ? `'${names[field]}'` : quoted,
   );
-  const param = details.param === undefined ? undefined : (names[details.param] ?? details.param);
-  return new SvcError(code, named, { ...details, ...(param !== undefined && { param }) });
+  const { param } = refusal;
+  return { ...refusal, message, ...(param !== undefined && { param: names[param] ?? param }) };
+}
+
+/** The same of a failure. What is no SvcError stays what it is. */
+export function withFieldNames(error: unknown, names: Readonly<Record<string, string>>): unknown {
+  if (!(error instanceof SvcError)) return error;
+  const { message, ...details } = renamed({ ...error.details, message: error.message }, names);
+  return new SvcError(error.code, message, details);
 }
 
 /** Longer estimates are guesses. */

@@ -85,7 +85,7 @@ export interface LiveRequest {
   promptTokens: number;
   /** Of these, computed or cached so far; absent: nobody knows. */
   processedTokens?: number;
-  /** Pieces of text so far, mostly one a token. */
+  /** Those sampled so far; of an upstream, pieces of text. */
   completionTokens: number;
   /** It can no longer be cancelled. */
   readonly settled: () => void;

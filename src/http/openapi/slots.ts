@@ -11,7 +11,7 @@ export const slotsOperations: Operations = {
 count as slot 0, and numbers from --parallel on begin at 0 again. action=save writes them and their state to the file, as far as the prefix
 cache still has them: n_saved says how many. action=restore puts them back into the prefix cache, also after a restart: the next request
 that begins with them computes the rest alone, whatever its slot. action=erase forgets them, but for what other slots
-hold, and takes no body. Where a model's state cannot be cut, a request must continue all that was restored. An action waits while running requests leave no room for it.`,
+hold, and takes no body. With recurrent and hybrid models a request must continue all that was restored. An action waits while running requests hold all sequences or cells.`,
     answers: { 200: "What was done." },
     errors: {
       400: `${badRequest} \`invalid_value\` with the param filename: there is no such file, it is damaged, or of another model, version or KV cache.`,

@@ -227,8 +227,10 @@ export class KvCache {
     const isIdle = (id: number) => this.idle.has(id);
     const known = this.tree.matchWhole(adapterKey, ids, length, isIdle);
     const [holder] = known.length === length ? known.holders : [];
-    if (holder) this.idle.use(holder.id, now);
-    if (holder) return true;
+    if (holder) {
+      this.idle.use(holder.id, now);
+      return true;
+    }
     if (!this.hasPlace || !this.ensureFree(length, now)) return false;
     const id = this.freeId(now);
     this.commands.push({ type: "restore", sequence: id, hostId });

@@ -139,8 +139,10 @@ export class Engine {
   cancel(key: JobKey, cause: CancelCause): void {
     this.runner.cancelled();
     const request = this.active.get(key);
-    if (!request) this.slots?.cancel(key);
-    if (!request) return this.intake.cancel(key);
+    if (!request) {
+      this.slots?.cancel(key);
+      return this.intake.cancel(key);
+    }
     const isRead = cause !== "client";
     const reason = cancelledReason(cause);
     request.isCancelled = true;

@@ -13,7 +13,7 @@ import {
 } from "../../../../ffi/llama/api.ts";
 import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
-import type { ErrorCode } from "../../../domain/errors.ts";
+import { renamed, type ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
@@ -93,13 +93,6 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
     param: "messages",
   },
 };
-
-/** The refusal of what the client gave in another field. */
-const renamed = (refusal: Refusal, field: string): Refusal => ({
-  ...refusal,
-  message: refusal.message.replace(`'${refusal.param}'`, `'${field}'`),
-  param: field,
-});
 
 export class Intake {
   /** Generations received so far. */
@@ -290,7 +283,8 @@ export class Intake {
     const { key } = job;
     const refusal = REFUSALS[code];
     const field = code === "bad-grammar" && "request" in job ? job.request.constraint?.grammarField : undefined;
-    if (refusal) return this.handlers.refused(key, field === undefined ? refusal : renamed(refusal, field));
+    if (refusal)
+      return this.handlers.refused(key, field === undefined ? refusal : renamed(refusal, { grammar: field }));
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
