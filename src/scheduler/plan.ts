@@ -6,11 +6,11 @@ import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
 
 /**
- * Multi-step decoding takes so long at most, or the stall budget if that is less: text is emitted sixty times a second, as
- * often as screens show it, and messages are sent once for several steps. On few cores, sending a message slows the
- * computation down; longer than this no number of streams gains by it.
+ * How long the text of so many streams is held at most, and how long multi-step decoding takes: messages are then sent once
+ * for several steps. On few cores, sending a message slows the computation down, and from four streams on that is felt. They
+ * get text sixty times a second, as often as screens show it; fewer streams get it token by token unless tokens are fast.
  */
-export const MULTI_STEP_MS = 16;
+export const multiStepMs = (streams: number): number => (streams < 4 ? 4 : 16);
 
 /** One row of a decode batch. */
 export interface PlanRow {

@@ -5,7 +5,7 @@ import { OutputBuffer } from "../../src/engine/text/child/output-buffer.ts";
 const text = (words: string): OutputEvent => ({ type: "text", text: words });
 
 test("what each request says is put together, with how many tokens it took, in the order in which they spoke first", () => {
-  const outbox = new OutputBuffer(50);
+  const outbox = new OutputBuffer();
   outbox.hold(2, [text("a")]);
   outbox.hold(1, [text("x")]);
   outbox.hold(2, [text("b"), { type: "reasoning", text: "c" }]);
@@ -23,16 +23,16 @@ test("what each request says is put together, with how many tokens it took, in t
 });
 
 test("it is due when the next computation would keep it too long", () => {
-  const outbox = new OutputBuffer(50);
-  expect(outbox.begin(900, Infinity)).toBe(false);
+  const outbox = new OutputBuffer();
+  expect(outbox.begin(900, Infinity, 50)).toBe(false);
   outbox.hold(1, []);
-  expect(outbox.begin(1000, Infinity)).toBe(false);
+  expect(outbox.begin(1000, Infinity, 50)).toBe(false);
   outbox.hold(1, [text("a")]);
-  expect(outbox.begin(1015, 15)).toBe(false);
+  expect(outbox.begin(1015, 15, 50)).toBe(false);
   outbox.hold(1, [text("b")]);
-  expect(outbox.begin(1030, 20)).toBe(false);
-  expect(outbox.begin(1030, 21)).toBe(true);
+  expect(outbox.begin(1030, 20, 50)).toBe(false);
+  expect(outbox.begin(1030, 21, 50)).toBe(true);
   outbox.take();
   outbox.hold(1, [text("c")]);
-  expect(outbox.begin(1060, 20)).toBe(false);
+  expect(outbox.begin(1060, 20, 50)).toBe(false);
 });

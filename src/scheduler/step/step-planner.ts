@@ -3,7 +3,7 @@
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
-import { byPlace, MULTI_STEP_MS, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
+import { byPlace, multiStepMs, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
 import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
@@ -115,12 +115,12 @@ export class StepPlanner {
     this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }
 
-  /** How many decode steps are made in one call, all sets of adapters together within MULTI_STEP_MS. */
+  /** How many decode steps are made in one call, all sets of adapters together within `multiStepMs`. */
   private multiSteps(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
     const streams = this.running.filter((sequence) => sequence.decoding);
-    const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : MULTI_STEP_MS;
-    const ms = Math.min(longest, this.limits.stallBudgetMs);
+    const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : Number.POSITIVE_INFINITY;
+    const ms = Math.min(longest, multiStepMs(streams.length), this.limits.stallBudgetMs);
     const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map((sequence) => sequence.left));
     const rows = this.limits.batch / decoding.length;

@@ -13,11 +13,18 @@ function run(stepMs: number, lengths: readonly number[], multiStep = true, limit
 const steps = (engine: FakeEngine) => engine.plans.map((plan) => plan.steps);
 
 test("several fast decode steps are made in one call, and sample the same tokens", () => {
-  const [one, many] = [run(1, [60, 35], false), run(1, [60, 35])];
+  const lengths = [60, 35, 50, 45];
+  const [one, many] = [run(1, lengths, false), run(1, lengths)];
   expect(Math.max(...steps(one))).toBe(1);
   expect(Math.max(...steps(many))).toBeGreaterThan(4);
-  for (const key of [1, 2]) expect(many.output(key)).toEqual(one.output(key));
+  for (const key of [1, 2, 3, 4]) expect(many.output(key)).toEqual(one.output(key));
   expect(many.now).toBe(one.now);
+});
+
+test("few streams wait less for their text than many", () => {
+  const longest = (streams: number, stepMs: number) => Math.max(...steps(run(stepMs, Array(streams).fill(60))));
+  expect([1, 3, 4].map((streams) => longest(streams, 2))).toEqual([2, 2, 8]);
+  expect([1, 4].map((streams) => longest(streams, 6))).toEqual([1, 2]);
 });
 
 test("slow ones are not", () => {

@@ -43,15 +43,16 @@ describe.each(["unified", "streams", "paged"] as const)(
     });
 
     test("leave less time for multi-step decoding than there is without them", () => {
-      const engine = new FakeEngine({ ...limits, stallBudgetMs: 50 });
+      const quarter = (decodeRows: number, prefillRows: number) => (decodeRows + prefillRows) / 4;
+      const engine = new FakeEngine({ ...limits, parallel: 5, sequences: 5, stallBudgetMs: 50 }, quarter);
       engine.multiStep = true;
       const longest = (from: number) => Math.max(...engine.plans.slice(from).map(({ steps }) => steps));
-      engine.add(1, 4, 300);
-      for (let step = 0; step < 6; step++) engine.step();
+      for (const key of [1, 2, 3, 4]) engine.add(key, 4, 100);
+      for (let step = 0; step < 8; step++) engine.step();
       expect(longest(0)).toBeGreaterThan(12);
       const before = engine.plans.length;
-      engine.add(2, 450, 3);
-      until(engine, () => engine.output(2).length > 0);
+      engine.add(5, 450, 3);
+      until(engine, () => engine.output(5).length > 0);
       expect(longest(before)).toBeGreaterThan(1);
       expect(longest(before)).toBeLessThanOrEqual(10);
     });

@@ -8,7 +8,7 @@ import { cancelledReason, type CancelCause } from "../../../domain/cancel.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { FinishReason } from "../../../domain/usage.ts";
-import { MULTI_STEP_MS, type Sampled } from "../../../scheduler/plan.ts";
+import { multiStepMs, type Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
@@ -51,7 +51,7 @@ export class Engine {
   private readonly runner: StepRunner;
   private readonly disk: KvDisk | undefined;
   private readonly slots: SlotFiles | undefined;
-  private readonly output: OutputBuffer;
+  private readonly output = new OutputBuffer();
   /** `end` was called: nothing more is computed. */
   private ended = false;
   private wake: (() => void) | undefined;
@@ -79,7 +79,6 @@ export class Engine {
     const { host, disk } = this.scheduler.kv;
     this.disk = folders.cache && new KvDisk(folders.cache, disk, { changed: () => this.sendStep([]), warn });
     this.speculates = options.speculation && model.canRollBack;
-    this.output = new OutputBuffer(Math.min(MULTI_STEP_MS, options.stallBudgetMs));
     this.intake = new Intake(llama, media, options, {
       ready: (prompt) => this.accept(prompt),
       encoded: (prompt) => this.schedule(prompt),
@@ -89,7 +88,8 @@ export class Engine {
     });
     const hooks: StepHooks = {
       begins: (expectedMs, now) => {
-        if (this.output.begin(now, expectedMs)) this.sendStep([]);
+        const longestMs = Math.min(multiStepMs(this.active.size), options.stallBudgetMs);
+        if (this.output.begin(now, expectedMs, longestMs)) this.sendStep([]);
       },
       started: (keys, now) => this.announce(keys, now),
       stepped: (sampled, now) => {

@@ -12,9 +12,6 @@ export class OutputBuffer {
   private begunAt = 0;
   private since = 0;
 
-  /** `longestMs`: events are sent at most so long after their computation began, or as soon as it ends. */
-  constructor(private readonly longestMs: number) {}
-
   /** Buffers events of the newest computation. */
   hold(key: JobKey, events: readonly OutputEvent[]): void {
     if (events.length === 0) return;
@@ -24,10 +21,13 @@ export class OutputBuffer {
     this.held.set(key, before);
   }
 
-  /** A computation of so many milliseconds begins. True if the held events must be sent now: after it would be too late. */
-  begin(now: number, expectedMs: number): boolean {
+  /**
+   * A computation of so many milliseconds begins. True if the held events must be sent now: events are sent `longestMs` after
+   * their computation began, or as soon as it ends.
+   */
+  begin(now: number, expectedMs: number, longestMs: number): boolean {
     this.begunAt = now;
-    return this.held.size > 0 && now + expectedMs - this.since > this.longestMs;
+    return this.held.size > 0 && now + expectedMs - this.since > longestMs;
   }
 
   /** Empties the buffer; the caller sends what it returns. */
