@@ -4,6 +4,7 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
+import { Counts, PromptProgress, runningFields, streamOptions } from "./running.ts";
 import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
@@ -70,7 +71,8 @@ export const ChatCompletionRequest = t.Object({
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   stop,
   stream: opt(t.Boolean()),
-  stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default true." })) })),
+  stream_options: streamOptions("Default true."),
+  ...runningFields,
   user: opt(t.String()),
   tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), NamedTool])),
@@ -107,9 +109,7 @@ export const Logprobs = t.Object({
 });
 
 export const Usage = t.Object({
-  prompt_tokens: t.Integer(),
-  completion_tokens: t.Integer(),
-  total_tokens: t.Integer(),
+  ...Counts.properties,
   prompt_tokens_details: t.Object({ cached_tokens: t.Integer() }),
   completion_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
   prompt_time: t.Number({ description: "Seconds." }),
@@ -238,14 +238,16 @@ export const ChatCompletionChunk = t.Object({
     }),
   ),
   ...readInputs,
-  usage: t.Optional(Usage),
+  usage: t.Optional(t.Union([Usage, Counts])),
   timings: t.Optional(Timings),
+  prompt_progress: t.Optional(PromptProgress),
 });
 
 /** The event of a stream between usage and `[DONE]` when a profile is asked for; it is no chunk. */
 export const ChatProfileEvent = t.Object(profiles);
 
 export type ChatCompletion = Static<typeof ChatCompletion>;
+export type ChatCounts = Static<typeof Counts>;
 export type ChatUsage = Static<typeof Usage>;
 export type ChatTimings = Static<typeof Timings>;
 export type ChatLogprobs = Static<typeof Logprobs>;

@@ -3,6 +3,7 @@
 import { Timings, Usage } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
+import { Counts, PromptProgress, runningFields, streamOptions } from "./running.ts";
 import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
@@ -56,7 +57,8 @@ export const CompletionRequest = t.Object({
   ),
   ...structuredFields,
   stream: opt(t.Boolean()),
-  stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default false." })) })),
+  stream_options: streamOptions("Default false."),
+  ...runningFields,
   user: opt(t.String()),
 });
 
@@ -86,8 +88,9 @@ export const Completion = t.Object({
       finish_reason: t.Union([FinishReason, t.Null()]),
     }),
   ),
-  usage: t.Optional(Usage),
+  usage: t.Optional(t.Union([Usage, Counts])),
   timings: t.Optional(Timings),
+  prompt_progress: t.Optional(PromptProgress),
 });
 
 export type CompletionRequest = Static<typeof CompletionRequest>;

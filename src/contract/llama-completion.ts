@@ -4,6 +4,7 @@ import { Timings } from "./chat.ts";
 import { MOST_ANSWERS } from "./completions.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
+import { PromptProgress, runningFields } from "./running.ts";
 import { cachePrompt, grammar, idSlot, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
@@ -36,8 +37,7 @@ const common = {
   t_max_predict_ms: predictMs,
   cache_prompt: cachePrompt,
   return_tokens: opt(t.Boolean()),
-  timings_per_token: opt(t.Boolean()),
-  return_progress: opt(t.Boolean({ description: "A stream tells how much of the prompt is computed." })),
+  ...runningFields,
   response_fields: opt(
     t.Array(t.String({ maxLength: 200 }), { maxItems: 64, description: "Fields of the answer; a/b is b of a." }),
   ),
@@ -90,9 +90,7 @@ export const LlamaCompletion = t.Object({
   tokens_cached: t.Optional(t.Integer({ description: "Tokens that the cache holds of it." })),
   timings: t.Optional(Timings),
   completion_probabilities: t.Optional(t.Array(t.Object({ ...token, top_logprobs: t.Array(t.Object(token)) }))),
-  prompt_progress: t.Optional(
-    t.Object({ total: t.Integer(), cache: t.Integer(), processed: t.Integer(), time_ms: t.Number() }),
-  ),
+  prompt_progress: t.Optional(PromptProgress),
 });
 
 /** Of several prompts or answers a list. */

@@ -45,6 +45,8 @@ export interface ServerTraits {
   readonly predictMs?: string;
   /** The name of how many first tokens stay where it drops older ones. */
   readonly keepTokens?: string;
+  /** What its streams can report of an answer that is not over: llama.cpp's timings and progress, or its usage alone. */
+  readonly reports?: "timings" | "usage";
   /** Fills the gap between a prompt and a suffix. */
   readonly suffix?: true;
 }
@@ -111,6 +113,7 @@ const LLAMA_SERVER = {
   freshFields: { cache_prompt: false },
   slot: "id_slot",
   predictMs: "t_max_predict_ms",
+  reports: "timings",
 } as const satisfies Omit<ServerTraits, "owner">;
 
 const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
@@ -135,6 +138,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     reasoningBudget: "reasoning_budget_tokens",
   },
   vllm: {
+    reports: "usage",
     sampling: CLUSTER,
     foreign: same(
       "watermarking",
@@ -171,6 +175,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     separatesReasoning: false,
   },
   sglang: {
+    reports: "usage",
     sampling: CLUSTER,
     foreign: {
       ...same("stop_token_ids", "skip_special_tokens", "priority", "cache_salt"),

@@ -77,6 +77,9 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.keepTokens !== undefined && !traits.keepTokens) throw cannotCarry("n_keep", kind);
   if (request.fresh && !traits.freshFields) throw cannotCarry("cache_prompt", kind);
   if (request.slot !== undefined && !traits.slot) throw cannotCarry("id_slot", kind);
+  if (request.counted === "timings_per_token" && traits.reports !== "timings") throw cannotCarry(request.counted, kind);
+  if (request.counted !== undefined && !traits.reports) throw cannotCarry(request.counted, kind);
+  if (request.returnProgress && traits.reports !== "timings") throw cannotCarry("return_progress", kind);
   if (request.promptLogprobs) throw cannotCarry("echo", kind);
   if (request.gap && (request.gap.begun !== "" || request.gap.files.length > 0)) throw cannotCarry("input_extra", kind);
   if (request.suffix !== undefined && !traits.suffix) throw cannotCarry("suffix", kind);

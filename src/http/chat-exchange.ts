@@ -4,6 +4,7 @@ import type { ProfileDetail } from "../contract/chat.ts";
 import { decodeChat } from "../dialect/chat/decode.ts";
 import { chatWriter } from "../dialect/chat/encode-stream.ts";
 import { encodeChat } from "../dialect/chat/encode.ts";
+import { reporterOf } from "../dialect/chat/running-reports.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../dialect/stream/streamed.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { newChatCompletionId } from "../domain/ids.ts";
@@ -22,7 +23,7 @@ export interface ChatExchange {
 
 /** The exchange that a body requests; its answer is begun now. Throws SvcError about the body or its model. */
 export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetail | undefined): ChatExchange {
-  const { request, stream, includeUsage } = decodeChat(body, deps.config);
+  const { request, stream, includeUsage, running } = decodeChat(body, deps.config);
   const { choices, topLogprobs } = request;
   const origin = answerOrigin(deps, newChatCompletionId(), request.model);
   return {
@@ -30,7 +31,9 @@ export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetai
     stream: stream && deps.config.streaming,
     json: (events, { readInputs }) =>
       encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined, profile, readInputs }),
-    writer: (put, { requestId, readInputs }) =>
-      chatWriter(put, origin, { choices, includeUsage, profile, requestId, readInputs }),
+    writer: (put, { requestId, readInputs, promptTokens }) => {
+      const report = reporterOf(running, promptTokens, deps.clock.now);
+      return chatWriter(put, origin, { choices, includeUsage, report, profile, requestId, readInputs });
+    },
   };
 }

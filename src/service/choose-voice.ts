@@ -58,7 +58,7 @@ export function chooseVoice(known: readonly OfferedVoice[], { name, locale }: Vo
   if (own && !spoken.includes(own)) throw speaksOther(own);
   const chosen = own ?? standIn(spoken, name, wanted);
   if (chosen) return chosen;
-  const message = "'voice' names no voice of this server; GET /v1/audio/voices lists them.";
+  const message = "'voice' names no voice of this server; GET /v1/audio/voices and svc say --voices list them.";
   throw new SvcError("not_found", message, { param: "voice" });
 }
 

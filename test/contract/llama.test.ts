@@ -31,7 +31,7 @@ const script: FakeScript = {
       tokens: [7],
       logprobs: [{ ...probability("one", 7), top: [probability("one", 7), probability("two", 8)] }],
     },
-    { type: "text", text: " two\n", tokens: [8, 9] },
+    { type: "text", text: " two\n", tokens: [8, 9], sampled: 2 },
   ],
   finish: { stopSequence: "three", tokens: { prompt: [1], answer: [7, 8, 9] } },
 };

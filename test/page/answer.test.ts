@@ -1,22 +1,22 @@
 import { expect, test } from "bun:test";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { join } from "node:path";
-import { noAnswer, paceOf, turnOf, withChunk, type Chunk } from "../../src/page/logic/answer.ts";
+import { noAnswer, turnOf, withChunk, type Chunk } from "../../src/page/logic/answer.ts";
 
-/** The answer that a recorded stream of the server comes to. */
-async function answerOf(recorded: string) {
+/** The chunks of a recorded stream of the server. */
+async function chunksOf(recorded: string): Promise<Chunk[]> {
   const file = Bun.file(join(import.meta.dir, "../fixtures/wire", recorded));
   const events = file
     .stream()
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
     .pipeThrough(new EventSourceParserStream());
-  let answer = noAnswer;
-  let ms = 0;
-  for (const { data } of await Array.fromAsync(events)) {
-    if (data !== "[DONE]") answer = withChunk(answer, JSON.parse(data) as Chunk, (ms += 100));
-  }
-  return answer;
+  const data = (await Array.fromAsync(events)).map((event) => event.data);
+  return data.filter((text) => text !== "[DONE]").map((text) => JSON.parse(text) as Chunk);
 }
+
+/** The answer that a recorded stream comes to; a chunk comes every 100 ms. */
+const answerOf = async (recorded: string) =>
+  (await chunksOf(recorded)).reduce((answer, chunk, at) => withChunk(answer, chunk, (at + 1) * 100), noAnswer);
 
 test("text, its end and its counts come out of a stream as the server sends it", async () => {
   const { text, finish, stats, reasoning, toolCalls } = await answerOf("chat-text.sse");
@@ -49,7 +49,12 @@ test("what was read of a picture or heard of a sound is kept", async () => {
   expect((await answerOf("chat-transcribed.sse")).readInputs).toHaveLength(1);
 });
 
-test("a pace is told when there is enough to tell it by", () => {
-  expect(paceOf(noAnswer, 1000)).toBeUndefined();
-  expect(paceOf({ ...noAnswer, pieces: 11, firstMs: 500 }, 1500)).toBe(10);
+test("while it is written, it says how much of the prompt is computed, then its tokens and their rate", async () => {
+  const chunks = await chunksOf("chat-running.sse");
+  const seen = chunks.map((_, at) =>
+    chunks.slice(0, at + 1).reduce((answer, chunk) => withChunk(answer, chunk, 100), noAnswer),
+  );
+  expect(seen.find(({ prompt }) => prompt)?.prompt).toMatchObject({ total: 12, processed: 8 });
+  expect(seen.flatMap(({ running }) => running?.tokens ?? [])).toContain(1);
+  expect(seen.at(-1)).toMatchObject({ running: { tokens: 4 }, stats: { completionTokens: 4 } });
 });

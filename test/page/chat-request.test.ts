@@ -7,6 +7,7 @@ import { testConfig } from "../http/harness.ts";
 const turn = (role: Turn["role"], text: string, more: Partial<Turn> = {}): Turn => {
   return { id: text, parent: null, role, text, createdAt: 0, ...more };
 };
+const LOCAL = { id: "m", reports: true };
 const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
 
 test("a conversation becomes a request that the server takes", () => {
@@ -20,7 +21,7 @@ test("a conversation becomes a request that the server takes", () => {
       turn("user", "thanks"),
     ],
     { system: "Be brief.", temperature: 0.5, reasoning_effort: "low", tools: '{"name": "weather"}' },
-    "m",
+    LOCAL,
   );
   expect(request.messages.map(({ role }) => role)).toEqual([
     "system",
@@ -38,7 +39,7 @@ test("what is not set is left to the server, and an answer that is not there is 
   const request = chatRequest(
     [turn("user", "hi"), turn("assistant", "", { error: "x" }), turn("user", "again")],
     {},
-    "m",
+    { id: "m", reports: false },
   );
   expect(Object.keys(request).toSorted()).toEqual(["messages", "model", "stream"]);
   expect(request.messages).toEqual([
@@ -52,7 +53,7 @@ test("text files stand in the message, sound goes with its format", () => {
     { kind: "text", name: "a.md", data: "one\n```\ntwo\n" },
     { kind: "audio", name: "b.mp3", data: "data:audio/mpeg;base64,AAAA" },
   ] as const;
-  const [message] = chatRequest([turn("user", "What is it?", { attachments })], {}, "m").messages;
+  const [message] = chatRequest([turn("user", "What is it?", { attachments })], {}, LOCAL).messages;
   expect(message?.content).toEqual([
     { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
     { type: "text", text: "a.md:\n\n````\none\n```\ntwo\n````\n\nWhat is it?" },

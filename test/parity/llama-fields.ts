@@ -49,10 +49,12 @@ const llamaRefused = rows(
   ["sse_ping_interval", 5],
   ["post_sampling_probs", true],
 );
-const llamaForm: readonly Shorthand[] = [
-  ["return_tokens", true],
+const llamaReports: readonly Shorthand[] = [
   ["timings_per_token", true],
   ["return_progress", true],
+];
+const llamaForm: readonly Shorthand[] = [
+  ["return_tokens", true],
   ["response_fields", ["content"]],
 ];
 const lora = rows("refused", ["lora", [{ id: 0, scale: 1 }], "honoured with --lora; here without an adapter"]);
@@ -70,6 +72,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
         ["prompt", ["a", [1, "b"], { prompt_string: "c" }]],
         ["n_cmpl", 2],
         ["n_probs", 2],
+        ...llamaReports,
         ...llamaForm,
       ),
       ...llamaNone,
@@ -92,6 +95,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
         ["input_extra", [{ filename: "f", text: "t" }]],
         ["prompt", "z"],
         ["n_probs", 2],
+        ...llamaReports,
         ...llamaForm,
       ),
       ...llamaNone,
@@ -121,6 +125,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
         ["logprobs", true],
         ["stream_options", { include_usage: false }],
         ["reasoning_format", "deepseek", "none is refused"],
+        ...llamaReports,
       ),
       ...llamaNone,
       ...llamaRefused,
@@ -144,7 +149,15 @@ export const llamaRoutes: readonly PeerRoute[] = [
     body: { prompt: "a" },
     fields: [
       ...llamaSampling,
-      ...rows("honoured", ["prompt", ["a", "b"]], ["n_probs", 2], ["logprobs", 2], ["n", 2], ["echo", true]),
+      ...rows(
+        "honoured",
+        ["prompt", ["a", "b"]],
+        ["n_probs", 2],
+        ["logprobs", 2],
+        ["n", 2],
+        ["echo", true],
+        ...llamaReports,
+      ),
       ...llamaNone,
       ...llamaRefused,
       ...lora,

@@ -52,12 +52,12 @@ export const deviations = {
     values: { "choices.*.finish_reason": ["cancelled"] },
   },
   ChatCompletionChunk: {
-    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage, ...readInputs],
+    extensions: ["custom_id", "timings", "prompt_progress", "error", "choices.*.delta.reasoning_content", ...usage, ...readInputs],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.
   Completion: {
-    extensions: ["error", "timings", ...usage],
+    extensions: ["error", "timings", "prompt_progress", ...usage],
     values: { "choices.*.finish_reason": ["cancelled", "error", null] },
   },
   // What is not there yet is null, as the API's own service says it.

@@ -15,6 +15,7 @@ import { withTools } from "../fields/tools.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeReasoning } from "./reasoning.ts";
+import { decodeRunning, runningFields, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";
 import { decodeTurn } from "./turn.ts";
 
@@ -36,6 +37,7 @@ export interface ChatCall {
   readonly stream: boolean;
   /** Whether a stream ends with a usage chunk. */
   readonly includeUsage: boolean;
+  readonly running: RunningReports;
 }
 
 const check = checker(ChatCompletionRequest);
@@ -56,6 +58,8 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const tools = decodeTools(chat);
   const { constraint, asked } = decodeConstraint(chat, tools, settings.guidedJson);
   const messages = decodeMessages(chat.messages);
+  const includeUsage = chat.stream_options?.include_usage ?? settings.streamUsage !== "requested";
+  const running = decodeRunning(chat, includeUsage);
   return {
     request: {
       ...decodeModel(chat.model),
@@ -75,10 +79,12 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...(chat.cache_prompt === false && { fresh: true }),
       ...decodeIdSlot(chat),
       ...(chat.t_max_predict_ms && { maxPredictMs: chat.t_max_predict_ms }),
+      ...runningFields(running),
       choices: chat.n ?? 1,
     },
     stream: chat.stream ?? false,
-    includeUsage: chat.stream_options?.include_usage ?? settings.streamUsage !== "requested",
+    includeUsage,
+    running,
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { ProfileDetail } from "../../contract/chat.ts";
 import { errorObject } from "../../contract/errors.ts";
-import type { FinishEvent, GenerateEvent, OutputEvent, ProgressEvent } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
 import type { Profile } from "../../domain/profile.ts";
 import { usageOf } from "../../domain/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
@@ -10,12 +10,15 @@ import { encodeReadInputs } from "../fields/read-inputs.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
+import type { Reporter } from "./running-reports.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
+  /** Absent: chunks report nothing of the answer so far. */
+  readonly report?: Reporter | undefined;
   /** A profile follows the usage. */
   readonly profile?: ProfileDetail | undefined;
 }
@@ -29,12 +32,12 @@ export function chatWriter(
   origin: AnswerOrigin,
   options: ChatStreamOptions,
 ): StreamWriter<GenerateEvent> {
-  const { choices, includeUsage, profile: detail, requestId } = options;
+  const { choices, includeUsage, report, profile: detail, requestId } = options;
   // All but the delta is the same in every chunk and prepared once.
   const head = chunkHead(origin, "chat.completion.chunk");
   const opened: string[] = [];
   const open = (choice = 0) => (opened[choice] ??= `${head},"choices":[{"index":${choice},"delta":`);
-  const unfinished = `,"finish_reason":null}]}`;
+  const unfinished = `,"finish_reason":null}]`;
   const finishes: FinishEvent[] = [];
   let profile: Profile | undefined;
   return {
@@ -47,8 +50,13 @@ export function chatWriter(
       }
     },
     event(event) {
-      if (event.type === "accepted" || event.type === "progress") return;
-      if (event.type !== "finish") return put(`${open(event.choice)}${delta(event)}${unfinished}`);
+      if (event.type === "accepted") return;
+      if (event.type !== "finish") {
+        const reports = report?.(event) ?? "";
+        // Where the prompt's progress is not wanted, it is no chunk.
+        if (event.type === "progress" && reports === "") return;
+        return put(`${open(event.choice)}${delta(event)}${unfinished}${reports}}`);
+      }
       put(`${open(event.choice)}{},"finish_reason":"${event.reason}"}]}`);
       finishes[event.choice ?? 0] = event;
       profile = event.profile ?? profile;
@@ -74,8 +82,10 @@ export function chatWriter(
 }
 
 /** The delta, and what stands beside it. A key without a value is absent: strict clients reject a null. */
-function delta(event: Exclude<OutputEvent, ProgressEvent>): string {
+function delta(event: OutputEvent): string {
   switch (event.type) {
+    case "progress":
+      return "{}";
     case "text": {
       const extra = event.logprobs ? `,"logprobs":${JSON.stringify(encodeLogprobs(event.logprobs))}` : "";
       return `{"content":${JSON.stringify(event.text)}}${extra}`;

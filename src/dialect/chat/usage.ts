@@ -1,6 +1,6 @@
 // Counts and clocks of a generation in the two forms that clients read.
 
-import type { ChatTimings, ChatUsage } from "../../contract/chat.ts";
+import type { ChatCounts, ChatTimings, ChatUsage } from "../../contract/chat.ts";
 import type { Usage } from "../../domain/usage.ts";
 
 export const GIB = 1024 ** 3;
@@ -18,12 +18,17 @@ export const decodeSteps = (usage: Usage): number => Math.max(usage.completionTo
 
 export const computed = (usage: Usage): number => usage.promptTokens - usage.cachedTokens;
 
+/** The API's counts alone. */
+export const encodeCounts = ({ promptTokens, completionTokens }: Usage): ChatCounts => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+});
+
 /** The API's counts with times in seconds, rates and memory. */
 export function encodeUsage(usage: Usage): ChatUsage {
   return {
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    total_tokens: usage.promptTokens + usage.completionTokens,
+    ...encodeCounts(usage),
     prompt_tokens_details: { cached_tokens: usage.cachedTokens },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     prompt_time: rounded(usage.promptMs / 1000),

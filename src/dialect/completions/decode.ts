@@ -4,6 +4,7 @@ import { CompletionRequest, MOST_ANSWERS } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
+import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
@@ -24,6 +25,7 @@ export interface CompletionCall {
   readonly requests: readonly [Request, ...Request[]];
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  readonly running: RunningReports;
   /** Answers given for each prompt; more may be made, of which these are the likeliest. */
   readonly given: number;
   readonly made: number;
@@ -51,6 +53,8 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   // Of several candidates the likeliest are chosen, so each needs its log probabilities.
   const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
   const constraint = decodeStructure(asked)?.constraint;
+  const includeUsage = asked.stream_options?.include_usage ?? false;
+  const running = decodeRunning(asked, includeUsage);
   const requests = prompts.map((prompt): Request => ({
     ...decodeModel(asked.model),
     messages: [],
@@ -71,12 +75,14 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     ...(asked.cache_prompt === false && { fresh: true as const }),
     ...decodeIdSlot(asked),
     ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
+    ...runningFields(running),
     choices: made,
   }));
   return {
     requests: requests as [Request, ...Request[]],
     stream: asked.stream ?? false,
-    includeUsage: asked.stream_options?.include_usage ?? false,
+    includeUsage,
+    running,
     given,
     made,
     echoes: prompts.map((prompt) => (asked.echo === true && typeof prompt === "string" ? prompt : "")),

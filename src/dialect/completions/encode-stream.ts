@@ -2,6 +2,7 @@
 
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { Reporter } from "../chat/running-reports.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
@@ -17,10 +18,11 @@ export function completionWriter(
   origin: AnswerOrigin,
   call: CompletionCall,
   { requestId }: Pick<StreamedRequest, "requestId">,
+  report?: Reporter,
 ): StreamWriter<GenerateEvent> {
   const head = chunkHead(origin, "text_completion");
-  const chunk = (index: number, text: string, reason: string | null, logprobs: unknown = null) =>
-    `${head},"choices":[${JSON.stringify({ text, index, logprobs, finish_reason: reason })}]}`;
+  const chunk = (index: number, text: string, reason: string | null, logprobs: unknown = null, reports = "") =>
+    `${head},"choices":[${JSON.stringify({ text, index, logprobs, finish_reason: reason })}]${reports}}`;
   const written: number[] = [];
   const finishes: FinishEvent[] = [];
   return {
@@ -35,11 +37,15 @@ export function completionWriter(
       if (event.type === "finish") {
         finishes[index] = event;
         put(chunk(index, "", call.echoAlone ? "length" : finishReason(event)));
-      } else if (event.type === "text" && !call.echoAlone) {
+        return;
+      }
+      const reports = report?.(event) ?? "";
+      if (event.type === "progress" && reports !== "") put(chunk(index, "", null, null, reports));
+      if (event.type === "text" && !call.echoAlone) {
         const before = written[index] ?? 0;
         const logprobs = call.withLogprobs ? encodeLogprobs(event.logprobs ?? [], before) : null;
         written[index] = before + event.text.length;
-        put(chunk(index, event.text, null, logprobs));
+        put(chunk(index, event.text, null, logprobs, reports));
       }
     },
     end() {

@@ -78,8 +78,6 @@ export const LLAMA_SHIFT_UNSUPPORTED: Unsupported = { ...LLAMA_UNSUPPORTED, n_ke
 const LLAMA_FORM: Unsupported = {
   ...LLAMA_NOWHERE,
   return_tokens: unless(false),
-  timings_per_token: unless(false),
-  return_progress: unless(false),
   response_fields: notEmpty,
 };
 

@@ -1,19 +1,13 @@
 // The events of a completion → the chunks of llama.cpp's stream.
 
 import { errorObject } from "../../contract/errors.ts";
-import type { GenerateEvent, ProgressEvent } from "../../domain/generate.ts";
-import { noUsage } from "../../domain/usage.ts";
+import type { GenerateEvent } from "../../domain/generate.ts";
+import type { Usage } from "../../domain/usage.ts";
+import { encodeProgress } from "../chat/running-reports.ts";
 import { encodeTimings } from "../chat/usage.ts";
+import { AnswerSoFar } from "../stream/answer-so-far.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
-import { chosen, encodeProbabilities, encodeProgress, ending, type LlamaContext } from "./encode.ts";
-
-/** What was written of one answer. */
-interface Written {
-  tokens: number;
-  text: string;
-  progress: ProgressEvent | undefined;
-  firstAt: number | undefined;
-}
+import { chosen, encodeProbabilities, ending, type LlamaContext } from "./encode.ts";
 
 /** Puts a chunk for each piece, and one that ends each answer. A failure becomes a chunk with `error`. `now`: milliseconds. */
 export function llamaWriter(
@@ -22,28 +16,19 @@ export function llamaWriter(
   { requestId, promptTokens }: Pick<StreamedRequest, "requestId" | "promptTokens">,
   now: () => number,
 ): StreamWriter<GenerateEvent> {
-  const answers: Written[] = [];
-  const begun = now();
-  const written = (choice: number): Written =>
-    (answers[choice] ??= { tokens: 0, text: "", progress: undefined, firstAt: undefined });
+  const acceptedAt = now();
   const evaluated = Math.round(promptTokens / context.prompts.length);
-  const piece = (index: number, one: Written) => ({
+  const answers: { readonly soFar: AnswerSoFar; text: string }[] = [];
+  const written = (choice: number) => (answers[choice] ??= { soFar: new AnswerSoFar(evaluated, acceptedAt), text: "" });
+  const piece = (index: number, { completionTokens, promptTokens: total }: Usage) => ({
     index,
     content: "",
     tokens: [] as number[],
     stop: false,
     id_slot: context.slot,
-    tokens_predicted: one.tokens,
-    tokens_evaluated: one.progress?.total ?? evaluated,
+    tokens_predicted: completionTokens,
+    tokens_evaluated: total,
   });
-  const timings = ({ tokens, progress, firstAt = now() }: Written) =>
-    encodeTimings({
-      ...noUsage(progress?.total ?? evaluated),
-      cachedTokens: progress?.cached ?? 0,
-      completionTokens: tokens,
-      promptMs: firstAt - begun,
-      completionMs: now() - firstAt,
-    });
   return {
     event(event) {
       if (event.type === "accepted") return;
@@ -52,19 +37,19 @@ export function llamaWriter(
       if (event.type === "finish") {
         put(JSON.stringify(chosen(ending(event, { index, text: one.text }, context), context)));
       } else if (event.type === "progress") {
-        one.progress = event;
+        one.soFar.add(event, now());
         if (!context.returnProgress) return;
-        put(JSON.stringify({ ...piece(index, one), prompt_progress: encodeProgress(event) }));
+        put(JSON.stringify({ ...piece(index, one.soFar.usage), prompt_progress: encodeProgress(event) }));
       } else if (event.type === "text" && !context.promptAlone) {
-        one.firstAt ??= now();
+        one.soFar.add(event, now());
         one.text += event.text;
-        one.tokens += event.tokens?.length ?? 1;
+        const { usage } = one.soFar;
         put(
           JSON.stringify({
-            ...piece(index, one),
+            ...piece(index, usage),
             content: event.text,
             tokens: event.tokens ?? [],
-            ...(context.timingsPerToken && { timings: timings(one) }),
+            ...(context.timingsPerToken && { timings: encodeTimings(usage) }),
             ...(event.logprobs && { completion_probabilities: encodeProbabilities(event.logprobs) }),
           }),
         );

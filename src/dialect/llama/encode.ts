@@ -1,7 +1,7 @@
 // The events of a completion → llama.cpp's own form of answers.
 
 import type { LlamaCompletion } from "../../contract/llama-completion.ts";
-import type { FinishEvent, GenerateEvent, ProgressEvent, Sampling } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, Sampling } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import { encodeTimings } from "../chat/usage.ts";
 import { collectAll } from "../stream/collect.ts";
@@ -72,13 +72,6 @@ const probability = ({ id = -1, token, bytes, logprob }: Omit<TokenLogprob, "top
   token,
   bytes: [...bytes],
   logprob,
-});
-
-export const encodeProgress = ({ total, cached, processed, ms }: ProgressEvent) => ({
-  total,
-  cache: cached,
-  processed,
-  time_ms: Math.round(ms),
 });
 
 /** Of an answer the fields that the request names, those inside others on their own. */

@@ -17,7 +17,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
   const common = {
     model,
     stream: true,
-    stream_options: { include_usage: true },
+    ...encodeReports(request, traits),
     ...carrySampling(request.sampling, kind, traits),
     ...carryForeign(request, kind, traits),
     ...(request.maxTokens !== undefined && { max_tokens: request.maxTokens }),
@@ -49,6 +49,16 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     },
   };
 }
+
+/** The usage at the end, and what is reported before it. */
+const encodeReports = ({ counted, returnProgress }: GenerateRequest, { reports }: ServerTraits) => ({
+  stream_options: {
+    include_usage: true,
+    ...(counted !== undefined && reports === "usage" && { continuous_usage_stats: true }),
+  },
+  ...(counted !== undefined && reports === "timings" && { timings_per_token: true }),
+  ...(returnProgress && { return_progress: true }),
+});
 
 function encodeMessage(message: ChatMessage) {
   const { role, content, name, reasoning, toolCalls, toolCallId } = message;

@@ -5,6 +5,7 @@ import { Completion, CompletionRequest } from "../../contract/completions.ts";
 import { decodeCompletion } from "../../dialect/completions/decode.ts";
 import { completionWriter } from "../../dialect/completions/encode-stream.ts";
 import { encodeCompletion } from "../../dialect/completions/encode.ts";
+import { reporterOf } from "../../dialect/chat/running-reports.ts";
 import { DONE } from "../../dialect/stream/streamed.ts";
 import { newCompletionId } from "../../domain/ids.ts";
 import { answerOrigin } from "../answer-origin.ts";
@@ -25,7 +26,10 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         requests: call.requests,
         stream: call.stream,
         json: (events) => encodeCompletion(events, answer, call),
-        writer: (put, accepted) => completionWriter(put, answer, call, accepted),
+        writer: (put, accepted) => {
+          const promptTokens = Math.round(accepted.promptTokens / call.requests.length);
+          return completionWriter(put, answer, call, accepted, reporterOf(call.running, promptTokens, deps.clock.now));
+        },
         framing: { terminator: DONE },
       });
     },

@@ -15,18 +15,27 @@ export interface Answer {
   /** Milliseconds from the request to the first text, and to the first text that is no reasoning. */
   readonly firstMs?: number;
   readonly textMs?: number;
-  /** Pieces of text so far, mostly one a token. */
-  readonly pieces: number;
+  /** Tokens of the prompt, and those of them that are computed, until the first text. */
+  readonly prompt?: { readonly total: number; readonly processed: number };
+  /** Tokens of the answer so far, and how many a second; absent: the model's server does not count meanwhile. */
+  readonly running?: { readonly tokens: number; readonly perSecond: number };
   readonly finish?: string;
   readonly error?: string;
   readonly stats?: Stats;
 }
 
-export const noAnswer: Answer = { text: "", reasoning: "", toolCalls: [], readInputs: [], pieces: 0 };
+export const noAnswer: Answer = { text: "", reasoning: "", toolCalls: [], readInputs: [] };
 
 /** The answer with a chunk more, which came `ms` after the request was sent. */
 export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
-  const { usage, timings, error, svc_recognitions: seen = [], svc_transcriptions: heard = [] } = chunk;
+  const {
+    usage,
+    timings,
+    prompt_progress: prompt,
+    error,
+    svc_recognitions: seen = [],
+    svc_transcriptions: heard = [],
+  } = chunk;
   const [choice] = chunk.choices ?? [];
   // The text of a failure stands in the content as well.
   const isFailure = error !== undefined || choice?.finish_reason === "error";
@@ -46,22 +55,25 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
     reasoning: answer.reasoning + reasoning,
     toolCalls: calls.reduce(withCall, answer.toolCalls),
     readInputs: [...answer.readInputs, ...[...seen, ...heard].map(({ text }) => text)],
-    pieces: answer.pieces + (isSomething ? 1 : 0),
+    ...(prompt && { prompt }),
+    ...(timings && { running: { tokens: timings.predicted_n, perSecond: timings.predicted_per_second } }),
     ...(firstMs !== undefined && { firstMs }),
     ...(textMs !== undefined && { textMs }),
     ...(finish && { finish }),
     ...(isFailure && { finish: "error", error: error?.message ?? "The answer failed." }),
-    ...(usage && {
-      stats: {
-        promptTokens: usage.prompt_tokens,
-        cachedTokens: usage.prompt_tokens_details.cached_tokens,
-        completionTokens: usage.completion_tokens,
-        ...(firstMs !== undefined && { firstTokenMs: firstMs }),
-        ...(usage.completion_tokens > 1 && {
-          tokensPerSecond: timings?.predicted_per_second ?? usage.completion_tokens_per_second,
-        }),
-      },
-    }),
+    // Chunks of the answer may have counts alone.
+    ...(usage &&
+      "prompt_tokens_details" in usage && {
+        stats: {
+          promptTokens: usage.prompt_tokens,
+          cachedTokens: usage.prompt_tokens_details.cached_tokens,
+          completionTokens: usage.completion_tokens,
+          ...(firstMs !== undefined && { firstTokenMs: firstMs }),
+          ...(usage.completion_tokens > 1 && {
+            tokensPerSecond: timings?.predicted_per_second ?? usage.completion_tokens_per_second,
+          }),
+        },
+      }),
   };
 }
 
@@ -96,7 +108,3 @@ export function turnOf({
     ...(stats && { stats }),
   };
 }
-
-/** Pieces a second since the first one; undefined while there are too few to tell. */
-export const paceOf = ({ pieces, firstMs }: Answer, ms: number): number | undefined =>
-  firstMs === undefined || pieces < 3 || ms - firstMs < 250 ? undefined : ((pieces - 1) / (ms - firstMs)) * 1000;

@@ -2,18 +2,24 @@
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import type { Attachment, Settings, Turn } from "./conversation.ts";
+import type { Model } from "./models.ts";
 
 type Message = ChatCompletionRequest["messages"][number];
 type Parts = Exclude<Message["content"], string | null | undefined>;
 
 /** The request for the turn that follows `path`. Throws SyntaxError about tools that are no JSON. */
-export function chatRequest(path: readonly Turn[], settings: Settings, model: string): ChatCompletionRequest {
+export function chatRequest(
+  path: readonly Turn[],
+  settings: Settings,
+  { id, reports }: Pick<Model, "id" | "reports">,
+): ChatCompletionRequest {
   const { system, tools, reasoning_effort, ...sampling } = settings;
   const given = system?.trim() ? [{ role: "system", content: system } as const] : [];
   return {
-    model,
+    model: id,
     messages: [...given, ...path.flatMap(messageOf)],
     stream: true,
+    ...(reports && { timings_per_token: true, return_progress: true }),
     ...sampling,
     ...(reasoning_effort && { reasoning_effort: reasoning_effort as "low" }),
     ...(tools?.trim() && { tools: readTools(tools) }),

@@ -9,6 +9,8 @@ export interface Model {
   readonly use: "chat" | "image";
   readonly capabilities: ReadonlySet<string>;
   readonly loaded: boolean;
+  /** Its server reports tokens and the prompt's progress while it writes; not all do that stand behind a gateway. */
+  readonly reports: boolean;
   /** Tokens of prompt and answer together. */
   readonly context?: number;
   /** Architecture, size and device in one line. */
@@ -20,6 +22,9 @@ export interface Abilities {
   readonly speech: boolean;
   readonly images: boolean;
 }
+
+/** Owners of models whose servers report: svc's, those that are part of it, and llama.cpp's. */
+const REPORTING: ReadonlySet<string> = new Set(["svc", "system", "llamacpp"]);
 
 /** Models to choose from, in the order of the list, those to chat with first. */
 export function modelsOf({ data, models }: ModelList): Model[] {
@@ -42,6 +47,7 @@ export function modelsOf({ data, models }: ModelList): Model[] {
         use,
         capabilities,
         loaded: entry.loaded,
+        reports: REPORTING.has(entry.owned_by),
         ...(context !== undefined && { context }),
         about: about.filter(Boolean).join(" · "),
       },

@@ -28,7 +28,7 @@ export const writeAnswer = (api: Api, question: Question, writer: Writer): Promi
 async function writeText(api: Api, { path, settings, model, signal }: Question, { put }: Writer): Promise<void> {
   const started = performance.now();
   let answer = noAnswer;
-  const request = chatRequest(path, settings, model.id);
+  const request = chatRequest(path, settings, model);
   for await (const chunk of api.events<Chunk>("/v1/chat/completions", request, { signal })) {
     put((answer = withChunk(answer, chunk, performance.now() - started)));
   }

@@ -2,7 +2,7 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
-import { noAnswer, paceOf, turnOf, type Answer } from "../logic/answer.ts";
+import { noAnswer, turnOf, type Answer } from "../logic/answer.ts";
 import * as tree from "../logic/conversation.ts";
 import type { Attachment, Conversation, Settings, Turn } from "../logic/conversation.ts";
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
@@ -16,8 +16,6 @@ export interface Run {
   readonly conversation: string;
   readonly turn: string;
   readonly answer: Signal<Answer>;
-  /** Pieces of text a second, once that can be told. */
-  readonly pace: Signal<number | undefined>;
   readonly images: Signal<readonly string[]>;
   readonly abort: AbortController;
 }
@@ -195,7 +193,6 @@ export class Session {
       conversation: id,
       turn: turn.id,
       answer: signal(noAnswer),
-      pace: signal(undefined),
       images: signal([]),
       abort: new AbortController(),
     };
@@ -221,14 +218,12 @@ export class Session {
 
   /** Writes the answer; resolves with how it ended, whatever that is. */
   private async write(run: Run, conversation: Conversation, parent: string, model: Model): Promise<Partial<Turn>> {
-    const started = performance.now();
     // Many chunks may come between two pictures of the screen.
     let newest = noAnswer;
     let isDue = false;
     const show = () => {
       isDue = false;
       run.answer.value = newest;
-      run.pace.value = paceOf(newest, performance.now() - started);
     };
     const put = (answer: Answer) => {
       newest = answer;

@@ -96,7 +96,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
       )}
       <footer>
         {run ? (
-          <span class="facts">{paceText(run)}</span>
+          <span class="facts">{progressOf(run)}</span>
         ) : (
           <>
             <Branches turn={turn} />
@@ -191,10 +191,13 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
   );
 }
 
-function paceText({ answer, pace }: Run): string {
-  const { pieces } = answer.value;
-  const speed = pace.value === undefined ? "" : ` · ${rate(pace.value)} tokens/s`;
-  return pieces === 0 ? "" : `${whole(pieces)} tokens${speed}`;
+/** How far an answer is. */
+function progressOf({ answer }: Run): string {
+  const { firstMs, prompt, running } = answer.value;
+  if (firstMs === undefined) return prompt ? `${whole(prompt.processed)} of ${whole(prompt.total)} prompt tokens` : "";
+  if (!running) return "";
+  const speed = running.perSecond > 0 ? ` · ${rate(running.perSecond)} tokens/s` : "";
+  return `${whole(running.tokens)} tokens${speed}`;
 }
 
 const ENDS: Readonly<Record<string, string>> = {

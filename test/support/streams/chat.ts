@@ -1,7 +1,7 @@
 // The state machine of a chat stream: for each choice a role, deltas and one finish; then the usage; then the end.
 
 import { strict as assert } from "node:assert";
-import { ChatCompletionChunk, type ChatCompletion } from "../../../src/contract/chat.ts";
+import { ChatCompletionChunk, Usage, type ChatCompletion } from "../../../src/contract/chat.ts";
 import { checker } from "../../../src/contract/schema.ts";
 import { assertSameOrigin, serverSentEvents, withoutTerminator, type Assembled } from "./events.ts";
 
@@ -12,6 +12,7 @@ type Call = NonNullable<Choice["message"]["tool_calls"]>[number];
 export type ChatBody = Pick<ChatCompletion, "choices"> & Partial<Pick<ChatCompletion, "usage" | "timings">>;
 
 const checkChunk = checker(ChatCompletionChunk);
+const checkUsage = checker(Usage);
 
 /** Throws where the stream breaks a rule of its API. */
 export function assembleChat(text: string): Assembled<ChatBody> {
@@ -26,13 +27,9 @@ export function assembleChat(text: string): Assembled<ChatBody> {
     assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, "error");
     return { error };
   }
-  const usage = chunks.filter((chunk) => chunk.usage);
+  const usage = chunks.filter((chunk) => chunk.usage && chunk.choices.length === 0);
   assert(usage.length <= 1 && (usage.length === 0 || chunks.at(-1) === usage[0]), "one usage, at the end");
-  assert(
-    usage.every((chunk) => chunk.choices.length === 0),
-    "the usage chunk has no choices",
-  );
-  const deltas = chunks.filter((chunk) => !chunk.usage).map(({ choices }) => choices);
+  const deltas = chunks.filter((chunk) => chunk !== usage[0]).map(({ choices }) => choices);
   assert(
     deltas.every(({ length }) => length === 1),
     "a chunk is about one choice",
@@ -50,9 +47,8 @@ export function assembleChat(text: string): Assembled<ChatBody> {
     ),
   );
   const [last] = usage;
-  return {
-    body: { choices, ...(last?.usage && { usage: last.usage }), ...(last?.timings && { timings: last.timings }) },
-  };
+  const total = last?.usage && checkUsage(last.usage);
+  return { body: { choices, ...(total && { usage: total }), ...(last?.timings && { timings: last.timings }) } };
 }
 
 function assembleChoice(index: number, deltas: readonly Delta[]): Choice {

@@ -1,0 +1,65 @@
+// What the chunks of a stream report of the answer so far, to clients that want it.
+
+import type { GenerateRequest, OutputEvent, ProgressEvent } from "../../domain/generate.ts";
+import { AnswerSoFar } from "../stream/answer-so-far.ts";
+import { encodeCounts, encodeTimings } from "./usage.ts";
+
+export interface RunningReports {
+  readonly usage: boolean;
+  readonly timings: boolean;
+  readonly progress: boolean;
+}
+
+interface Asked {
+  readonly stream_options?: { readonly continuous_usage_stats?: boolean | null } | null;
+  readonly timings_per_token?: boolean | null;
+  readonly return_progress?: boolean | null;
+}
+
+/** `includeUsage`: the stream ends with its usage; without it no chunk has any. */
+export function decodeRunning(asked: Asked, includeUsage: boolean): RunningReports {
+  return {
+    usage: includeUsage && asked.stream_options?.continuous_usage_stats === true,
+    timings: asked.timings_per_token === true,
+    progress: asked.return_progress === true,
+  };
+}
+
+/** What the engine is asked for to this end. */
+export function runningFields({
+  usage,
+  timings,
+  progress,
+}: RunningReports): Pick<GenerateRequest, "counted" | "returnProgress"> {
+  const counted = timings ? "timings_per_token" : usage ? "stream_options.continuous_usage_stats" : undefined;
+  return { ...(counted && { counted }), ...((timings || progress) && { returnProgress: true as const }) };
+}
+
+/** How much of a prompt is computed, in llama.cpp's form. */
+export const encodeProgress = ({ total, cached, processed, ms }: ProgressEvent) => ({
+  total,
+  cache: cached,
+  processed,
+  time_ms: Math.round(ms),
+});
+
+/** Counts an event of a stream. Returns the members of its chunk that report: JSON, each behind a comma. */
+export type Reporter = (event: OutputEvent) => string;
+
+/** Reports on the answers of a stream that begins now; undefined where nothing is wanted. `promptTokens`: of each answer. */
+export function reporterOf(
+  { usage, timings, progress }: RunningReports,
+  promptTokens: number,
+  now: () => number,
+): Reporter | undefined {
+  if (!usage && !timings && !progress) return undefined;
+  const acceptedAt = now();
+  const answers: AnswerSoFar[] = [];
+  return (event) => {
+    const answer = (answers[event.choice ?? 0] ??= new AnswerSoFar(promptTokens, acceptedAt));
+    answer.add(event, now());
+    if (event.type === "progress") return progress ? `,"prompt_progress":${JSON.stringify(encodeProgress(event))}` : "";
+    const counts = usage ? `,"usage":${JSON.stringify(encodeCounts(answer.usage))}` : "";
+    return timings ? `${counts},"timings":${JSON.stringify(encodeTimings(answer.usage))}` : counts;
+  };
+}
