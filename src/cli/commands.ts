@@ -39,7 +39,7 @@ export const commands = {
       format("text, srt, vtt, json, verbose_json"),
       language("Language of the speech; default: detected."),
       { name: "translate", help: "Translate into English." },
-      output("Folder, one file per recording, or one file, whose ending sets the format."),
+      output("Folder, one file per recording, or one file, whose ending sets the format; - is standard output."),
     ],
   },
   ocr: {
@@ -52,7 +52,7 @@ export const commands = {
       format("text, markdown, csv, json"),
       language("Languages of the text, separated by commas; default: English."),
       { name: "pages", value: "PAGES", help: "Pages of a document, as 1-3,7." },
-      output("Folder, one file per document, or one file."),
+      output("Folder, one file per document, or one file; - is standard output."),
     ],
   },
   say: {
@@ -64,7 +64,7 @@ export const commands = {
       { name: "voices", help: "List the voices; --json for programs." },
       { name: "locale", value: "TAG", help: "Language of the text, or of the voices to list." },
       { name: "speed", value: "N", help: "Speed, 0.25 to 4." },
-      output("File; its ending sets the format."),
+      output("File; its ending sets the format; - is standard output."),
       json,
     ],
   },
@@ -77,7 +77,7 @@ export const commands = {
       { name: "seed", value: "N", help: "Seed of the first image." },
       { name: "steps", value: "N", help: "Steps; default: the model's own." },
       format("png, jpeg, webp"),
-      output("File; its ending sets the format."),
+      output("File; its ending sets the format; - is standard output."),
     ],
   },
   launch: {

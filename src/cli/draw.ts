@@ -110,7 +110,7 @@ async function drawing({ ask, drawn }: Api, body: object, shown: ProgressLine): 
 function wholeNumber(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new ExitError("usage", `${flag} must be a whole number, as 4.`);
+  throw new ExitError("usage", `${flag} must be a whole number that is not negative, as 4.`);
 }
 
 /** What the name of the file says, else PNG. */

@@ -68,7 +68,10 @@ interface Start {
 }
 
 async function run(commandLine: CommandLine, config: Config, { user, reread }: Start): Promise<number> {
-  const { action, operands, flags } = commandLine;
+  const { action, operands, flags: given } = commandLine;
+  const { output, ...elsewhere } = given;
+  // As without it: the result goes to standard output.
+  const flags = output === "-" ? elsewhere : given;
   const [operand = ""] = operands;
   const json = flags["json"] === true;
   switch (action) {

@@ -12,13 +12,16 @@ const common = {
 };
 
 export const OllamaEmbedRequest = t.Object({
-  input: t.Union([Text, t.Array(Text, { minItems: 1, maxItems: MOST_INPUTS })]),
+  input: t.Union([t.String(), t.Array(Text, { maxItems: MOST_INPUTS })], { description: "Nothing has no vectors." }),
   truncate: opt(t.Boolean({ description: "false: an input that is too long is an error. Default true." })),
   dimensions: opt(t.Integer({ minimum: 1, description: "Numbers that are kept of each vector, from its front." })),
   ...common,
 });
 
-export const OllamaEmbeddingsRequest = t.Object({ prompt: Text, ...common });
+export const OllamaEmbeddingsRequest = t.Object({
+  prompt: t.String({ description: "Nothing has no vector." }),
+  ...common,
+});
 
 export const OllamaEmbedAnswer = t.Object({
   model: t.String(),

@@ -68,6 +68,8 @@ export interface RecognitionWork {
   readonly task: RecognitionTask;
   /** The pages that are wanted; absent: all. */
   readonly pages?: readonly PageRange[];
+  /** The client counts pages from 0: so do messages. */
+  readonly countsFromZero?: true;
   /** More pages than this are refused. */
   readonly maxPages: number;
 }

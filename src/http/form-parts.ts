@@ -102,7 +102,9 @@ async function read<Content extends Received>(
   };
   form.on("field", (name: string, value: string, _: boolean, truncated: boolean) => {
     const param = shownName(name);
-    if (truncated) fail(broken(`'${param}' is longer than ${fieldBytes} bytes.`, param));
+    if (truncated && Object.hasOwn(known, name)) {
+      fail(broken(`'${param}' must be a part of the form with a file name; got text.`, param));
+    } else if (truncated) fail(broken(`'${param}' is longer than ${fieldBytes} bytes.`, param));
     else fields.push([name, value]);
   });
   form.on("file", (name: string, stream: BusboyFileStream, filename: string | undefined) => {

@@ -21,11 +21,11 @@ export class JsonBodies {
   constructor(private readonly budget: BodyBudget) {}
 
   /**
-   * Reads and parses the body, which may have `ceiling` bytes. Throws SvcError `unsupported_media_type`,
+   * Reads and parses the body, which may have `ceiling` bytes; `alsoForm`: it might have been a form. Throws SvcError `unsupported_media_type`,
    * `payload_too_large`, `invalid_json`, `request_timeout` or `server_busy`, and the signal's reason when the client left meanwhile.
    */
-  async read(request: Request, ceiling: number): Promise<unknown> {
-    checkMediaType(request.headers);
+  async read(request: Request, ceiling: number, { alsoForm = false } = {}): Promise<unknown> {
+    checkMediaType(request.headers, alsoForm);
     const account = this.budget.open();
     try {
       const chunks = await readChunks(request, ceiling, (size) => account.hold(size));
@@ -76,19 +76,24 @@ const invalid = (what: string, size: number): SvcError =>
   new SvcError("invalid_json", `The request body is not ${what} (${size} bytes received).`);
 
 /** JSON or nothing stated; what a form of a page sends, only where no page sends it: it comes without a preflight. */
-function checkMediaType(headers: Headers): void {
+function checkMediaType(headers: Headers, alsoForm: boolean): void {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const isForm = type !== undefined && FORM_TYPES.has(type);
   const isJson = !type || type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
   if (!isJson && !(isForm && !isFromPage(headers))) {
-    const got = isForm ? `; got ${type}, which is not taken from browsers` : "";
-    throw new SvcError("unsupported_media_type", `Content-Type must be application/json${got}.`);
+    const known = alsoForm ? "multipart/form-data or application/json" : "application/json";
+    const got = isForm ? `${type}, which is not taken from browsers` : shownType(type);
+    throw new SvcError("unsupported_media_type", `Content-Type must be ${known}; got ${got}.`);
   }
   const encoding = headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding && encoding !== "identity") {
     throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the body uncompressed.");
   }
 }
+
+/** Nothing of a header that is no media type. */
+const shownType = (type: string): string =>
+  /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(type) ? type : `no media type, of ${type.length} characters`;
 
 /** Browsers say where a request comes from, and pages cannot keep them from it. */
 function isFromPage(headers: Headers): boolean {

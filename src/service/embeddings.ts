@@ -24,6 +24,9 @@ export interface EmbeddingCall {
   readonly origin: EmbeddingOrigin;
 }
 
+/** Of no inputs. */
+const NO_VECTORS: EmbeddingResult = { values: new Float32Array(), dimensions: 1, tokens: 0, truncated: 0 };
+
 export class EmbeddingService {
   constructor(private readonly deps: EmbeddingDeps) {}
 
@@ -39,6 +42,7 @@ export class EmbeddingService {
   ): Promise<EmbeddingAnswer> {
     const backend = this.deps.router.find(model, "embeddings");
     checkDimensions(dimensions, backend.engine.status().dimensions);
+    if (inputs.length === 0) return { model: backend.model, result: NO_VECTORS };
     const wanted = dimensions === undefined ? {} : { dimensions };
     const result = await this.run(backend, { kind: "embed", inputs, ...wanted }, signal, origin);
     checkDimensions(dimensions, result.dimensions);

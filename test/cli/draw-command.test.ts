@@ -13,11 +13,13 @@ const folder = mkdtempSync(join(tmpdir(), "svc-draw-command-"));
 const at = (name: string) => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function svc(...args: string[]): Promise<[number, string]> {
+const svc = async (...args: string[]): Promise<[number, string]> =>
+  (await run(...args)).slice(0, 2) as [number, string];
+
+async function run(...args: string[]): Promise<[number, string, Uint8Array]> {
   const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
   const child = Bun.spawn([process.execPath, main, "draw", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-  const [code, error] = await Promise.all([child.exited, child.stderr.text()]);
-  return [code, error];
+  return Promise.all([child.exited, child.stderr.text(), child.stdout.bytes()]);
 }
 
 test.each([
@@ -38,15 +40,21 @@ test.each([
   expect(error.trimEnd().split("\n")).toHaveLength(1);
 });
 
-test.skipIf(!isBuilt)("a value that the API refuses is told by the option that was typed", async () => {
-  const refused = async (...args: string[]) => svc("a circle", ...args, "-o", at("refused.png"));
-  expect(await refused("--size", "7x")).toEqual([
-    2,
-    expect.stringMatching(/^svc: --size must be auto or WIDTHxHEIGHT/),
-  ]);
-  expect(await refused("-n", "0")).toEqual([2, expect.stringMatching(/^svc: -n must be an integer from 1/)]);
-  expect(await refused("--format", "gif")).toEqual([2, expect.stringMatching(/^svc: --format must be one of png/)]);
-});
+const PATIENCE_MS = 60_000;
+
+test.skipIf(!isBuilt)(
+  "a value that the API refuses is told by the option that was typed",
+  async () => {
+    const refused = async (...args: string[]) => svc("a circle", ...args, "-o", at("refused.png"));
+    expect(await refused("--size", "7x")).toEqual([
+      2,
+      expect.stringMatching(/^svc: --size must be auto or WIDTHxHEIGHT/),
+    ]);
+    expect(await refused("-n", "0")).toEqual([2, expect.stringMatching(/^svc: -n must be an integer from 1/)]);
+    expect(await refused("--format", "gif")).toEqual([2, expect.stringMatching(/^svc: --format must be one of png/)]);
+  },
+  PATIENCE_MS,
+);
 
 test.skipIf(!isBuilt)(
   "draws into files whose names say what they are",
@@ -58,8 +66,11 @@ test.skipIf(!isBuilt)(
     const webp = measureImage(readFileSync(at("circle-2.webp")), ["webp"], 1e6);
     expect([webp.width, webp.height]).toEqual([128, 128]);
     expect(readdirSync(folder).toSorted()).toEqual(["circle-1.webp", "circle-2.webp"]);
+    // `-` is standard output, as for what is read.
+    const [, , image] = await run(...words, "--steps", "1", "-o", "-");
+    expect(measureImage(image, ["png"], 1e6).width).toBe(128);
   },
-  60_000,
+  PATIENCE_MS,
 );
 
 describe("images in the terminal", () => {

@@ -252,13 +252,25 @@ describe("vectors", () => {
     expect<unknown>(older).toEqual({ embedding: embeddings[0] });
   });
 
+  test("nothing has none, as in Ollama", async () => {
+    for (const input of ["", []])
+      expect(await vectors({ input })).toMatchObject({ embeddings: [], prompt_eval_count: 0 });
+    const older = await (await serve().post("/api/embeddings", { prompt: "" })).json();
+    expect<unknown>(older).toEqual({ embedding: [] });
+  });
+
   test.each([
     ["/api/embed", {}, 400, "'input' is required"],
-    ["/api/embed", { input: [] }, 400, "'input' must be an array of 1 to 2048 strings; got an array of length 0"],
+    [
+      "/api/embed",
+      { input: Array(2049).fill("a") },
+      400,
+      "'input' must be an array of at most 2048 strings; got an array of length 2049",
+    ],
     ["/api/embed", { input: 7 }, 400, "'input' must be a string"],
     ["/api/embed", { input: "a", dimensions: 0 }, 400, "'dimensions'"],
     ["/api/embed", { input: "a", model: "other" }, 404, "no embedding model of this name"],
-    ["/api/embeddings", { prompt: null }, 400, "'prompt' is required: a string of at least 1 character."],
+    ["/api/embeddings", { prompt: null }, 400, "'prompt' is required: a string."],
   ])("%s refuses %j", async (path, body, status, message) => {
     const response = await serve().post(path, body);
     expect([response.status, (await json(response)).error]).toEqual([status, expect.stringContaining(message)]);

@@ -50,6 +50,7 @@ test("images are documents, too; pages count from 0, languages as in the other r
         { first: 1, last: 1 },
         { first: 4, last: 4 },
       ],
+      countsFromZero: true,
       task: { text: { languages: [{ name: "deu" }] } },
     },
     {

@@ -202,6 +202,21 @@ describe("controls", () => {
     expect(server.reader.asked[0]).toMatchObject({ task: { text: { languages: [deu, eng] } }, maxPages: 3 });
   });
 
+  test.each(["de, en", '["de", "en"]'])("of a form may be lists in one text: %s", async (languages) => {
+    const server = serve();
+    expect((await send(server, form([["languages", languages]]))).status).toBe(200);
+    expect(server.reader.asked[0]).toMatchObject({ task: { text: { languages: [deu, eng] } } });
+  });
+
+  test.each([
+    ["image/png", "got image/png."],
+    ["a b", "got no media type, of 3 characters."],
+  ])("of another kind (%s) are refused with both kinds that are taken", async (type, got) => {
+    const response = await fetch(serve().url + PATH, { method: "POST", headers: { "Content-Type": type }, body: "x" });
+    const message = `Content-Type must be multipart/form-data or application/json; ${got}`;
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { message } }]);
+  });
+
   test("the flag for debugging precedes the mode, and the mode the flag for tables", async () => {
     const mode = async (body: object) =>
       ((await (await serve().post(PATH, { data, ...body })).json()) as { mode: string }).mode;

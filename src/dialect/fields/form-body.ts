@@ -2,7 +2,7 @@
 
 /**
  * What the value of a field is; all others are texts. `object`: one, or a list of them, in JSON. `list`: it may come several
- * times, also as `name[]`.
+ * times, also as `name[]`, in one text with commas, or in JSON.
  */
 export type FormFields = Readonly<Record<string, "number" | "boolean" | "object" | "list">>;
 
@@ -15,7 +15,8 @@ export function formBody(fields: Iterable<readonly [name: string, value: string]
     if (list === undefined) body.set(name, read(kind, value));
     else {
       const values = body.get(list);
-      body.set(list, [...(Array.isArray(values) ? values : []), value]);
+      const more = kind === "list" || kinds[list] === "list" ? itemsOf(value) : [value];
+      body.set(list, [...(Array.isArray(values) ? values : []), ...more]);
     }
   }
   return Object.fromEntries(body);
@@ -25,6 +26,11 @@ function read(kind: FormFields[string] | undefined, value: string): unknown {
   if (kind === "number") return value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
   if (kind === "boolean") return BOOLEANS.get(value.toLowerCase()) ?? value;
   return kind === "object" && /^[{[]/.test(value) ? objectIn(value) : value;
+}
+
+function itemsOf(value: string): readonly unknown[] {
+  const list = value.startsWith("[") ? objectIn(value) : undefined;
+  return Array.isArray(list) ? list : value.split(",").map((item) => item.trim());
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([

@@ -27,7 +27,7 @@ export function decodeEmbed(body: unknown): DecodedEmbed {
   const { model, input, truncate, dimensions } = checkEmbed(body);
   return {
     ...decodeModel(model),
-    inputs: typeof input === "string" ? [input] : input,
+    inputs: typeof input === "string" ? withoutNothing(input) : input,
     truncate: truncate ?? true,
     ...(typeof dimensions === "number" && { dimensions }),
   };
@@ -36,8 +36,10 @@ export function decodeEmbed(body: unknown): DecodedEmbed {
 /** The older form: one text. Throws SvcError naming the field at fault. */
 export function decodeOlderEmbed(body: unknown): DecodedEmbed {
   const { model, prompt } = checkEmbeddings(body);
-  return { ...decodeModel(model), inputs: [prompt], truncate: true };
+  return { ...decodeModel(model), inputs: withoutNothing(prompt), truncate: true };
 }
+
+const withoutNothing = (text: string): string[] => (text === "" ? [] : [text]);
 
 /** Throws SvcError `context_length_exceeded` about inputs that were truncated and should not have been. */
 export function encodeEmbed(

@@ -39,7 +39,7 @@ interface DocumentJob {
 
 /** A document's pages are counted, and the first of those that are wanted is read, in one turn. */
 export interface OpeningJob extends DocumentJob {
-  readonly wanted: Pick<RecognitionWork, "pages" | "maxPages">;
+  readonly wanted: Pick<RecognitionWork, "pages" | "countsFromZero" | "maxPages">;
   /** Processes that read it. */
   readonly readers: number;
 }

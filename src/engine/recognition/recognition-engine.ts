@@ -38,22 +38,22 @@ export class RecognitionEngine
   }
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
-    const { path, field, task, pages, maxPages } = work;
+    const { path, field, task, ...wanted } = work;
     const { processes = 1 } = this.options;
     const job = { document: { id: ++this.documents, path, field }, task, ...(client !== undefined && { client }) };
     const left = new AbortController();
     const ended = AbortSignal.any([signal, left.signal]);
     try {
-      const opening = this.events({ ...job, wanted: { maxPages, ...(pages && { pages }) }, readers: processes }, ended);
+      const opening = this.events({ ...job, wanted, readers: processes }, ended);
       const counted = yield* untilCounted(opening);
-      const { wanted } = counted;
+      const numbers = counted.wanted;
       const read = (at: number) => {
-        const [page, isLast] = [wanted[at], at >= wanted.length - processes];
+        const [page, isLast] = [numbers[at], at >= numbers.length - processes];
         if (page === undefined) return undefined;
         return pageOf(at === 0 ? opening : this.events({ ...job, page, isLast }, ended));
       };
-      for await (const page of inOrder(wanted.length, processes, read)) {
-        yield { type: "page", page, of: wanted.length };
+      for await (const page of inOrder(numbers.length, processes, read)) {
+        yield { type: "page", page, of: numbers.length };
       }
       yield { type: "result", pageCount: counted.pages };
     } finally {

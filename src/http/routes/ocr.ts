@@ -43,7 +43,11 @@ async function answer(
   const text = { languages, level: "accurate", correction: true } as const;
   const run = {
     id,
-    work: { task: { text, tables: true as const }, maxPages: MOST_PAGES, ...(pages && { pages }) },
+    work: {
+      task: { text, tables: true as const },
+      maxPages: MOST_PAGES,
+      ...(pages && { pages, countsFromZero: true as const }),
+    },
     ...(model !== undefined && { model }),
     ...(client !== undefined && { client }),
     ...(deadline !== undefined && { deadline }),

@@ -140,7 +140,9 @@ const plain = (text: string, type: string) =>
 /** What is wanted, and the documents, in files. Throws SvcError about either. */
 async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<Received> {
   if (!isForm(request)) {
-    const { call, sources } = decodeRecognition(await bodies.read(request, bodyCeilings.generation));
+    const { call, sources } = decodeRecognition(
+      await bodies.read(request, bodyCeilings.generation, { alsoForm: true }),
+    );
     const files: TemporaryFile[] = [];
     try {
       for (const { source } of sources) files.push(await recognition.document(source, request.signal));

@@ -79,7 +79,7 @@ async function readCall(
   task: Task,
 ): Promise<{ call: TranscriptionCall; recording: Recording }> {
   if (!isForm(request)) {
-    const call = decodeTranscription(await bodies.read(request, bodyCeilings.generation), task);
+    const call = decodeTranscription(await bodies.read(request, bodyCeilings.generation, { alsoForm: true }), task);
     return { call, recording: await transcriptions.recording(call.source, request.signal) };
   }
   const { recordings } = transcriptions;

@@ -5,13 +5,14 @@ import type { OpeningJob } from "../protocol.ts";
 
 /** In their order, each once. Throws SvcError about pages that are not there, and too many. */
 export function wantedPages(
-  { pages = [{ first: 1 }], maxPages }: OpeningJob["wanted"],
+  { pages = [{ first: 1 }], countsFromZero, maxPages }: OpeningJob["wanted"],
   count: number,
 ): readonly number[] {
   const beyond = pages.map(({ first, last = first }) => Math.max(first, last)).find((number) => number > count);
   if (beyond !== undefined) {
-    const there = count === 1 ? "the document has one page" : `the document has ${count} pages`;
-    const message = `'pages' must name pages that are there: ${there}; got ${beyond}.`;
+    const before = countsFromZero ? 1 : 0;
+    const there = count === 1 ? `only ${1 - before}` : `${1 - before} to ${count - before}`;
+    const message = `'pages' must name pages of the document, which has ${there}; got ${beyond - before}.`;
     throw new SvcError("invalid_value", message, { param: "pages" });
   }
   const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);

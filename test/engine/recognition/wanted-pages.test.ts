@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { wantedPages } from "../../../src/engine/recognition/child/wanted-pages.ts";
+
+test("pages are wanted in their order, each once, or all of them", () => {
+  const pages = [{ first: 3 }, { first: 1, last: 1 }, { first: 1, last: 2 }];
+  expect(wantedPages({ pages, maxPages: 9 }, 4)).toEqual([1, 2, 3, 4]);
+  expect(wantedPages({ pages: pages.slice(1), maxPages: 9 }, 4)).toEqual([1, 2]);
+  expect(wantedPages({ maxPages: 9 }, 2)).toEqual([1, 2]);
+});
+
+test("pages that are not there are named as the client counts them", () => {
+  const pages = [{ first: 8, last: 8 }];
+  const message = (wanted: object, count: number) => {
+    try {
+      return wantedPages({ pages, maxPages: 9, ...wanted }, count).length;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(message({}, 2)).toBe("'pages' must name pages of the document, which has 1 to 2; got 8.");
+  expect(message({ countsFromZero: true }, 2)).toBe(
+    "'pages' must name pages of the document, which has 0 to 1; got 7.",
+  );
+  expect(message({ countsFromZero: true }, 1)).toBe(
+    "'pages' must name pages of the document, which has only 0; got 7.",
+  );
+});
