@@ -307,6 +307,19 @@ describe("several recordings", () => {
     expect(whisper.submitted[whisper.open[0]! - 1]?.samples).toBe(4 * SAMPLE_RATE);
   });
 
+  test("a short one goes before all that have just begun, but not before each of their turns", async () => {
+    const { whisper, queue, settle } = start({ parallel: 1 });
+    for (const client of ["a", "b", "c", "d"]) queue(talk("60"), {}, client);
+    await settle();
+    for (const client of ["e", "f", "g"]) queue("3", {}, client);
+    await settle();
+    for (let turn = 0; turn < 6; turn++) {
+      whisper.tell(whisper.open[0]!, [" a"]);
+      await settle();
+    }
+    expect(lengths(whisper)).toEqual([8, 3, 8, 3, 8, 3, 8]);
+  });
+
   test("leave a place to who dictates, while somebody does", async () => {
     const { whisper, worker, clock, submit, utter, settle } = start({ parallel: 2 });
     await submit("300");

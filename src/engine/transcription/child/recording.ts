@@ -91,6 +91,11 @@ export class RecordingWork {
     return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest);
   }
 
+  /** Whether nothing is left but a stretch of at most so many samples. */
+  endsWithin(samples: number): boolean {
+    return this.ended && this.waiting.length <= samples;
+  }
+
   get isOver(): boolean {
     return this.ended && this.waiting.isEmpty && this.parts.length === 0;
   }

@@ -47,6 +47,8 @@ export class TranscriptionWorker {
   private liveUntil = -Infinity;
   /** The last turn in which several clients were there. */
   private shared = -CALM;
+  /** The last turn was that of a short rest which went before others. */
+  private hasJumped = false;
   private wake: () => void = () => {};
 
   constructor(
@@ -89,10 +91,7 @@ export class TranscriptionWorker {
       this.advance(job);
     }
     while (this.owners.size < this.options.parallel) {
-      const next = this.next(
-        "served",
-        (work) => work.canBegin(this.longest(work)) && (isUtterance(work) || this.hasPlaceForRecording),
-      );
+      const next = this.nextStretch();
       if (!next) break;
       busy = true;
       this.begin(next);
@@ -103,6 +102,18 @@ export class TranscriptionWorker {
       this.read(reader);
     }
     return busy;
+  }
+
+  /** Whoever wants a few seconds recognised does not wait until all others had their turn: every other turn is theirs. */
+  private nextStretch(): RecordingWork | undefined {
+    const can = (work: RecordingWork) =>
+      work.canBegin(this.longest(work)) && (isUtterance(work) || this.hasPlaceForRecording);
+    const first = this.next("served", can);
+    const short = this.hasJumped
+      ? undefined
+      : this.next("served", (work) => can(work) && work.endsWithin(SHORT_STRETCH));
+    this.hasJumped = short !== undefined && short !== first;
+    return short ?? first;
   }
 
   /** While somebody dictates, recordings leave one of several places free. */
