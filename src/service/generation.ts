@@ -29,7 +29,7 @@ export interface GenerationDeps {
   readonly clock: { readonly now: () => number };
 }
 
-export interface GenerationOptions extends Pick<RequestSpec, "assured"> {
+export interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
   /** Its media are for the model itself: a text in their place would be another question. */
   readonly asMedia?: boolean;
 }
@@ -49,7 +49,7 @@ export class GenerationService {
     requested: GenerateRequest | Requests,
     signal: AbortSignal,
     report: RequestReport = {},
-    { assured, asMedia = false }: GenerationOptions = {},
+    { assured, partOf, asMedia = false }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, client, deadline, model, background }] = requests;
@@ -57,7 +57,7 @@ export class GenerationService {
     if (!backend.takesForeignFields) for (const request of requests) refuseForeign(request);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { assured, backend, id, client, places, deadline, background, cancel };
+    const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
     yield* this.deps.requests.run(spec, signal, report, {
       begin: (live) => this.begin(backend, requests, live, asMedia),
       observe: this.observer(requests, report),

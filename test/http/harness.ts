@@ -385,6 +385,16 @@ export function serve(
   };
 }
 
+/** Whether it refuses new requests because it stops. */
+export function isDraining({ requests }: TestServer): boolean {
+  try {
+    requests.attach("", () => {})();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** Waits until `condition` holds; throws after two seconds, or as many milliseconds as are given. */
 export async function until(condition: () => boolean, patienceMs = 2000): Promise<void> {
   const deadline = performance.now() + patienceMs;
