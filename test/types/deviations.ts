@@ -52,7 +52,15 @@ export const deviations = {
     values: { "choices.*.finish_reason": ["cancelled"] },
   },
   ChatCompletionChunk: {
-    extensions: ["custom_id", "timings", "prompt_progress", "error", "choices.*.delta.reasoning_content", ...usage, ...readInputs],
+    extensions: [
+      "custom_id",
+      "timings",
+      "prompt_progress",
+      "error",
+      "choices.*.delta.reasoning_content",
+      ...usage,
+      ...readInputs,
+    ],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.
