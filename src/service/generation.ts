@@ -84,7 +84,8 @@ export class GenerationService {
   private observer([{ choices, returnProgress }, ...others]: Requests, report: RequestReport) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
-    let lastTextAt: number | undefined;
+    /** By answer. */
+    const lastTextAt: number[] = [];
     return (event: EngineEvent, live: LiveRequest): void | false => {
       if (event.type === "accepted") {
         live.promptTokens = event.promptTokens;
@@ -100,9 +101,12 @@ export class GenerationService {
       } else {
         const now = this.deps.clock.now();
         const tokens = sampledFor(event);
-        if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt), tokens);
-        else live.metrics.interToken(now - lastTextAt, tokens);
-        lastTextAt = now;
+        const choice = event.choice ?? 0;
+        const before = lastTextAt[choice];
+        if (before === undefined) live.metrics.firstToken(now - live.admittedAt, tokens);
+        else live.metrics.interToken(now - before, tokens);
+        report.firstTextMs ??= now - live.admittedAt;
+        lastTextAt[choice] = now;
         live.completionTokens += tokens;
       }
     };
