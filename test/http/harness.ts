@@ -278,7 +278,7 @@ export function serve(
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
-    offeredRecognition(reader),
+    offeredRecognition(reader, parallel),
     offeredImages(drawer),
     ...(config.imageUpscaleModels.length > 0 ? [offeredUpscaling(upscaler)] : []),
   ];
