@@ -137,13 +137,14 @@ export class TranscriptionService {
     const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
     const spec = { id, client, backend, deadline, background, partOf };
     const events = this.deps.requests.run(spec, signal, report, { begin, observe });
+    let own: TranscriptionProgress | undefined;
     try {
       for await (const event of events) {
-        if (event.type === "progress") this.progress.set(id, event.progress);
+        if (event.type === "progress") this.progress.set(id, (own = event.progress));
         else yield event;
       }
     } finally {
-      this.progress.delete(id);
+      if (this.progress.get(id) === own) this.progress.delete(id);
     }
   }
 
