@@ -195,7 +195,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
-    offeredRecognition(reader),
+    offeredRecognition(reader, reader.parallel),
     ...painters.map(offeredImages),
     ...upscalers.map(offeredUpscaling),
   ]);

@@ -82,7 +82,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     } finally {
       signal.removeEventListener("abort", leave);
       job.stop.abort();
-      this.jobs.delete(request.id);
+      if (this.jobs.get(request.id) === job) this.jobs.delete(request.id);
       // A reader that goes away at its first event has not begun the rest.
       await winner?.rest.return();
     }

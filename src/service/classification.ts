@@ -20,6 +20,8 @@ export interface ClassificationRun {
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
+  /** It belongs to a request that was admitted before. */
+  readonly partOf?: true;
 }
 
 const LONGEST_LABEL = 60;
@@ -44,8 +46,9 @@ export class ClassificationService {
   async labels(picture: TemporaryFile, run: ClassificationRun, signal: AbortSignal): Promise<PictureLabel[]> {
     const { generation } = this.deps;
     const answer = new Answer();
+    const options = { partOf: run.partOf, asMedia: true };
     try {
-      for await (const event of generation.generate(await question(picture, run), signal, {}, { asMedia: true })) {
+      for await (const event of generation.generate(await question(picture, run), signal, {}, options)) {
         if (event.type === "text") answer.add(event);
         if (event.type === "finish" && event.reason === "cancelled") {
           throw new SvcError("request_cancelled", "The request was cancelled by its id.");

@@ -29,7 +29,7 @@ export interface GenerationDeps {
   readonly clock: { readonly now: () => number };
 }
 
-export interface GenerationOptions extends Pick<RequestSpec, "assured"> {
+export interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
   /** Its media are for the model itself: a text in their place would be another question. */
   readonly asMedia?: boolean;
 }
@@ -49,7 +49,7 @@ export class GenerationService {
     requested: GenerateRequest | Requests,
     signal: AbortSignal,
     report: RequestReport = {},
-    { assured, asMedia = false }: GenerationOptions = {},
+    { assured, partOf, asMedia = false }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, client, deadline, model, background }] = requests;
@@ -57,7 +57,7 @@ export class GenerationService {
     if (!backend.takesForeignFields) for (const request of requests) refuseForeign(request);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { assured, backend, id, client, places, deadline, background, cancel };
+    const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
     yield* this.deps.requests.run(spec, signal, report, {
       begin: (live) => this.begin(backend, requests, live, asMedia),
       observe: this.observer(requests, report),
@@ -84,7 +84,8 @@ export class GenerationService {
   private observer([{ choices, returnProgress }, ...others]: Requests, report: RequestReport) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
-    let lastTextAt: number | undefined;
+    /** By answer. */
+    const lastTextAt: number[] = [];
     return (event: EngineEvent, live: LiveRequest): void | false => {
       if (event.type === "accepted") {
         live.promptTokens = event.promptTokens;
@@ -100,9 +101,12 @@ export class GenerationService {
       } else {
         const now = this.deps.clock.now();
         const tokens = sampledFor(event);
-        if (lastTextAt === undefined) live.metrics.firstToken((report.firstTextMs = now - live.admittedAt), tokens);
-        else live.metrics.interToken(now - lastTextAt, tokens);
-        lastTextAt = now;
+        const choice = event.choice ?? 0;
+        const before = lastTextAt[choice];
+        if (before === undefined) live.metrics.firstToken(now - live.admittedAt, tokens);
+        else live.metrics.interToken(now - before, tokens);
+        report.firstTextMs ??= now - live.admittedAt;
+        lastTextAt[choice] = now;
         live.completionTokens += tokens;
       }
     };

@@ -79,12 +79,12 @@ export function offeredSpeech(engine: SpeechPort, parallel: number): OfferedMode
   };
 }
 
-/** A model that reads pages, one after the other. */
-export function offeredRecognition(engine: RecognitionPort): OfferedModel {
+/** A model that reads pages. `parallel`: pages that are read at once. */
+export function offeredRecognition(engine: RecognitionPort, parallel: number): OfferedModel {
   const { modelId: id } = engine.status();
   return {
     id,
-    served: { ocr: { model: id, engine, parallel: 1, subject: { kind: "recognition", model: id } } },
+    served: { ocr: { model: id, engine, parallel, subject: { kind: "recognition", model: id } } },
     describe: () => {
       const { created, state } = engine.status();
       return listed(id, created, state, ["ocr"]);

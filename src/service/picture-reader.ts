@@ -54,6 +54,7 @@ export class PictureReader implements InputReader<ImageSource> {
     const run = {
       // It ends with the request that it is a part of, which alone is known by its id.
       id: newRequestId(),
+      partOf: true as const,
       model,
       work: { task: { text, tables: true as const }, maxPages: MOST_PAGES },
       ...(client !== undefined && { client }),

@@ -49,6 +49,8 @@ export interface RecognitionRun {
   readonly deadline?: number;
   /** Nobody waits for it. */
   readonly background?: true;
+  /** It belongs to a request that was admitted before. */
+  readonly partOf?: true;
 }
 
 /** `document`: which of those that were given, from 0. */
@@ -91,7 +93,7 @@ export class RecognitionService {
    */
   async *recognise(
     documents: readonly TemporaryFile[],
-    { model, work, id, client, deadline, background }: RecognitionRun,
+    { model, work, id, client, deadline, background, partOf }: RecognitionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
@@ -110,7 +112,8 @@ export class RecognitionService {
         report.reason = "stop";
         report.usage = noUsage();
       };
-      yield* this.deps.requests.run({ id, client, backend, deadline, background }, signal, report, { begin, observe });
+      const spec = { id, client, backend, deadline, background, partOf };
+      yield* this.deps.requests.run(spec, signal, report, { begin, observe });
     } finally {
       await Promise.all(documents.map((document) => document.discard()));
     }

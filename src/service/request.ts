@@ -46,6 +46,8 @@ export interface RequestSpec {
   readonly background?: boolean | undefined;
   /** It was admitted with others (`checkCapacity`) and is not refused now; the caller keeps such requests few. */
   readonly assured?: boolean | undefined;
+  /** It belongs to one that was admitted before it, and runs though the server drains, as every assured one does. */
+  readonly partOf?: true | undefined;
   /** Ends a job early in the engine, by its key, with what there is of its answer; absent: there is no half an answer. */
   readonly cancel?: (key: string, cause: CancelCause) => void;
 }
@@ -98,6 +100,7 @@ export class RequestService {
   private active = 0;
   private readonly idle = new Set<() => void>();
   private draining = false;
+  private over = false;
 
   constructor(private readonly deps: RequestDeps) {
     this.history = new RequestHistory(deps.clock);
@@ -214,15 +217,16 @@ export class RequestService {
     return () => this.registry.remove(registration);
   }
 
-  /** Refuses new requests from now on; resolves when the last one has ended. */
+  /** Refuses new requests from now on, but parts of those that run; resolves when the last one has ended. */
   drain(): Promise<void> {
     this.draining = true;
     if (this.active === 0) return Promise.resolve();
     return new Promise((resolve) => this.idle.add(resolve));
   }
 
-  /** Ends every live request. */
+  /** Ends every live request; parts of them are refused from now on. */
   cancelAll(): void {
+    this.over = true;
     for (const entry of this.registry.takeAll()) entry.stop("shutdown");
   }
 
@@ -233,8 +237,8 @@ export class RequestService {
   }
 
   private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {
-    const { places = 1, background, assured } = spec;
-    if (this.draining) throw shuttingDown();
+    const { places = 1, background, assured, partOf = assured } = spec;
+    if (this.over || (this.draining && !partOf)) throw shuttingDown();
     const admission = this.admissionOf(spec.backend);
     if (!background) admission.enter(places, metrics, assured);
     this.active += places;

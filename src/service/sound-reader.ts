@@ -34,6 +34,7 @@ export class SoundReader implements InputReader<SoundSource> {
     const run = {
       // It ends with the request that it is a part of, which alone is known by its id.
       id: newRequestId(),
+      partOf: true as const,
       model,
       work: { translate: false, temperature: 0, words: false, ...(language !== undefined && { language }) },
       ...(client !== undefined && { client }),

@@ -37,6 +37,8 @@ export interface TranscriptionRun {
   readonly deadline?: number;
   /** Nobody waits for it. */
   readonly background?: true;
+  /** It belongs to a request that was admitted before. */
+  readonly partOf?: true;
 }
 
 /** What those who want the text are told. */
@@ -119,7 +121,7 @@ export class TranscriptionService {
 
   private async *run(
     work: TranscriptionJob["work"],
-    { model, id, client, deadline, background }: TranscriptionRun,
+    { model, id, client, deadline, background, partOf }: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
@@ -133,15 +135,16 @@ export class TranscriptionService {
       report.usage = { ...noUsage(), completionTokens: tokens };
     };
     const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    const spec = { id, client, backend, deadline, background };
+    const spec = { id, client, backend, deadline, background, partOf };
     const events = this.deps.requests.run(spec, signal, report, { begin, observe });
+    let own: TranscriptionProgress | undefined;
     try {
       for await (const event of events) {
-        if (event.type === "progress") this.progress.set(id, event.progress);
+        if (event.type === "progress") this.progress.set(id, (own = event.progress));
         else yield event;
       }
     } finally {
-      this.progress.delete(id);
+      if (this.progress.get(id) === own) this.progress.delete(id);
     }
   }
 

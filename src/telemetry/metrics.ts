@@ -14,9 +14,9 @@ export interface RequestMetrics {
   started(): void;
   /** An admitted request is computed with this adapter, which is one of the operator's. */
   adapterChosen(name: string): void;
-  /** Milliseconds from admission to the first text, which so many tokens were sampled for. */
+  /** Milliseconds from admission to the first text of an answer, which so many tokens were sampled for. */
   firstToken(ms: number, tokens?: number): void;
-  /** Milliseconds between two pieces of text of one generation, and the tokens sampled for the second. */
+  /** Milliseconds between two pieces of text of one answer, and the tokens sampled for the second. */
   interToken(ms: number, tokens?: number): void;
   finished(reason: FinishReason, usage: Usage, endToEndMs: number): void;
   failed(code: ErrorCode, endToEndMs: number): void;

@@ -49,10 +49,14 @@ export class RequestCounts implements RequestMetrics {
   private readonly promptRate: RollingRate;
   private readonly completionRate: RollingRate;
   private readonly times = {
-    firstToken: new Histogram("svc_time_to_first_token_seconds", "Admission to first text.", FIRST_TOKEN_SECONDS),
+    firstToken: new Histogram(
+      "svc_time_to_first_token_seconds",
+      "Admission to the first text of an answer.",
+      FIRST_TOKEN_SECONDS,
+    ),
     interToken: new Histogram(
       "svc_inter_token_latency_seconds",
-      "Between two pieces of text of a generation.",
+      "Between two pieces of text of an answer.",
       INTER_TOKEN,
     ),
     queue: new Histogram("svc_request_queue_time_seconds", "Acceptance to the start of prefill.", SECONDS),

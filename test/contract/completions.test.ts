@@ -75,12 +75,18 @@ describe("completions", () => {
     [{ prompt: "a", echo: true, logprobs: 1, suffix: "b" }, "echo"],
     [{ prompt: [1, 2], echo: true }, "echo"],
     [{ prompt: "a", max_tokens: 0 }, "max_tokens"],
+    [{ prompt: "a", max_tokens: null, n_predict: 0 }, "n_predict"],
+    [{ prompt: "a", max_tokens: -2 }, "max_tokens"],
+    [{ prompt: "a", n_predict: -2 }, "n_predict"],
+    [{ prompt: "a", echo: true, n_probs: 1, stream: true }, "echo"],
     [{ prompt: [1], suffix: "x" }, "suffix"],
     [{ prompt: ["a", "b", "c"], n: 86 }, "n"],
     [{ prompt: ["a", "b", "c"], best_of: 86 }, "best_of"],
     [{ prompt: "a", logprobs: 21 }, "logprobs"],
+    [{ prompt: "a", logprobs: 4 }, "logprobs"],
+    [{ prompt: "a", n_probs: 4 }, "n_probs"],
   ])("%j is refused by name", async (wrong, param) => {
-    const response = await serve().post("/v1/completions", wrong);
+    const response = await serve(undefined, { maxLogprobs: 3 }).post("/v1/completions", wrong);
     expect(response.status).toBe(400);
     expect((await json(response)).error.param).toStartWith(param);
   });

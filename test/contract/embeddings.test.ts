@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { expectGolden } from "../http/golden.ts";
-import { serve } from "../http/harness.ts";
+import { serve, until } from "../http/harness.ts";
 import { schemaFields, valueFields, type FieldSchema } from "../support/schema-fields.ts";
 
 interface Refusal {
@@ -140,14 +140,15 @@ for (const [name, { answered, refused, fields, required }] of Object.entries(rou
 
     test.each([
       ["cancelled", 499, {}],
-      ["deadline", 504, { "x-svc-deadline-ms": "100" }],
+      ["deadline", 504, { "x-svc-deadline-ms": "60000" }],
     ] as const)("ended: %s", async (how, status, headers) => {
-      const { url, post, embedders } = serve();
+      const { url, post, embedders, clock } = serve();
       for (const embedder of embedders) embedder.gate = new Promise(() => {});
       const [body] = Object.values(answered);
       const waiting = post(`/v1/${name}`, body, { ...id, ...headers });
-      while (embedders.every(({ asked }) => asked.length === 0)) await Bun.sleep(1);
-      if (how === "cancelled") await fetch(`${url}/v1/chat/completions/golden/cancel`, { method: "POST" });
+      await until(() => embedders.some(({ asked }) => asked.length > 0));
+      if (how === "deadline") clock.pass(60_000);
+      else await fetch(`${url}/v1/chat/completions/golden/cancel`, { method: "POST" });
       const response = await waiting;
       expect(response.status).toBe(status);
       await expectGolden(`${name}-${how}-refused.json`, await response.text());

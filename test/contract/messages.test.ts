@@ -1,7 +1,9 @@
 // What the Messages API does beyond the shape of its answers: what is hidden, told or refused.
 
 import { describe, expect, test } from "bun:test";
+import type { ContentPart } from "../../src/domain/generate.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
+import { drawn, pngOf } from "../support/pages.ts";
 import { serve } from "../http/harness.ts";
 import { id, json, run, schema } from "./asking.ts";
 import { scripts } from "./scripts.ts";
@@ -45,11 +47,11 @@ describe("messages", () => {
     expect(server.engine.requests.map(({ sampling }) => sampling)).toEqual([sampled, sampled, sampled]);
   });
 
-  const inResult = (content: unknown) => ({
+  const inResult = (content: unknown, more: object = {}) => ({
     ...body,
     messages: [
       { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "weather", input: {} }] },
-      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content, ...more }] },
     ],
   });
 
@@ -90,6 +92,25 @@ describe("messages", () => {
     for (const content of texts) expect((await server.post("/v1/messages", inResult(content))).status).toBe(200);
     const told = server.engine.requests.map(({ messages }) => messages.at(-1)?.content);
     expect(told).toEqual(["", "", "one", "", "one"]);
+  });
+
+  test("results that are errors say so, images or not", async () => {
+    const server = serve(scripts.text);
+    server.engine.model = { ...fakeModel, vision: true };
+    const text = { type: "text", text: "one" };
+    const data = Buffer.from(await pngOf(await drawn({ lines: [] }))).toString("base64");
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data } };
+    const told = async (content: unknown, is_error?: boolean | null) => {
+      expect((await server.post("/v1/messages", inResult(content, { is_error }))).status).toBe(200);
+      const last = server.engine.requests.at(-1)?.messages.at(-1)?.content;
+      return Array.isArray(last)
+        ? last.map((part: ContentPart) => (part.type === "text" ? part.text : part.type))
+        : last;
+    };
+    expect(await told("one", true)).toBe("Error: one");
+    expect(await told([text, image], true)).toEqual(["Error:", "one", "media"]);
+    for (const isError of [undefined, null, false])
+      expect(await told([text, image], isError)).toEqual(["one", "media"]);
   });
 
   test("the older place of an output's schema counts as well", async () => {

@@ -5,7 +5,9 @@ import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/olla
 import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
 import { checker, type Static } from "../../src/contract/schema.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
-import { serve } from "../http/harness.ts";
+import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
+import { serve, until } from "../http/harness.ts";
 import { scripts } from "./scripts.ts";
 
 type OllamaModelList = Static<typeof OllamaModels>;
@@ -160,12 +162,24 @@ describe("generate", () => {
   });
 
   test("a request that waited for the model says how long", async () => {
-    const server = serve({ steps: ["accept", { text: "x" }] });
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ wait: gate.promise }, "accept", { text: "x" }] });
     server.engine.state = "loading";
     const wait = server.post("/api/generate", { prompt: "hi", stream: false });
+    await until(() => server.engine.live === 1);
+    server.clock.pass(3000);
+    gate.resolve();
     const answer = await json(await wait);
-    expect(answer.load_duration).toBeGreaterThanOrEqual(0);
+    expect(answer.load_duration).toBeGreaterThanOrEqual(3e9);
     expect(answer.total_duration).toBeGreaterThanOrEqual(answer.load_duration ?? 0);
+  });
+
+  test.each([true, false])("a model of another server loads nothing here (a model here: %p)", async (serveModel) => {
+    const far = fixtureServer(({ path }) => (path === "/v1/chat/completions" ? helloStream() : undefined));
+    const server = serve(undefined, { serveModel }, [(await remote([far.url])).gateway]);
+    server.engine.state = "unloaded";
+    const answer = await json(await server.post("/api/chat", { model: "up/far", messages: user, stream: false }));
+    expect([answer.message?.content, answer.load_duration]).toEqual(["Hello", 0]);
   });
 
   test("keep_alive 0 without a prompt is answered as the end of the model", async () => {

@@ -127,6 +127,22 @@ test("who leaves and who cancels ends the work there", async () => {
   expect(far.replicas[0]?.isWell).toBe(true);
 });
 
+test("a request is cancelled by its id though another of that id ended meanwhile", async () => {
+  const server = chatServer(() => eventStream([delta({ content: "a" })], { hold: true }));
+  const far = await remote([server.url]);
+  const client = new AbortController();
+  const asked = (count: number) =>
+    until(() => server.asked.filter(({ path }) => path.endsWith("completions")).length === count);
+  const older = generate(far, { id: "c" }, client.signal);
+  await asked(1);
+  const newer = generate(far, { id: "c" });
+  await asked(2);
+  client.abort(new Error("gone"));
+  await expect(older).rejects.toThrow("gone");
+  far.engine.cancel("c", "id");
+  expect(finishOf(await newer)).toMatchObject({ reason: "cancelled" });
+});
+
 test("a request that is cancelled before its answer begins has an end as well", async () => {
   const server = chatServer(() => new Promise<never>(() => {}));
   const far = await remote([server.url]);

@@ -7,7 +7,7 @@ import { checker } from "../../src/contract/schema.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
 import { drawn, pngOf } from "../support/pages.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, until } from "./harness.ts";
+import { isDraining, serve, until } from "./harness.ts";
 
 const PATH = "/v1/vision/ocr";
 const data = Buffer.from(await pngOf(await drawn({ lines: [], paper: [30, 20] }))).toString("base64");
@@ -63,6 +63,23 @@ test("whatever there is has labels where the model sees, and else does without",
   const sees = seeing('{"labels": ["dog"]}');
   expect(await found(sees)).toEqual([["text", "barcode", "classify"], ["dog"]]);
   expect(await found(serve())).toEqual([["text", "barcode"], undefined]);
+});
+
+test("what is begun is done though the server stops meanwhile", async () => {
+  const gate = Promise.withResolvers<void>();
+  const steps = [{ wait: gate.promise }, token('{"labels": ["dog"]}')];
+  const server = serve({ steps }, { drainTimeoutMs: 5000 });
+  server.engine.model = { ...fakeModel, vision: true };
+  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } };
+  const messages = [{ role: "user", content: [image, image] }];
+  const answer = server.post(PATH, { messages, mode: "auto" });
+  await until(() => server.engine.live === 1);
+  const stopped = server.stop();
+  await until(() => isDraining(server));
+  gate.resolve();
+  expect((await answer).status).toBe(200);
+  expect(server.engine.requests).toHaveLength(2);
+  await stopped;
 });
 
 describe("refusals", () => {

@@ -278,7 +278,7 @@ export function serve(
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
-    offeredRecognition(reader),
+    offeredRecognition(reader, parallel),
     offeredImages(drawer),
     ...(config.imageUpscaleModels.length > 0 ? [offeredUpscaling(upscaler)] : []),
   ];
@@ -383,6 +383,16 @@ export function serve(
     post,
     chat: (body, headers) => post("/v1/chat/completions", { messages, ...body }, headers),
   };
+}
+
+/** Whether it refuses new requests because it stops. */
+export function isDraining({ requests }: TestServer): boolean {
+  try {
+    requests.attach("", () => {})();
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Waits until `condition` holds; throws after two seconds, or as many milliseconds as are given. */

@@ -7,7 +7,7 @@ import type { FakeScript } from "../support/fake-text-engine.ts";
 import { crash, scripts, type ScriptName } from "../contract/scripts.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, messages, serve, until, type TestServer } from "./harness.ts";
+import { hello, isDraining, messages, serve, until, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const path = "/v1/batch/completions";
@@ -373,7 +373,20 @@ describe("cancelling", () => {
     expect((await cancel(server, "leaver")).status).toBe(404);
   });
 
-  test("a server that stops ends what runs and fails what waits", async () => {
+  test("a server that stops answers what waits within its patience", async () => {
+    const gate = Promise.withResolvers<void>();
+    const script: FakeScript = { steps: [{ text: "a" }, { wait: gate.promise }] };
+    const server = serve(script, { parallel: 1, maxQueue: 0, drainTimeoutMs: 5000 });
+    const response = await ask(server, items(4));
+    await until(() => server.engine.live === 2);
+    const stopped = server.stop();
+    await until(() => isDraining(server));
+    gate.resolve();
+    expect(endOf(await answers(response))).toEqual({ i0: "stop", i1: "stop", i2: "stop", i3: "stop" });
+    await stopped;
+  });
+
+  test("a server that stops ends what runs and fails what waits when that is over", async () => {
     const server = serve(begun, { parallel: 1, maxQueue: 0 });
     const response = await ask(server, items(4));
     await until(() => server.engine.live === 2);

@@ -13,7 +13,7 @@ import { assembleMessage } from "../support/streams/messages.ts";
 import { assembleOllama } from "../support/streams/ollama.ts";
 import { assembleResponse } from "../support/streams/responses.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+import { hello, isDraining, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
 
 const id = { "x-request-id": "golden" };
 const on = { ocrInput: true };
@@ -54,6 +54,20 @@ describe("an image to a model that cannot see", () => {
     // Both models' metrics count their own.
     const reading = ["recognition started", "recognition finished stop"];
     expect(server.metrics.calls).toEqual(["started", ...reading, ...reading, "first", "inter", "finished stop"]);
+  });
+
+  test("is read though the server stops meanwhile", async () => {
+    const server = serve(hello, { ...on, drainTimeoutMs: 5000 });
+    const gate = Promise.withResolvers<void>();
+    server.reader.gate = gate.promise;
+    const answer = server.chat({ messages: user(image("one"), image("two")) });
+    await until(() => server.reader.told === 1);
+    const stopped = server.stop();
+    await until(() => isDraining(server));
+    gate.resolve();
+    expect((await answer).status).toBe(200);
+    expect(contents(server)).toEqual(["one", "two"]);
+    await stopped;
   });
 
   test("is told of in the answer, whole and as a stream", async () => {

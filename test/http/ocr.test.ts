@@ -37,6 +37,13 @@ test("pages come as Markdown", async () => {
   ]);
 });
 
+test("an answer to who names no model names the one that read", async () => {
+  const named = async (model?: string) =>
+    checker(OcrResponse)(await (await serve().post(PATH, { model, document })).json()).model;
+  expect(await named()).toBe("fake-reader");
+  expect(await named("mistral-ocr-latest")).toBe("mistral-ocr-latest");
+});
+
 test("images are documents, too; pages count from 0, languages as in the other route", async () => {
   const server = serve();
   for (const image_url of [url, { url }]) {

@@ -276,6 +276,17 @@ describe("a session ends", () => {
     await stopped;
   });
 
+  test("with the server, after what was being said", async () => {
+    const { server, client } = await start({ drainTimeoutMs: 5000 });
+    client.append(speech);
+    await client.next("input_audio_buffer.speech_started");
+    const stopped = server.stop();
+    expect(await client.error()).toMatchObject({ code: "shutting_down" });
+    await client.completed();
+    expect(await client.closed()).toMatchObject({ code: 1001 });
+    await stopped;
+  });
+
   test("with the server's patience, if it is still at work", async () => {
     const { server, client } = await start({ drainTimeoutMs: 20 });
     server.transcriber.gate = new Promise(() => {});

@@ -266,6 +266,20 @@ describe("refusals", () => {
     expect(await fault(await serve().post(PATH, body))).toEqual([status, code, param]);
   });
 
+  test("who comes when as many run as pages are read at once, and all may wait that may, is told so", async () => {
+    const server = serve(undefined, { parallel: 2, maxQueue: 0 });
+    const gate = Promise.withResolvers<void>();
+    server.reader.gate = gate.promise;
+    const running = [server.post(PATH, { data }), server.post(PATH, { data })];
+    await until(() => server.reader.asked.length === 2);
+    const refused = await server.post(PATH, { data });
+    // A request takes two seconds until more is known.
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await message(refused)).toContain("2 requests run and 0 wait");
+    gate.resolve();
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   test("a file that is too large is refused, however it comes", async () => {
     const large = "x".repeat(25 * 1024 * 1024 + 1);
     const server = serve();

@@ -238,6 +238,26 @@ describe("what the engine refuses", () => {
   });
 });
 
+test("how far a request is is known until its end, though another of its id ended before", async () => {
+  const server = serve();
+  const { transcriber, transcriptions } = server;
+  transcriber.progress = { seconds: 3 };
+  transcriber.segments = transcriber.segments.slice(0, 1);
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answers: Promise<Response>[] = [];
+  for (const { promise } of gates) {
+    transcriber.gate = promise;
+    answers.push(send(server, form([])));
+    await until(() => transcriber.told === answers.length);
+  }
+  gates[0]?.resolve();
+  await until(() => server.requests.activeCount === 1);
+  expect(transcriptions.progressOf(id["x-request-id"])).toEqual({ seconds: 3 });
+  gates[1]?.resolve();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+  expect(transcriptions.progressOf(id["x-request-id"])).toBeUndefined();
+});
+
 describe("a request that ends early", () => {
   test("leaves nothing behind when its client disconnects", async () => {
     const server = serve();

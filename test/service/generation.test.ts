@@ -92,6 +92,19 @@ describe("a generation", () => {
     expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
   });
 
+  test("of several answers measures each by itself", async () => {
+    const { generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
+    const report: RequestReport = {};
+    const seen = [];
+    for await (const event of generation.generate({ ...request("r"), choices: 2 }, live, report)) {
+      seen.push(event.type === "text" ? event.choice : event.type);
+      time.now += 10;
+    }
+    expect(seen).toEqual(["accepted", 0, 1, 0, 1, 0, 1, "finish", "finish"]);
+    expect(metrics.pausesMs).toEqual([20, 20, 20, 20]);
+    expect(report.firstTextMs).toBe(10);
+  });
+
   test("that fails releases its place and is counted by its code", async () => {
     for (const [fail, code] of [
       [new SvcError("engine_crashed", "gone"), "engine_crashed"],

@@ -371,14 +371,22 @@ describe("draining", () => {
     await settle();
     let drained = 0;
     for (let waiting = 0; waiting < 2; waiting++) void service.drain().then(() => drained++);
-    for (const spec of [{}, { background: true }, { assured: true }]) {
-      expect(await begin(spec).ended).toBe("shutting_down");
-    }
+    for (const spec of [{}, { background: true }]) expect(await begin(spec).ended).toBe("shutting_down");
     expect(() => service.checkCapacity(main)).toThrow(expect.objectContaining({ code: "shutting_down" }));
     await first.end();
     expect(drained).toBe(0);
     await last.end();
     await settle();
     expect(drained).toBe(2);
+  });
+
+  test("lets parts of what was admitted run until everything is to end", async () => {
+    const { begin, service } = setUp({ maxQueue: 9 });
+    const parts = [{ assured: true }, { partOf: true }] as const;
+    void service.drain();
+    for (const part of parts) expect(await begin(part).end()).toBe("ended");
+    service.cancelAll();
+    for (const part of parts) expect(await begin(part).ended).toBe("shutting_down");
+    expect(service.activeCount).toBe(0);
   });
 });

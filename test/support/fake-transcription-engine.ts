@@ -5,6 +5,7 @@ import type {
   ListeningWork,
   SpeechSegment,
   TranscriptionEvent,
+  TranscriptionProgress,
   TranscriptionWork,
   UtteranceWork,
 } from "../../src/domain/transcription.ts";
@@ -55,6 +56,8 @@ export class FakeTranscriber implements TranscriptionPort {
   /** The jobs themselves. */
   readonly jobs: TranscriptionJob[] = [];
   segments = spoken;
+  /** Told before the segments. */
+  progress: TranscriptionProgress | undefined;
   /** Segments that were taken. */
   told = 0;
   /** Thrown in place of acceptance. */
@@ -91,6 +94,7 @@ export class FakeTranscriber implements TranscriptionPort {
     yield { type: "started" };
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (this.progress) yield { type: "progress", progress: { ...this.progress } };
     for (const segment of this.segments) {
       yield { type: "segment", segment };
       this.told++;

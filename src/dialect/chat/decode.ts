@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
@@ -71,10 +71,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeTurn(chat),
-      ...decodeMaxTokens(
-        chat.max_tokens ?? chat.max_completion_tokens ?? chat.n_predict ?? settings.maxTokens,
-        limitOf(chat),
-      ),
+      ...decodeMaxTokens(...limitOf(chat, settings.maxTokens)),
       ...(topLogprobs !== undefined && { topLogprobs }),
       ...(chat.cache_prompt === false && { fresh: true }),
       ...decodeIdSlot(chat),
@@ -86,10 +83,4 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
     includeUsage,
     running,
   };
-}
-
-/** The field that has the output limit. */
-function limitOf({ max_tokens, max_completion_tokens }: ChatCompletionRequest): string {
-  if (max_tokens != null) return "max_tokens";
-  return max_completion_tokens == null ? "n_predict" : "max_completion_tokens";
 }

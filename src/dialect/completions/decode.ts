@@ -6,7 +6,14 @@ import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
-import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import {
+  checkAlternatives,
+  decodeIdSlot,
+  decodeMaxTokens,
+  decodeModel,
+  decodeStop,
+  limitOf,
+} from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
@@ -41,17 +48,21 @@ const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED }
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
-  const checked = check(body);
+  const asked = check(body);
   refuseUnsupported(body, UNSUPPORTED);
-  const asked = withPlainNames(checked);
+  const [limit, limitParam] = limitOf(asked, settings.maxTokens);
+  const [alternatives, alternativesParam] = alternativesOf(asked);
   const prompts = splitPrompts(asked.prompt);
   const given = asked.n ?? 1;
   const made = Math.max(asked.best_of ?? given, given);
-  refuse(asked, prompts, given);
+  const withLogprobs = alternatives !== undefined;
+  refuse(asked, prompts, given, withLogprobs);
+  const echoAlone = limit === 0;
+  if (echoAlone && asked.echo !== true) throw invalid(limitParam, "must be at least 1 without echo; got 0");
   checkAnswers(prompts.length, made, made > given ? "best_of" : "n");
-  if (asked.logprobs != null) checkAlternatives(asked.logprobs, settings.maxLogprobs, "logprobs");
+  if (withLogprobs) checkAlternatives(alternatives, settings.maxLogprobs, alternativesParam);
   // Of several candidates the likeliest are chosen, so each needs its log probabilities.
-  const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
+  const topLogprobs = alternatives ?? (made > given ? 0 : undefined);
   const constraint = decodeStructure(asked)?.constraint;
   const includeUsage = asked.stream_options?.include_usage ?? false;
   const running = decodeRunning(asked, includeUsage);
@@ -69,9 +80,9 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     ...decodeForeign(body, COMPLETION_FOREIGN),
     ...decodeAdapters(asked, settings),
     stop: decodeStop(asked.stop ?? [], settings.stop),
-    ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),
+    ...decodeMaxTokens(echoAlone ? 1 : limit, limitParam),
     ...(topLogprobs !== undefined && { topLogprobs }),
-    ...(asked.echo === true && asked.logprobs != null && { promptLogprobs: true as const }),
+    ...(asked.echo === true && withLogprobs && { promptLogprobs: true as const }),
     ...(asked.cache_prompt === false && { fresh: true as const }),
     ...decodeIdSlot(asked),
     ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
@@ -86,20 +97,14 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     given,
     made,
     echoes: prompts.map((prompt) => (asked.echo === true && typeof prompt === "string" ? prompt : "")),
-    withLogprobs: asked.logprobs != null,
-    echoAlone: asked.max_tokens === 0,
+    withLogprobs,
+    echoAlone,
   };
 }
 
-/** llama.cpp's names as the convention's. */
-function withPlainNames(asked: CompletionRequest): CompletionRequest {
-  const { n_predict, n_probs, ...others } = asked;
-  return {
-    ...others,
-    max_tokens: others.max_tokens ?? n_predict ?? null,
-    logprobs: others.logprobs ?? (n_probs || null),
-  };
-}
+/** Alternatives a token, by the convention's name or llama.cpp's, and that; undefined: no log probabilities are wanted. */
+const alternativesOf = ({ logprobs, n_probs }: CompletionRequest): [alternatives: number | undefined, param: string] =>
+  logprobs == null ? [n_probs || undefined, "n_probs"] : [logprobs, "logprobs"];
 
 type Prompt = string | readonly number[];
 
@@ -118,25 +123,24 @@ function checkAnswers(prompts: number, each: number, param: string): void {
   throw new SvcError("invalid_value", message, { param });
 }
 
+const invalid = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+
 /** What has no meaning together, or none here. */
-function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number): void {
+function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number, withLogprobs: boolean): void {
   const unsupported = (param: string, rule: string) =>
     new SvcError("unsupported_parameter", `'${param}': ${rule}.`, { param });
-  const invalid = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
   const isText = prompts.every((prompt) => typeof prompt === "string");
   if (asked.best_of != null && asked.best_of < given) throw invalid("best_of", `must be at least n, which is ${given}`);
   if (asked.stream === true && (asked.best_of ?? given) > given) {
     throw unsupported("best_of", "a stream cannot choose among answers that are still made");
   }
-  if (asked.echo === true && asked.logprobs != null && asked.stream === true) {
+  if (asked.echo === true && withLogprobs && asked.stream === true) {
     throw unsupported("echo", "log probabilities of the prompt are known at its end, not in a stream");
   }
-  if (asked.echo === true && asked.logprobs != null && asked.suffix != null) {
+  if (asked.echo === true && withLogprobs && asked.suffix != null) {
     throw unsupported("echo", "log probabilities of a prompt with a suffix are not computed");
   }
-  if (asked.echo === true && asked.logprobs == null && !isText)
+  if (asked.echo === true && !withLogprobs && !isText)
     throw unsupported("echo", "prompts of token ids have no text to give back");
-  if (asked.max_tokens === 0 && asked.echo !== true)
-    throw invalid("max_tokens", "must be at least 1 without echo; got 0");
   if (asked.suffix != null && !isText) throw invalid("suffix", "needs a prompt of text");
 }

@@ -17,6 +17,18 @@ export function decodeMaxTokens(asked: number | null | undefined, param = "max_t
   throw new SvcError("invalid_value", `'${param}' must be at least 1, or -1 for no limit; got ${asked}.`, { param });
 }
 
+interface AskedLimits {
+  readonly max_tokens?: number | null | undefined;
+  readonly max_completion_tokens?: number | null | undefined;
+  readonly n_predict?: number | null | undefined;
+}
+
+/** The output limit of a request, by whichever of its names, else the launch's; what the errors about it call it. */
+export function limitOf(asked: AskedLimits, launch: number | undefined): [limit: number | undefined, param: string] {
+  const param = (["max_tokens", "max_completion_tokens", "n_predict"] as const).find((name) => asked[name] != null);
+  return param === undefined ? [launch, "max_tokens"] : [asked[param] ?? undefined, param];
+}
+
 /** The slot that a request names; -1, as llama.cpp's clients send it, is none. */
 export const decodeIdSlot = ({ id_slot: slot }: { readonly id_slot?: number | null }): { slot?: number } =>
   slot != null && slot >= 0 ? { slot } : {};

@@ -74,10 +74,11 @@ function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
 function decodeResult(block: MessagesBlock, path: string, describe: DescribeTool): ChatMessage {
   const toolCallId = need(block.tool_use_id, `${path}.tool_use_id`);
   const content = decodeResultContent(block.content, `${path}.content`, describe);
-  const failed = block.is_error === true;
-  if (typeof content !== "string") return { role: "tool", toolCallId, content };
-  return { role: "tool", toolCallId, content: failed ? `Error: ${content}` : content };
+  return { role: "tool", toolCallId, content: block.is_error === true ? failed(content) : content };
 }
+
+const failed = (content: ChatMessage["content"]): ChatMessage["content"] =>
+  typeof content === "string" ? `Error: ${content}` : [{ type: "text", text: "Error:" }, ...content];
 
 function decodeResultContent(
   content: MessagesBlock["content"],

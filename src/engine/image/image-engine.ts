@@ -14,7 +14,6 @@ interface KnownModel {
 
 export type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
 
-const LARGEST_SEED = 2 ** 32;
 /** Of a step's time, in what is said of steps lately. */
 const SHARE = 0.3;
 
@@ -47,7 +46,7 @@ export class ImageEngine
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
     const request = ++this.requests;
     for (let image = 0; image < work.count; image++) {
-      const own = { ...work, seed: (work.seed + image) % LARGEST_SEED };
+      const own = { ...work, seed: work.seed + image };
       const job = { request, image, work: own, ...(client !== undefined && { client }) };
       for await (const event of this.watched(job, signal)) {
         const isKnown = event.type === "accepted" || event.type === "started";

@@ -1,4 +1,4 @@
-// What services may request of a recognition engine: one reader of pages, in a process of its own.
+// What services may request of a recognition engine: a reader of pages, in processes of its own.
 
 import type { RecognitionEvent, RecognitionWork } from "../../domain/recognition.ts";
 import type { ProcessStatus } from "../process/status.ts";
@@ -18,11 +18,11 @@ export interface RecognitionJob {
 export interface RecognitionPort {
   status(): RecognitionStatus;
   /**
-   * Recognises what is on a document's pages, one after the other; loads the model first where that has to be. Throws SvcError
+   * Recognises what is on a document's pages, which are told in their order; loads the model first where that has to be. Throws SvcError
    * (`unsupported_media_input`, `unprocessable_media`, `invalid_value`, `engine_unavailable`, `engine_crashed`,
    * `shutting_down`), or the signal's reason after an abort: what was not computed by then is dropped.
    */
   run(job: RecognitionJob, signal: AbortSignal): AsyncIterable<RecognitionEvent>;
-  /** Ends the process; resolves when it is gone. */
+  /** Ends the processes; resolves when they are gone. */
   stop(): Promise<void>;
 }

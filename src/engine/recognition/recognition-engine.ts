@@ -32,6 +32,11 @@ export class RecognitionEngine
     super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS });
   }
 
+  /** Pages that are read at once. */
+  get parallel(): number {
+    return this.options.processes ?? 1;
+  }
+
   status(): RecognitionStatus {
     const { id: modelId, created } = this.options.model;
     return { ...this.supervisor.status(), modelId, created };
@@ -39,20 +44,19 @@ export class RecognitionEngine
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
     const { path, field, task, ...wanted } = work;
-    const { processes = 1 } = this.options;
     const job = { document: { id: ++this.documents, path, field }, task, ...(client !== undefined && { client }) };
     const left = new AbortController();
     const ended = AbortSignal.any([signal, left.signal]);
     try {
-      const opening = this.events({ ...job, wanted, readers: processes }, ended);
+      const opening = this.events({ ...job, wanted, readers: this.parallel }, ended);
       const counted = yield* untilCounted(opening);
       const numbers = counted.wanted;
       const read = (at: number) => {
-        const [page, isLast] = [numbers[at], at >= numbers.length - processes];
+        const [page, isLast] = [numbers[at], at >= numbers.length - this.parallel];
         if (page === undefined) return undefined;
         return pageOf(at === 0 ? opening : this.events({ ...job, page, isLast }, ended));
       };
-      for await (const page of inOrder(numbers.length, processes, read)) {
+      for await (const page of inOrder(numbers.length, this.parallel, read)) {
         yield { type: "page", page, of: numbers.length };
       }
       yield { type: "result", pageCount: counted.pages };

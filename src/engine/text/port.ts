@@ -1,5 +1,5 @@
-// What services may request of a text engine. `text-engine.ts` answers in a process of its own, `fake.ts` in memory,
-// gateways over HTTP.
+// What services may request of a text engine. `text-engine.ts` answers in a process of its own, gateways over HTTP, and
+// `test/support/fake-text-engine.ts` in memory.
 
 import type { OfferedAdapter } from "../../domain/adapters.ts";
 import type { CancelCause } from "../../domain/cancel.ts";

@@ -17,7 +17,6 @@ import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 const MOST_PAGES = 1000;
-const USUAL_MODEL = "tesseract";
 
 /** Documents as Markdown, in the convention of a public service. */
 export const ocrRoutes = (deps: AppDeps, contexts: RequestContexts, files: FilesService) =>
@@ -56,7 +55,7 @@ async function answer(
   for await (const event of deps.recognition.recognise([document], run, disconnection(request).signal, report)) {
     if (event.type === "page") read.push(event.page);
   }
-  return Response.json(encodeOcr(read, model ?? USUAL_MODEL, bytes));
+  return Response.json(encodeOcr(read, model ?? deps.recognition.model(), bytes));
 }
 
 /** Files that were uploaded stay. */

@@ -17,6 +17,7 @@ import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/mode
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
+import type { ProcessState } from "../../engine/process/status.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
@@ -28,6 +29,9 @@ import type { RequestContexts } from "../request-context.ts";
 
 /** The version of Ollama whose API is served here. */
 const OLLAMA_LEVEL = "0.13.5";
+
+/** What waits for an engine in one of these states waits for its model. */
+const LOADS: ReadonlySet<ProcessState> = new Set(["unloaded", "starting", "loading"]);
 
 type Generation = Omit<GenerateRequest, "id">;
 
@@ -48,9 +52,10 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
 
   const answer = async (request: Request, call: OllamaCall, form: OllamaForm) => {
     const { model, request: asked, stream, context: before } = call;
-    const context = { form, model: router.find(model, "chat").model, wall: clock.wall };
+    const backend = router.find(model, "chat");
+    const context = { form, model: backend.model, wall: clock.wall };
     if (!asked) return Response.json(loadedAnswer(context, call.unloads));
-    const since = engine.status().state === "ready" ? undefined : clock.now();
+    const since = LOADS.has(backend.engine.status().state) ? clock.now() : undefined;
     // Called when the request was accepted: by then the model is loaded.
     const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
     return respond(deps, contexts, request, {

@@ -90,7 +90,12 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const { signal } = disconnection(request);
   const labels = await labelsOf(deps, call, files, origin, signal);
   const { model, task, pages, maxPages } = call;
-  const run = { ...origin, work: { task, maxPages, ...(pages && { pages }) }, ...(model !== undefined && { model }) };
+  const run = {
+    ...origin,
+    work: { task, maxPages, ...(pages && { pages }) },
+    ...(model !== undefined && { model }),
+    ...(labels && { partOf: true as const }),
+  };
   const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedDocument["pages"] }));
   for await (const event of deps.recognition.recognise(files, run, signal, report)) {
     const document = documents[event.document];
@@ -112,7 +117,10 @@ async function labelsOf(
   if (mode !== "classify" && !(mode === "auto" && classification.isThere)) return undefined;
   try {
     const labels: PictureLabel[] = [];
-    for (const file of files) labels.push(...(await classification.labels(file, { ...origin, most }, signal)));
+    for (const [index, file] of files.entries()) {
+      const run = { ...origin, most, ...(index > 0 && { partOf: true as const }) };
+      labels.push(...(await classification.labels(file, run, signal)));
+    }
     return labels;
   } catch (error) {
     await Promise.all(files.map((file) => file.discard()));

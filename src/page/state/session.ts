@@ -20,6 +20,9 @@ export interface Run {
   readonly abort: AbortController;
 }
 
+/** Where conversations are kept. */
+type Kept = Pick<History, keyof History>;
+
 const SAVE_MS = 2000;
 const MODEL = "svc.model";
 const SETTINGS = "svc.settings";
@@ -38,7 +41,7 @@ export class Session {
   readonly unsaved = signal("");
   /** What screen readers say. */
   readonly announcement = signal("");
-  private history: History | undefined;
+  private history: Kept | undefined;
   /** Conversations of runs, shown or not. */
   private readonly busy = new Map<string, Conversation>();
 
@@ -55,7 +58,7 @@ export class Session {
     return this.runs.value.get(this.conversation.value.id);
   }
 
-  async useHistory(history: History): Promise<void> {
+  async useHistory(history: Kept): Promise<void> {
     this.history = history;
     await this.list();
   }
@@ -150,18 +153,16 @@ export class Session {
   }
 
   async remove(id: string): Promise<void> {
-    this.runs.value.get(id)?.abort.abort();
-    this.busy.delete(id);
-    await this.history?.remove(id);
+    this.drop(id);
     if (this.conversation.value.id === id) this.begin();
+    await this.history?.remove(id);
     await this.list();
   }
 
   async removeAll(): Promise<void> {
-    for (const { abort } of this.runs.value.values()) abort.abort();
-    this.busy.clear();
-    await this.history?.clear();
+    for (const id of this.runs.value.keys()) this.drop(id);
     this.begin();
+    await this.history?.clear();
     await this.list();
   }
 
@@ -199,21 +200,32 @@ export class Session {
     this.busy.set(id, conversation);
     this.runs.value = new Map(this.runs.value).set(id, run);
     this.announcement.value = "Writing an answer.";
-    const keep = (change: Partial<Turn>) => this.update(id, (one) => tree.changeTurn(one, turn.id, change));
+    // What would be kept of a conversation that was removed would bring it back.
+    const isWanted = () => this.runs.value.get(id) === run;
+    const keep = (change: Partial<Turn>) => {
+      if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
+    };
     const saving = setInterval(() => keep(turnOf(run.answer.value)), SAVE_MS);
     const end = await this.write(run, conversation, parent, model);
     clearInterval(saving);
     const images = run.images.value;
+    if (!isWanted()) return;
     batch(() => {
       keep({ ...turnOf(run.answer.value), ...(images.length > 0 && { images }), ...end });
-      this.busy.delete(id);
-      const runs = new Map(this.runs.value);
-      runs.delete(id);
-      this.runs.value = runs;
+      this.drop(id);
       this.announcement.value = end.error ? `The answer failed. ${end.error}` : "The answer is complete.";
     });
     // How long its context is may only be known now.
     await this.loadModels();
+  }
+
+  /** Ends what is being written in a conversation: nothing more of it is kept. */
+  private drop(id: string): void {
+    const runs = new Map(this.runs.value);
+    runs.get(id)?.abort.abort();
+    runs.delete(id);
+    this.runs.value = runs;
+    this.busy.delete(id);
   }
 
   /** Writes the answer; resolves with how it ended, whatever that is. */

@@ -87,7 +87,7 @@ export class Recogniser {
     };
     const report: RequestReport = {};
     // By its own id an utterance is cancelled, and by the request's the session.
-    const run = { ...origin, id: utterance.id, model, work };
+    const run = { ...origin, id: utterance.id, partOf: true as const, model, work };
     try {
       for await (const event of transcriptions.recogniseSpeech(
         sound,

@@ -1,6 +1,9 @@
 // The loop of an image engine over a library that draws nothing: whose turn it is, and how an image is stopped.
 
-import { expect, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   ImageError,
   type DrawOptions,
@@ -12,6 +15,7 @@ import type { ImageModel, ImageWork } from "../../../src/domain/image.ts";
 import { ImageWorker } from "../../../src/engine/image/child/worker.ts";
 import type { FromPainter } from "../../../src/engine/image/protocol.ts";
 import { until } from "../../http/harness.ts";
+import { transparentPng } from "../../support/transparent-png.ts";
 
 interface Drawing extends DrawOptions {
   step: number;
@@ -137,6 +141,16 @@ function start(stepMs = 0) {
       worker.submit(++key, { request: key, image: 0, work, client });
       return key;
     },
+    /** One of two images of request 0, of this file. Resolves when it waits for its turn, or was refused. */
+    async submitEdit(image: number, path: string): Promise<number> {
+      const source = { path, field: "image" };
+      const encoding = { format: "png", tellsHow: false } as const;
+      const edit = { image: source, strength: 0.5 };
+      const work: ImageWork = { prompt: "edit", count: 2, seed: 1, previews: 0, encoding, edit };
+      worker.submit(++key, { request: 0, image, work });
+      await until(() => sent.some((message) => "key" in message && message.key === key));
+      return key;
+    },
   };
 }
 
@@ -239,4 +253,48 @@ test("an image that is cancelled ends between its steps, one that waits is never
   while (ended().length < 1) await worker.step();
   expect(library.begun).toEqual(["endless", "wanted"]);
   expect(ended().map(({ key }) => key)).toEqual([wanted]);
+});
+
+describe("what the images of a request are made from", () => {
+  /** Does something with the first of two images, then deletes their file; returns how the second is answered. */
+  async function second(act: (tools: ReturnType<typeof start>, first: number) => void | Promise<void>) {
+    const folder = mkdtempSync(join(tmpdir(), "svc-worker-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, "image.png");
+    await Bun.write(path, transparentPng(8, 8, 255));
+    const tools = start();
+    const first = await tools.submitEdit(0, path);
+    await act(tools, first);
+    rmSync(path);
+    const key = await tools.submitEdit(1, path);
+    return tools.sent.findLast((message) => "key" in message && message.key === key)?.type;
+  }
+
+  test("is read once", async () => {
+    expect(await second(({ worker }) => worker.step())).toBe("accepted");
+  });
+
+  test("is forgotten when one is cancelled that waits", async () => {
+    expect(await second(({ worker }, first) => worker.cancel(first))).toBe("rejected");
+  });
+
+  test("is forgotten when one is cancelled that is drawn", async () => {
+    const stopped = second(async ({ worker, sent }, first) => {
+      const drawing = worker.step();
+      await until(() => sent.some((message) => message.type === "events"));
+      worker.cancel(first);
+      await drawing;
+    });
+    expect(await stopped).toBe("rejected");
+  });
+
+  test("is forgotten when one fails", async () => {
+    const failed = second(async ({ worker, library }) => {
+      library.start = () => {
+        throw new ImageError("no memory", "no-memory");
+      };
+      await worker.step();
+    });
+    expect(await failed).toBe("rejected");
+  });
 });

@@ -93,6 +93,7 @@ test(
   async () => {
     const before = childrenOf(process.pid);
     const engine = create(2);
+    expect(engine.parallel).toBe(2);
     const events = await run(engine, workOn("three.pdf", three));
     expect(textsOf(events)).toEqual([["One is the page"], ["Two is the page"], ["Three is the page"]]);
     expect(childrenOf(process.pid)).toHaveLength(before.length + 2);

@@ -27,10 +27,10 @@ interface QueuedImage extends PictureJob {
 export class ImageWorker {
   private readonly turns = new Turns<QueuedImage>();
   /** Those that are being prepared; one that is cancelled leaves. */
-  private readonly coming = new Set<JobKey>();
-  private current: JobKey | undefined;
-  /** Whose turn was the last one, and its milliseconds. */
-  private last: { readonly job: QueuedImage; readonly ms: number } | undefined;
+  private readonly coming = new Map<JobKey, PictureJob>();
+  private current: QueuedImage | undefined;
+  /** Whose turn was the last one, and its milliseconds. It must not keep the job, which has the pictures that it is made from. */
+  private last: { readonly client?: string; readonly ms: number } | undefined;
   /** What the last request with images is made from. */
   private decoded: { readonly request: number; readonly sources: Promise<Sources> } | undefined;
 
@@ -41,7 +41,7 @@ export class ImageWorker {
   ) {}
 
   submit(key: JobKey, job: PictureJob): void {
-    this.coming.add(key);
+    this.coming.set(key, job);
     this.prepare(key, job).then(
       (request) => {
         if (!this.coming.delete(key)) return;
@@ -49,18 +49,21 @@ export class ImageWorker {
         this.send({ type: "accepted", key, event: { type: "accepted" } });
       },
       (error: unknown) => {
-        if (this.coming.delete(key)) this.refuse(key, error);
+        if (this.coming.delete(key)) this.refuse(key, job, error);
       },
     );
   }
 
   /** Whoever stopped it hears that it has ended. */
   cancel(key: JobKey): void {
-    this.coming.delete(key);
     const waiting = this.turns.find((job) => job.key === key);
+    const current = this.current?.key === key ? this.current : undefined;
+    const stopped = this.coming.get(key) ?? waiting ?? current;
+    this.coming.delete(key);
     this.turns.remove(waiting);
+    if (stopped) this.forget(stopped);
     // It may have been begun.
-    if (waiting?.isStarted || key === this.current) this.tools.library.stop(key);
+    if (waiting?.isStarted || current) this.tools.library.stop(key);
   }
 
   /** Computes for ever. */
@@ -74,10 +77,10 @@ export class ImageWorker {
     if (!job) return;
     const { key } = job;
     this.turns.remove(job);
-    this.current = key;
+    this.current = job;
     const begun = this.tools.now();
     // As long as another's before it, so that many short images of one client do not take all of the time.
-    const before = !this.last || isSameClient(this.last.job, job) ? 0 : this.last.ms;
+    const before = !this.last || isSameClient(this.last, job) ? 0 : this.last.ms;
     const least = Math.min(Math.max(before, TURN.least), TURN.most);
     if (!job.isStarted) this.send({ type: "started", keys: [key] });
     job.isStarted = true;
@@ -88,12 +91,12 @@ export class ImageWorker {
       const event = await finished(job, painted, this.model.name);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
-      this.refuse(key, error);
+      this.refuse(key, job, error);
     } finally {
       this.current = undefined;
-      this.last = { job, ms: this.tools.now() - begun };
+      this.last = { ...(job.client !== undefined && { client: job.client }), ms: this.tools.now() - begun };
     }
-    if (job.image === job.work.count - 1 && this.decoded?.request === job.request) this.decoded = undefined;
+    if (job.image === job.work.count - 1) this.forget(job);
   }
 
   /** Whether another client waits for less than is left of this image. */
@@ -133,7 +136,13 @@ export class ImageWorker {
     return { key, work, plan, sources: await this.decoded.sources };
   }
 
-  private refuse(key: JobKey, error: unknown): void {
+  /** There are no more images of its request. */
+  private forget({ request }: PictureJob): void {
+    if (this.decoded?.request === request) this.decoded = undefined;
+  }
+
+  private refuse(key: JobKey, job: PictureJob, error: unknown): void {
+    this.forget(job);
     const message = "The image could not be drawn; the log has the details.";
     for (const refusal of refusalOf(key, error instanceof ImageError ? known(error) : error, message))
       this.send(refusal);

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Conversation } from "../../src/page/logic/conversation.ts";
+import { Api } from "../../src/page/state/api.ts";
+import { Session } from "../../src/page/state/session.ts";
+
+/** A server that writes a word, and no more until the client leaves. */
+class EndlessApi extends Api {
+  override async fetch(path: string, _body?: object, { signal }: RequestInit = {}): Promise<Response> {
+    if (path === "/v1/models") return Response.json({ data: [{ id: "m" }], models: [{ capabilities: ["chat"] }] });
+    const delta = { choices: [{ index: 0, delta: { content: "Hello" }, finish_reason: null }] };
+    const body = new ReadableStream<Uint8Array>({
+      start(stream) {
+        stream.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(delta)}\n\n`));
+        signal?.addEventListener("abort", () => stream.error(signal.reason));
+      },
+    });
+    return new Response(body);
+  }
+}
+
+/** What the browser's database is to the session; each call takes a while, one after the other. */
+class Kept {
+  readonly conversations = new Map<string, Conversation>();
+  private last: Promise<unknown> = Promise.resolve();
+
+  list = () => this.later(() => [...this.conversations.values()]);
+  all = () => this.later(() => [...this.conversations.values()]);
+  get = (id: string) => this.later(() => this.conversations.get(id));
+  put = (one: Conversation) => this.later(() => void this.conversations.set(one.id, one));
+  remove = (id: string) => this.later(() => void this.conversations.delete(id));
+  clear = () => this.later(() => this.conversations.clear());
+
+  private later<T>(work: () => T): Promise<T> {
+    const done = this.last.then(() => Bun.sleep(5)).then(work);
+    this.last = done;
+    return done;
+  }
+}
+
+const { localStorage } = globalThis;
+beforeAll(() => {
+  const items = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+  };
+  Object.defineProperty(globalThis, "localStorage", { value: storage, configurable: true });
+});
+afterAll(() => {
+  Object.defineProperty(globalThis, "localStorage", { value: localStorage, configurable: true });
+});
+
+let kept: Kept;
+let session: Session;
+beforeEach(async () => {
+  kept = new Kept();
+  session = new Session(new EndlessApi());
+  await session.useHistory(kept);
+  await session.loadModels();
+});
+
+/** Has an answer begun, and returns the conversation's id. */
+async function ask(): Promise<string> {
+  session.begin();
+  session.send("Hi");
+  while (session.run?.answer.value.text !== "Hello") await Bun.sleep(5);
+  return session.conversation.value.id;
+}
+
+/** As long as everything takes that was begun. */
+const settled = () => Bun.sleep(100);
+
+test("an answer that is stopped is kept as far as it is", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  const turns = Object.values(kept.conversations.get(id)?.turns ?? {});
+  expect(turns.map(({ text, finish }) => [text, finish])).toEqual([
+    ["Hi", undefined],
+    ["Hello", "stopped"],
+  ]);
+  expect(session.runs.value.size).toBe(0);
+});
+
+test.each([
+  ["shown", true],
+  ["not shown", false],
+])("a chat that is removed while its answer is written stays away: %s", async (_, isShown) => {
+  const id = await ask();
+  if (!isShown) session.begin();
+  await session.remove(id);
+  await settled();
+  expect([...kept.conversations.keys()]).toEqual([]);
+  expect([session.conversation.value.id === id, session.runs.value.size, session.summaries.value]).toEqual([
+    false,
+    0,
+    [],
+  ]);
+});
+
+test("so do all", async () => {
+  await ask();
+  const shown = await ask();
+  await session.removeAll();
+  await settled();
+  expect([...kept.conversations.keys()]).toEqual([]);
+  expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
+});
