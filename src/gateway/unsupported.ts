@@ -5,9 +5,9 @@ import type { GenerateRequest, Sampling } from "../domain/generate.ts";
 import type { ServerKind, ServerTraits } from "./server-kind.ts";
 
 /** A refusal that names the field of the request. */
-export function cannotCarry(param: string, kind: ServerKind): SvcError {
+export function cannotCarry(param: string, kind: ServerKind, what = `'${param}'`): SvcError {
   const server = kind === "openai" ? "the server of this model" : `a server of the kind ${kind}, which has this model,`;
-  return new SvcError("unsupported_parameter", `'${param}' cannot be passed on: ${server} has nothing like it.`, {
+  return new SvcError("unsupported_parameter", `${what} cannot be passed on: ${server} has nothing like it.`, {
     param,
   });
 }
@@ -80,7 +80,7 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.counted === "timings_per_token" && traits.reports !== "timings") throw cannotCarry(request.counted, kind);
   if (request.counted !== undefined && !traits.reports) throw cannotCarry(request.counted, kind);
   if (request.returnProgress && traits.reports !== "timings") throw cannotCarry("return_progress", kind);
-  if (request.promptLogprobs) throw cannotCarry("echo", kind);
+  if (request.promptLogprobs) throw cannotCarry("echo", kind, "'echo' with 'logprobs'");
   if (request.gap && (request.gap.begun !== "" || request.gap.files.length > 0)) throw cannotCarry("input_extra", kind);
   if (request.suffix !== undefined && !traits.suffix) throw cannotCarry("suffix", kind);
 }

@@ -143,8 +143,19 @@ function otherKind(status: number): UpstreamFailure {
   return new UpstreamFailure(new SvcError("unsupported_parameter", why, { param: "model" }), "other kind", false);
 }
 
+/** Where svc and vLLM have the numbers that llama.cpp's server has in fields. */
+const PROMPT_TOKENS = /(?:prompt has|requested|contains) (?:at least )?(\d{1,9}) (?:input )?tokens/;
+const CONTEXT_TOKENS = /context(?: length)? is (\d{1,9}) tokens/;
+
+const numberIn = (pattern: RegExp, said: string): number | undefined => {
+  const found = pattern.exec(said)?.[1];
+  return found === undefined ? undefined : Number(found);
+};
+
 function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
-  const [asked, limit] = [number(error["n_prompt_tokens"]), number(error["n_ctx"])];
+  const said = text(error["message"]) ?? "";
+  const asked = number(error["n_prompt_tokens"]) ?? numberIn(PROMPT_TOKENS, said);
+  const limit = number(error["n_ctx"]) ?? numberIn(CONTEXT_TOKENS, said);
   const numbers =
     asked !== undefined && limit !== undefined ? `: it has ${asked} tokens, and the limit is ${limit}` : "";
   const message = `The conversation is too long for the context of this model${numbers}.`;

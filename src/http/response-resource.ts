@@ -11,7 +11,10 @@ export function beginResource(
   id: string,
   { request, asked }: Pick<ResponsesCall, "request" | "asked">,
 ): ResponseResource {
-  const { model, engine } = router.find(request.model, "chat");
+  const { model, engine, takesForeignFields: isRemote } = router.find(request.model, "chat");
   const identity = { id, createdAt: Math.floor(clock.wall() / 1000), model };
-  return newResource(identity, asked, engine.status().model?.sampling ?? config.sampling);
+  // What another server samples with is not known.
+  const others = isRemote ? { temperature: null, topP: null } : config.sampling;
+  const defaults = engine.status().model?.sampling ?? others;
+  return newResource(identity, asked, defaults);
 }

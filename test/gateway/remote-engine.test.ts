@@ -195,6 +195,23 @@ test("what a server refuses is refused under our codes, once, and without its wo
   expect(busy).toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 9 } });
 });
 
+test.each([
+  ["svc", "This model's context is 64 tokens, but the prompt has 90 tokens and the answer needs at least 1. secret"],
+  [
+    "vLLM",
+    "This model's maximum context length is 64 tokens. However, you requested 90 tokens (secret in the messages).",
+  ],
+])(
+  "the numbers of a context that is too short are told, also where they stand in a sentence: %s",
+  async (_, message) => {
+    const error = { message, code: "context_length_exceeded" };
+    const server = chatServer(() => Response.json({ error }, { status: 400 }));
+    const failure = await generate(await remote([server.url])).catch((thrown: unknown) => String(thrown));
+    expect(failure).toContain("it has 90 tokens, and the limit is 64");
+    expect(failure).not.toContain("secret");
+  },
+);
+
 test("silence before an answer, and within it, is given up", async () => {
   const silent = chatServer(() => new Promise<never>(() => {}));
   await expect(generate(await remote([silent.url], { silenceMs: 500 }))).rejects.toEqual(

@@ -23,7 +23,7 @@ describe("a model of another server", () => {
     const chat = await body(await server.chat({ model }));
     expect(chat).toMatchObject({ model, choices: [{ message: { content: "Hi", reasoning_content: "hm" } }] });
     const responses = await body(await server.post("/v1/responses", { model, input: "hi" }));
-    expect(responses).toMatchObject({ model, status: "completed" });
+    expect(responses).toMatchObject({ model, status: "completed", temperature: null, top_p: null });
     expect(JSON.stringify(responses["output"])).toContain('"text":"Hi"');
     const message = await body(await server.post("/v1/messages", { model, max_tokens: 5, messages }));
     expect(message).toMatchObject({ model, content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" });

@@ -13,11 +13,17 @@ export interface ResponseIdentity {
   readonly model: string;
 }
 
+/** What holds where a request does not say; null: that is not known. */
+type Defaults = Omit<Sampling, "temperature" | "topP"> & {
+  readonly temperature?: number | null;
+  readonly topP?: number | null;
+};
+
 /** The resource before anything is generated. `defaults`: settings of a request that names none, which are echoed. */
 export function newResource(
   { id, createdAt, model }: ResponseIdentity,
   asked: ResponsesRequest,
-  defaults: Sampling,
+  defaults: Defaults,
 ): ResponseResource {
   const raw = asked as Readonly<Record<string, unknown>>;
   const text = (key: string) => (typeof raw[key] === "string" ? (raw[key] as string) : null);
@@ -45,12 +51,12 @@ export function newResource(
     safety_identifier: text("safety_identifier"),
     service_tier: "default",
     store: asked.store ?? true,
-    temperature: asked.temperature ?? defaults.temperature ?? 1,
+    temperature: asked.temperature ?? orUsual(defaults.temperature),
     text: { format: formatOf(asked) },
     tool_choice: asked.tool_choice ?? "auto",
     tools: (asked.tools ?? []).map(echoTool),
     top_logprobs: asked.top_logprobs ?? 0,
-    top_p: asked.top_p ?? defaults.topP ?? 1,
+    top_p: asked.top_p ?? orUsual(defaults.topP),
     presence_penalty: asked.presence_penalty ?? defaults.presencePenalty ?? 0,
     // Accepted without effect.
     frequency_penalty: 0,
@@ -59,6 +65,8 @@ export function newResource(
     user: asked.user ?? null,
   };
 }
+
+const orUsual = (value: number | null | undefined): number | null => (value === undefined ? 1 : value);
 
 /** A conversation is named by its id, or by an object that has it. */
 export const conversationId = (named: NonNullable<ResponsesRequest["conversation"]>): string =>
