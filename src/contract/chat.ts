@@ -117,7 +117,11 @@ export const Usage = t.Object({
   total_time: t.Number({ description: "Seconds; prompt_time and completion_time together." }),
   prompt_tokens_per_second: t.Number({ description: "Computed prompt tokens; cached ones do not count." }),
   completion_tokens_per_second: t.Number(),
-  peak_memory_gib: t.Number({ description: "Highest resident memory of the engine while the request ran." }),
+  peak_memory_gib: t.Optional(
+    t.Number({
+      description: "Highest resident memory of the engine while the request ran; absent where it is not known.",
+    }),
+  ),
 });
 
 export const Timings = t.Object({

@@ -16,7 +16,7 @@ export interface Usage {
   readonly promptMs: number;
   /** Milliseconds from the first sampled token to the last. */
   readonly completionMs: number;
-  /** Highest resident memory of the engine process seen while this request ran. */
+  /** Highest resident memory of the engine process seen while this request ran; 0: not known. */
   readonly peakMemoryBytes: number;
 }
 

@@ -36,7 +36,7 @@ export function encodeUsage(usage: Usage): ChatUsage {
     total_time: rounded((usage.promptMs + usage.completionMs) / 1000),
     prompt_tokens_per_second: rate(computed(usage), usage.promptMs),
     completion_tokens_per_second: rate(decodeSteps(usage), usage.completionMs),
-    peak_memory_gib: rounded(usage.peakMemoryBytes / GIB),
+    ...(usage.peakMemoryBytes > 0 && { peak_memory_gib: rounded(usage.peakMemoryBytes / GIB) }),
   };
 }
 
