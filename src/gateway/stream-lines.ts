@@ -105,7 +105,7 @@ class LineSplitter implements Splitter {
 class EventSplitter implements Splitter {
   held = 0;
   private ready: string[] = [];
-  private readonly parser = createParser({ onEvent: ({ data }) => void this.ready.push(data) });
+  private readonly parser = createParser({ onEvent: ({ data }) => this.add(data) });
   /** Nothing of an event is in the parser. */
   private isBetween = true;
 
@@ -134,7 +134,7 @@ class EventSplitter implements Splitter {
       if (end < 0 || text[end + 1] !== "\n") break;
       const data = text.slice(at + DATA.length, end);
       if (data.includes("\r")) break;
-      this.ready.push(data);
+      this.add(data);
       at = end + 2;
     }
     return at;
@@ -145,9 +145,12 @@ class EventSplitter implements Splitter {
     if (taken.length === 0) return [];
     this.ready = [];
     this.held = 0;
-    return taken.filter(isNotBlank);
+    return taken;
+  }
+
+  private add(data: string): void {
+    if (data.trim() !== "") this.ready.push(data);
   }
 }
 
 const DATA = "data: ";
-const isNotBlank = (data: string): boolean => data.trim() !== "";
