@@ -1,11 +1,13 @@
 // The messages of an answer, for as long as somebody wants them and the server is not silent for too long. A token costs no
 // timer and no listener of its own.
 
-import type { MessageReader } from "./stream-lines.ts";
+import { MessageReader } from "./stream-lines.ts";
 import { silent } from "./upstream-failure.ts";
 
 export interface AnswerMessagesOptions {
-  readonly reader: MessageReader;
+  readonly response: Response;
+  /** Characters of one message. */
+  readonly longest?: number | undefined;
   /** Milliseconds between two pieces. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
@@ -16,29 +18,35 @@ export interface AnswerMessagesOptions {
 }
 
 export class AnswerMessages {
-  /** Since when a piece is awaited; undefined: whoever reads is busy with the last one. */
-  private readingSince: number | undefined;
+  /** Since when a piece is awaited, in monotonic milliseconds; undefined: whoever reads is busy with the last one. */
+  awaitedSince: number | undefined;
+  private readonly body: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel"> | undefined;
+  private readonly reader: MessageReader;
   private isLate = false;
   private timer: ReturnType<typeof setTimeout>;
-  private readonly giveUp = () => void this.options.reader.cancel();
+  private readonly giveUp = () => void this.body?.cancel().catch(() => {});
 
   constructor(private readonly options: AnswerMessagesOptions) {
-    this.timer = setTimeout(this.look, options.silenceMs);
-    options.signal.addEventListener("abort", this.giveUp, { once: true });
-    if (options.signal.aborted) this.giveUp();
+    const { response, longest, silenceMs, signal } = options;
+    this.reader = new MessageReader(response.headers.get("content-type") ?? "", longest);
+    this.body = response.body?.getReader();
+    this.timer = setTimeout(this.look, silenceMs);
+    signal.addEventListener("abort", this.giveUp, { once: true });
+    if (signal.aborted) this.giveUp();
   }
 
-  /** Those that came in one piece; undefined at the end. Throws UpstreamFailure, and the signal's reason. */
-  async next(): Promise<unknown[] | undefined> {
-    const { reader, signal, silenceMs, now, onHeard } = this.options;
-    this.readingSince = now();
+  /** The JSON of those that came in one piece; undefined at the end. Throws UpstreamFailure, and the signal's reason. */
+  async next(): Promise<readonly string[] | undefined> {
+    const { signal, silenceMs, now, onHeard } = this.options;
+    if (this.reader.isOver) return undefined;
+    this.awaitedSince = now();
     try {
-      const messages = await reader.next();
+      const piece = await this.body?.read();
       signal.throwIfAborted();
       if (this.isLate) throw silent(silenceMs / 1000);
-      this.readingSince = undefined;
+      this.awaitedSince = undefined;
       onHeard();
-      return messages;
+      return piece?.value ? this.reader.push(piece.value) : this.reader.end();
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -49,12 +57,12 @@ export class AnswerMessages {
   async end(): Promise<void> {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener("abort", this.giveUp);
-    await this.options.reader.cancel();
+    await this.body?.cancel().catch(() => {});
   }
 
   private readonly look = (): void => {
     const { silenceMs, now } = this.options;
-    const leftMs = (this.readingSince ?? now()) + silenceMs - now();
+    const leftMs = (this.awaitedSince ?? now()) + silenceMs - now();
     if (leftMs > 0) {
       this.timer = setTimeout(this.look, leftMs);
     } else {

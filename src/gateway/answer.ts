@@ -59,17 +59,18 @@ export class RemoteAnswer {
     if (options.splitThinking) this.thinking = new ThinkTags();
   }
 
-  /** What the piece adds to the answer. */
-  *add(piece: Piece): Generator<OutputEvent, void, void> {
+  /** What the piece adds to the answer. Throws UpstreamFailure about a call that the client did not allow. */
+  add(piece: Piece): readonly OutputEvent[] {
+    const added: OutputEvent[] = [];
     if (piece.reasoning !== undefined) {
       this.pieces++;
-      yield { type: "reasoning", text: piece.reasoning };
+      added.push({ type: "reasoning", text: piece.reasoning });
     }
     if (piece.text !== undefined) {
       this.pieces++;
-      yield* this.text(piece.text, piece.logprobs);
-    } else if (piece.logprobs) yield { type: "text", text: "", logprobs: piece.logprobs };
-    for (const call of piece.calls ?? []) yield* this.call(call);
+      this.addText(piece.text, piece.logprobs, added);
+    } else if (piece.logprobs) added.push({ type: "text", text: "", logprobs: piece.logprobs });
+    for (const call of piece.calls ?? []) this.addCall(call, added);
     if (piece.usage) this.usage = piece.usage;
     if (piece.stopSequence !== undefined && this.options.stop.includes(piece.stopSequence)) {
       this.stopSequence = piece.stopSequence;
@@ -77,18 +78,12 @@ export class RemoteAnswer {
     if (piece.reason !== undefined) {
       // Cut off before its first argument, a call is none.
       if (piece.reason === "length") this.held = undefined;
-      yield* this.endHeld();
-      yield* this.rest();
+      this.endHeld(added);
+      this.addRest(added);
       this.isFinished = true;
       this.reason = REASONS[piece.reason] ?? "stop";
     }
-  }
-
-  /** Text that was held back. */
-  *rest(): Generator<OutputEvent, void, void> {
-    const { reasoning, text } = this.thinking?.end() ?? { reasoning: "", text: "" };
-    if (reasoning !== "") yield { type: "reasoning", text: reasoning };
-    if (text !== "") yield { type: "text", text };
+    return added;
   }
 
   /** What it came to so far. Without counts of the server, tokens are its pieces: these servers send one for each. */
@@ -114,11 +109,19 @@ export class RemoteAnswer {
     };
   }
 
-  private *text(text: string, logprobs: Piece["logprobs"]): Generator<OutputEvent, void, void> {
-    const split = this.thinking?.push(text) ?? { reasoning: "", text };
-    if (split.reasoning !== "") yield { type: "reasoning", text: split.reasoning };
-    const fresh = this.withoutBeginning(split.text);
-    if (fresh !== "") yield { type: "text", text: fresh, ...(logprobs && { logprobs }) };
+  private addText(piece: string, logprobs: Piece["logprobs"], added: OutputEvent[]): void {
+    const { reasoning, text } = this.thinking?.push(piece) ?? { reasoning: "", text: piece };
+    if (reasoning !== "") added.push({ type: "reasoning", text: reasoning });
+    const fresh = this.withoutBeginning(text);
+    if (fresh === "") return;
+    added.push(logprobs ? { type: "text", text: fresh, logprobs } : { type: "text", text: fresh });
+  }
+
+  /** Text that was held back. */
+  private addRest(added: OutputEvent[]): void {
+    const { reasoning, text } = this.thinking?.end() ?? { reasoning: "", text: "" };
+    if (reasoning !== "") added.push({ type: "reasoning", text: reasoning });
+    if (text !== "") added.push({ type: "text", text });
   }
 
   private withoutBeginning(text: string): string {
@@ -133,7 +136,7 @@ export class RemoteAnswer {
     return said.startsWith(beginning) ? said.slice(beginning.length) : said;
   }
 
-  private *call({ index: given, id, name, arguments: json }: CallPiece): Generator<OutputEvent, void, void> {
+  private addCall({ index: given, id, name, arguments: json }: CallPiece, added: OutputEvent[]): void {
     const number = given ?? this.callCount;
     const known = this.calls.get(number);
     // Some servers send whole calls, each under the number 0.
@@ -146,7 +149,7 @@ export class RemoteAnswer {
       }
       // Under `none` nobody would answer it.
       if (this.options.callable?.size === 0) return;
-      yield* this.endHeld();
+      this.endHeld(added);
       this.pieces++;
       this.calls.set(number, { id, index: this.callCount });
       this.held = { index: this.callCount++, id: id ?? newToolCallId(), name: name ?? "" };
@@ -155,26 +158,26 @@ export class RemoteAnswer {
     if (index === undefined || json === "") return;
     if (this.held?.index === index) {
       if (json.trim() === "") return;
-      yield* this.release(json);
+      this.release(json, added);
     }
-    yield { type: "tool_arguments", index, text: json };
+    added.push({ type: "tool_arguments", index, text: json });
   }
 
   /** Begins the held call, whose arguments begin like this. Throws UpstreamFailure when the client did not allow it. */
-  private *release(json: string): Generator<OutputEvent, void, void> {
+  private release(json: string, added: OutputEvent[]): void {
     const { held } = this;
     if (!held) return;
     this.held = undefined;
     if (this.options.callable?.has(held.name) === false) throw wrongCall("called another tool than the requested one");
     if (!json.trimStart().startsWith("{")) throw wrongCall("called a tool with arguments that are no JSON object");
-    yield { type: "tool_call", ...held };
+    added.push({ type: "tool_call", ...held });
   }
 
   /** The held call came without arguments: clients read them as JSON. */
-  private *endHeld(): Generator<OutputEvent, void, void> {
+  private endHeld(added: OutputEvent[]): void {
     if (!this.held) return;
     const { index } = this.held;
-    yield* this.release(NO_ARGUMENTS);
-    yield { type: "tool_arguments", index, text: NO_ARGUMENTS };
+    this.release(NO_ARGUMENTS, added);
+    added.push({ type: "tool_arguments", index, text: NO_ARGUMENTS });
   }
 }

@@ -10,8 +10,8 @@ export class Attempt {
   private wasHeard = false;
   /** When something came that the client gets, in monotonic milliseconds. */
   firstTokenAt: number | undefined;
-  /** Since when something is awaited of the replica, in monotonic milliseconds; undefined: whoever reads is busy with the last. */
-  awaitedSince: number | undefined;
+  /** Its answer, once it has begun. */
+  answer: { readonly awaitedSince: number | undefined } | undefined;
 
   /** Counts as under way until `end`. `now`: monotonic milliseconds. */
   constructor(
@@ -20,20 +20,14 @@ export class Attempt {
     private readonly now: () => number,
   ) {
     this.beganAt = now();
-    this.awaitedSince = this.beganAt;
     this.triesBreaker = replica.breaker.begin();
     replica.running.add(this);
     replica.stats.began(routing);
   }
 
-  /** Waits for something of the replica. */
-  async awaited<T>(next: Promise<T>): Promise<T> {
-    this.awaitedSince = this.now();
-    try {
-      return await next;
-    } finally {
-      this.awaitedSince = undefined;
-    }
+  /** Since when something is awaited of the replica, in monotonic milliseconds; undefined: whoever reads is busy with the last. */
+  get awaitedSince(): number | undefined {
+    return this.answer ? this.answer.awaitedSince : this.beganAt;
   }
 
   /** Something of the answer came: the replica is well. */

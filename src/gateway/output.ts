@@ -4,14 +4,14 @@ import type { TokenLogprob } from "../domain/usage.ts";
 
 /** One message of a stream, taken apart. */
 export interface Piece {
-  readonly reasoning?: string;
-  readonly text?: string;
-  readonly logprobs?: readonly TokenLogprob[];
-  readonly calls?: readonly CallPiece[];
+  readonly reasoning?: string | undefined;
+  readonly text?: string | undefined;
+  readonly logprobs?: readonly TokenLogprob[] | undefined;
+  readonly calls?: readonly CallPiece[] | undefined;
   /** The end, with the server's word for it. */
-  readonly reason?: string;
-  readonly stopSequence?: string;
-  readonly usage?: UpstreamUsage;
+  readonly reason?: string | undefined;
+  readonly stopSequence?: string | undefined;
+  readonly usage?: UpstreamUsage | undefined;
 }
 
 /** Part of a tool call, or a whole one. */

@@ -14,6 +14,7 @@ import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
 import type { Upstream } from "./upstream.ts";
 import { processless } from "./upstream.ts";
+import { parseMessage } from "./stream-lines.ts";
 import { orRefusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
@@ -116,8 +117,9 @@ const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
 /** The first message, which is all of the answer. */
 async function only(messages: AnswerMessages): Promise<unknown> {
   try {
-    let some: unknown[] | undefined;
-    while ((some = await messages.next())) if (some.length > 0) return some[0];
+    for (let some = await messages.next(); some; some = await messages.next()) {
+      if (some[0] !== undefined) return parseMessage(some[0]);
+    }
     return undefined;
   } finally {
     await messages.end();

@@ -9,6 +9,7 @@ import { RemoteAnswer } from "./answer.ts";
 import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
+import { ChunkReader } from "./chunk-reader.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
 import { prefixKey } from "./prefix-key.ts";
@@ -18,7 +19,7 @@ import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
 import { Translation } from "./translation.ts";
 import { processless, type Upstream } from "./upstream.ts";
-import { lost, passedOnAlready, streamedFailure, type UpstreamFailure } from "./upstream-failure.ts";
+import { lost, passedOnAlready, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
   readonly stop: AbortController;
@@ -132,21 +133,20 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     const { client, kind } = replica;
     const answer = this.newAnswer(request, replica);
     job.answers.set(attempt, answer);
-    const decode = kind === "ollama" ? decodeLine : decodeChunk;
+    const chunks = new ChunkReader(kind === "ollama" ? decodeLine : decodeChunk);
     let messages: AnswerMessages | undefined;
     try {
       const { path, body } = translation.for(replica);
-      const response = await attempt.awaited(client.post(path, body, headersOf(replica, request), signal));
-      messages = client.messages(response, signal);
+      const response = await client.post(path, body, headersOf(replica, request), signal);
+      messages = attempt.answer = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
-      let some: unknown[] | undefined;
-      while (!answer.isCut && (some = await attempt.awaited(messages.next()))) {
-        for (const message of some) {
+      let some: readonly string[] | undefined;
+      while (!answer.isCut && (some = await messages.next())) {
+        for (const json of some) {
           if (answer.isCut) break;
-          const failure = streamedFailure(message);
-          if (failure) throw failure;
+          const piece = chunks.read(json);
           attempt.heard();
-          for (const event of answer.add(decode(message))) {
+          for (const event of answer.add(piece)) {
             attempt.firstToken();
             yield event;
           }

@@ -4,7 +4,6 @@ import { connect } from "node:net";
 import { withWholePairs } from "../domain/whole-pairs.ts";
 import { AnswerMessages } from "./answer-messages.ts";
 import { within } from "./deadline.ts";
-import { MessageReader } from "./stream-lines.ts";
 import { parseJson } from "./fields.ts";
 import { beginningOf, failureOf, lost, malformed, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
@@ -99,9 +98,9 @@ export class ServerClient {
 
   /** The messages of an answer. `longest`: characters of one. Their `end` is the caller's. */
   messages(response: Response, signal: AbortSignal, longest?: number): AnswerMessages {
-    const reader = new MessageReader(response, longest);
     const onHeard = () => void (this.heardAt = this.now());
-    return new AnswerMessages({ reader, silenceMs: this.timeouts.silenceMs, signal, now: this.now, onHeard });
+    const { silenceMs } = this.timeouts;
+    return new AnswerMessages({ response, longest, silenceMs, signal, now: this.now, onHeard });
   }
 
   /** Waits for the beginning of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */

@@ -1,4 +1,4 @@
-// The body of another server's answer as JSON values: server-sent events, lines of JSON, or one JSON text.
+// The body of another server's answer as messages of JSON: server-sent events, lines of JSON, or one JSON text.
 
 import { createParser } from "eventsource-parser";
 import { parseJson } from "./fields.ts";
@@ -7,68 +7,60 @@ import { lost, malformed } from "./upstream-failure.ts";
 /** A line is one message; no server makes longer ones, and a broken one must not fill the memory. */
 const LONGEST_LINE = 16 * 2 ** 20;
 
-/** Reads the messages of a response in order, until `[DONE]` or the end of its body. */
+/** Takes the bytes of a body as they come and gives whole messages, until `[DONE]` or the end. */
 export class MessageReader {
-  private readonly reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel"> | undefined;
+  /** The server said that no more comes. */
+  isOver = false;
   private readonly decoder = new TextDecoder();
   private readonly splitter: Splitter;
   private readonly isWhole: boolean;
-  /** It is no answer at all. */
-  private readonly failure: Error | undefined;
-  private isOver = false;
 
-  /** `longest`: characters of one message. */
+  /** `type`: the media type of the body. `longest`: characters of one message. */
   constructor(
-    response: Response,
+    private readonly type: string,
     private readonly longest = LONGEST_LINE,
   ) {
-    const type = response.headers.get("content-type") ?? "";
     this.isWhole = type.includes("application/json");
     this.splitter = splitterOf(type);
-    this.reader = response.body?.getReader();
-    if (type.includes("html")) this.failure = malformed("answered with a page for browsers");
   }
 
-  /**
-   * The messages that came in one piece, perhaps none; undefined at the end, and after `cancel`. Throws UpstreamFailure about
-   * what is no JSON or breaks off, and what reading throws.
-   */
-  async next(): Promise<unknown[] | undefined> {
-    if (this.failure) throw this.failure;
-    if (this.isOver || !this.reader) return undefined;
-    const { done, value } = await this.reader.read();
-    if (this.isOver) return undefined;
-    const messages = this.parsed(
-      this.splitter.push(done ? this.decoder.decode() : this.decoder.decode(value, { stream: true })),
-    );
+  /** The messages that end in these bytes, as JSON texts. Throws UpstreamFailure about what is no answer. */
+  push(bytes: Uint8Array): string[] {
+    const messages = this.untilDone(this.splitter.push(this.decoder.decode(bytes, MORE_COMES)));
+    if (this.type.includes("html")) throw malformed("answered with a page for browsers");
     if (this.splitter.held > this.longest) throw malformed("sent a line that is too long");
-    if (!done || this.isOver) return messages;
-    this.isOver = true;
-    const last = this.splitter.end();
-    if (last !== undefined && last !== DONE) messages.push(this.isWhole ? parse(last) : parseLast(last));
     return messages;
   }
 
-  /** Ends the request there as well; a pending `next` resolves. */
-  async cancel(): Promise<void> {
+  /** Those that nothing else ended. Throws UpstreamFailure about what breaks off. */
+  end(): string[] {
+    const messages = this.push(NOTHING);
+    const last = this.isOver ? undefined : this.splitter.end();
     this.isOver = true;
-    await this.reader?.cancel().catch(() => {});
+    if (last === undefined || last === DONE) return messages;
+    // A line without an end: part of a message, where the connection broke.
+    if (!this.isWhole && parseJson(last) === undefined) throw lost("ended in the middle of a message");
+    return [...messages, last];
   }
 
-  private parsed(texts: readonly string[]): unknown[] {
-    const messages: unknown[] = [];
-    for (const data of texts) {
-      if (data === DONE) {
-        this.isOver = true;
-        break;
-      }
-      messages.push(parse(data));
-    }
-    return messages;
+  private untilDone(messages: string[]): string[] {
+    const end = messages.indexOf(DONE);
+    if (end < 0) return messages;
+    this.isOver = true;
+    return messages.slice(0, end);
   }
 }
 
 const DONE = "[DONE]";
+const MORE_COMES = { stream: true } as const;
+const NOTHING = new Uint8Array();
+
+/** What a message says. Throws UpstreamFailure about what is no JSON. */
+export function parseMessage(json: string): unknown {
+  const value = parseJson(json);
+  if (value === undefined) throw malformed("sent something that is no JSON");
+  return value;
+}
 
 /** Takes text as it comes and gives whole messages. */
 interface Splitter {
@@ -113,11 +105,18 @@ class LineSplitter implements Splitter {
 class EventSplitter implements Splitter {
   held = 0;
   private ready: string[] = [];
-  private readonly parser = createParser({ onEvent: ({ data }) => void this.ready.push(data) });
+  private readonly parser = createParser({ onEvent: ({ data }) => this.add(data) });
+  /** Nothing of an event is in the parser. */
+  private isBetween = true;
 
   push(text: string): string[] {
-    this.held += text.length;
-    this.parser.feed(text);
+    const at = this.isBetween ? this.takeUsual(text) : 0;
+    if (at < text.length) {
+      const rest = at === 0 ? text : text.slice(at);
+      this.held += rest.length;
+      this.parser.feed(rest);
+      this.isBetween = rest.endsWith("\n\n");
+    }
     return this.take();
   }
 
@@ -127,23 +126,31 @@ class EventSplitter implements Splitter {
     return this.take().at(-1);
   }
 
+  /** The events at the beginning that are one line of data, as nearly all are: a parser costs more. Returns where they end. */
+  private takeUsual(text: string): number {
+    let at = 0;
+    while (text.startsWith(DATA, at)) {
+      const end = text.indexOf("\n", at);
+      if (end < 0 || text[end + 1] !== "\n") break;
+      const data = text.slice(at + DATA.length, end);
+      if (data.includes("\r")) break;
+      this.add(data);
+      at = end + 2;
+    }
+    return at;
+  }
+
   private take(): string[] {
     const taken = this.ready;
+    if (taken.length === 0) return [];
     this.ready = [];
-    if (taken.length > 0) this.held = 0;
-    return taken.filter((data) => data.trim() !== "");
+    this.held = 0;
+    return taken;
+  }
+
+  private add(data: string): void {
+    if (data.trim() !== "") this.ready.push(data);
   }
 }
 
-function parse(json: string): unknown {
-  const value = parseJson(json);
-  if (value === undefined) throw malformed("sent something that is no JSON");
-  return value;
-}
-
-/** A line without an end: part of a message, where the connection broke. */
-function parseLast(json: string): unknown {
-  const value = parseJson(json);
-  if (value === undefined) throw lost("ended in the middle of a message");
-  return value;
-}
+const DATA = "data: ";

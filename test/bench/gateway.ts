@@ -1,15 +1,28 @@
 // `bun test/bench/gateway.ts [streams] [seconds]`: what svc costs in front of another server: CPU time of its process for a token
-// that it passes on, and what it adds to a request. The server is a stand-in that writes a token to each stream every few
-// milliseconds, in vLLM's form, so that nothing but svc is measured.
+// that it passes on, beside that of a proxy that copies bytes, and what it adds to a request. The server is a stand-in that
+// writes a token to each stream every few milliseconds, in vLLM's form, so that nothing else is measured. Where the machine has
+// no time left tokens go out together, which makes each cheaper: take fewer streams. `SVC` names a second svc to
+// measure in turns with this one: an executable, or the `src/main.ts` of another tree.
 
-import { startStandIn } from "../gateway/stand-ins.ts";
+import { join } from "node:path";
+import { startListening, startStandIn } from "../gateway/stand-ins.ts";
 import { FROM_SOURCE, startServer } from "../support/server.ts";
 import { median } from "./stats.ts";
 
 const TOKENS = 400;
-const REQUESTS = 200;
+const REQUESTS = 1000;
+const ROUNDS = 5;
 
-async function ask(url: string, model: string, tokens: number): Promise<number> {
+interface Subject {
+  readonly name: string;
+  readonly url: string;
+  readonly model: string;
+  readonly cpuSeconds: () => Promise<number>;
+}
+
+const [streams = 20, seconds = 5] = process.argv.slice(2).map(Number);
+
+async function ask({ url, model }: Pick<Subject, "url" | "model">, tokens: number): Promise<number> {
   const began = performance.now();
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
@@ -20,46 +33,69 @@ async function ask(url: string, model: string, tokens: number): Promise<number> 
   return performance.now() - began;
 }
 
-const cpuSeconds = async (url: string) => {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^svc_process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
-};
+/** Tokens that came through in about the seconds. */
+async function load(subject: Subject): Promise<number> {
+  const until = performance.now() + seconds * 1000;
+  let tokens = 0;
+  const client = async () => {
+    while (performance.now() < until) {
+      await ask(subject, TOKENS);
+      tokens += TOKENS;
+    }
+  };
+  await Promise.all(Array.from({ length: streams }, client));
+  return tokens;
+}
+
+/** Microseconds of CPU a token of each, in turns: what else the machine does is the same for all. */
+async function costs(subjects: readonly Subject[]): Promise<Map<string, number>> {
+  // Code that runs for the first time is interpreted and compiled.
+  for (const subject of subjects) await load(subject);
+  const measured = new Map(subjects.map(({ name }) => [name, [] as number[]]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const subject of subjects) {
+      const before = await subject.cpuSeconds();
+      const tokens = await load(subject);
+      measured.get(subject.name)?.push((1e6 * ((await subject.cpuSeconds()) - before)) / tokens);
+    }
+  }
+  return new Map([...measured].map(([name, values]) => [name, median(values)]));
+}
+
+async function svc(name: string, upstream: string, command: readonly string[]) {
+  const server = await startServer(["--no-model", "--upstream", `up=${upstream}`, "--log-level", "warn"], command);
+  const cpuSeconds = async () => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^svc_process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
+  };
+  return { name, url: server.url, model: "up/far", cpuSeconds, kill: () => server.kill() };
+}
 
 async function measure(): Promise<void> {
-  const [streams = 32, seconds = 10] = process.argv.slice(2).map(Number);
-  const standIn = await startStandIn();
-  const upstream = standIn.url;
-  const command = process.env["SVC"] ? [process.env["SVC"]] : FROM_SOURCE;
-  const server = await startServer(["--no-model", "--upstream", `up=${upstream}`, "--log-level", "warn"], command);
+  const { url: upstream } = await startStandIn();
+  const { url } = await startListening(join(import.meta.dir, "plain-proxy.ts"), upstream);
+  const cpuSeconds = async () => (await (await fetch(`${url}/cpu`)).json()) as number;
+  const proxy: Subject = { name: "a proxy that copies bytes", url, model: "far", cpuSeconds };
+  const servers = [await svc("svc", upstream, FROM_SOURCE)];
+  const other = process.env["SVC"];
+  if (other)
+    servers.push(await svc("the other svc", upstream, other.endsWith(".ts") ? [process.execPath, other] : [other]));
   try {
-    const both = { direct: [] as number[], through: [] as number[] };
+    const times = new Map(servers.map(({ name }) => [name, [] as number[]]));
     for (let request = 0; request < REQUESTS; request++) {
-      both.direct.push(await ask(upstream, "far", 1));
-      both.through.push(await ask(server.url, "up/far", 1));
+      const direct = await ask({ url: upstream, model: "far" }, 1);
+      for (const server of servers) times.get(server.name)?.push((await ask(server, 1)) - direct);
     }
-    const added = median(both.through.slice(50)) - median(both.direct.slice(50));
-    console.log(`a request of one token: ${added.toFixed(2)} ms more than without svc (median of ${REQUESTS - 50})`);
-    const before = await cpuSeconds(server.url);
-    const until = performance.now() + seconds * 1000;
-    let tokens = 0;
-    const client = async () => {
-      while (performance.now() < until) {
-        await ask(server.url, "up/far", TOKENS);
-        tokens += TOKENS;
-      }
-    };
-    const began = performance.now();
-    await Promise.all(Array.from({ length: streams }, client));
-    const tookS = (performance.now() - began) / 1000;
-    const cpu = (await cpuSeconds(server.url)) - before;
-    console.log(
-      `${streams} streams, ${(tokens / tookS).toFixed(0)} tokens/s: ${((1e6 * cpu) / tokens).toFixed(1)} µs of CPU a token`,
-    );
-    await server.stop();
+    for (const [name, values] of times) {
+      console.log(`${name}: ${median(values.slice(REQUESTS / 2)).toFixed(2)} ms more for a request of one token`);
+    }
+    const found = await costs([proxy, ...servers]);
+    for (const [name, value] of found)
+      console.log(`${name}: ${value.toFixed(1)} µs of CPU a token, ${streams} streams`);
   } finally {
-    await server.kill();
-    standIn.kill("SIGKILL");
+    for (const server of servers) await server.kill();
   }
+  process.exit(0);
 }
 
 await measure();

@@ -1,24 +1,20 @@
 // Other servers' streams, cut and ended in every way that the format allows.
 
 import { expect, test } from "bun:test";
-import { MessageReader } from "../../src/gateway/stream-lines.ts";
+import { MessageReader, parseMessage } from "../../src/gateway/stream-lines.ts";
 
-async function read(body: string, piece: number, type = "text/event-stream", longest?: number): Promise<unknown[]> {
+function read(body: string, piece: number, type = "text/event-stream", longest?: number): unknown[] {
   const bytes = new TextEncoder().encode(body);
-  const stream = new ReadableStream<Uint8Array>({
-    start(controller) {
-      for (let at = 0; at < bytes.length; at += piece) controller.enqueue(bytes.slice(at, at + piece));
-      controller.close();
-    },
-  });
-  const response = new Response(stream, { headers: { "content-type": type } });
-  const reader = new MessageReader(response, longest);
-  const messages: unknown[] = [];
-  for (let some = await reader.next(); some; some = await reader.next()) messages.push(...some);
-  return messages;
+  const reader = new MessageReader(type, longest);
+  const messages: string[] = [];
+  for (let at = 0; at < bytes.length && !reader.isOver; at += piece) {
+    messages.push(...reader.push(bytes.slice(at, at + piece)));
+  }
+  if (!reader.isOver) messages.push(...reader.end());
+  return messages.map(parseMessage);
 }
 
-const pieces = [1, 2, 3, 7, 1000];
+const pieces = [...Array.from({ length: 60 }, (_, index) => index + 1), 1000];
 
 test.each([
   ["LF", 'data: {"a":1}\n\ndata: {"b":"é"}\n\ndata: [DONE]\n\n'],
@@ -26,23 +22,26 @@ test.each([
   ["CR alone", 'data: {"a":1}\r\rdata: {"b":"é"}\r\rdata: [DONE]\r\r'],
   ["data of several lines", 'data: {"a":\ndata: 1}\n\nevent: x\ndata: {\ndata: "b":"é"}\n\ndata: [DONE]\n\n'],
   ["comments, other fields and no space", ':ping\n\nid: 4\ndata:{"a":1}\n\n: ping\n\ndata:{"b":"é"}\n\n'],
+  ["lines that end in different ways", 'data: {"a":\rdata: 1}\n\ndata: {"b":"é"}\r\n\ndata: [DONE]\n\n'],
+  ["one line each, then others", 'data: {"a":1}\n\ndata: {"b":\ndata:"é"}\n\ndata: [DONE]\n\ndata: {"c":1}\n\n'],
+  ["one line each behind others", ': ping\n\ndata:{"a":1}\n\ndata: {"b":"é"}\n\ndata: [DONE]\n\n'],
   ["nothing behind the last event", 'data: {"a":1}\n\ndata: {"b":"é"}'],
-])("events with %s", async (_, body) => {
-  for (const piece of pieces) expect(await read(body, piece)).toEqual([{ a: 1 }, { b: "é" }]);
+])("events with %s", (_, body) => {
+  for (const piece of pieces) expect(read(body, piece)).toEqual([{ a: 1 }, { b: "é" }]);
 });
 
-test("lines of JSON, and one text", async () => {
+test("lines of JSON, and one text", () => {
   for (const piece of pieces) {
-    expect(await read('{"a":1}\r\n\n{"b":2}', piece, "application/x-ndjson")).toEqual([{ a: 1 }, { b: 2 }]);
-    expect(await read('{"a":\n1}\n', piece, "application/json")).toEqual([{ a: 1 }]);
+    expect(read('{"a":1}\r\n\n{"b":2}', piece, "application/x-ndjson")).toEqual([{ a: 1 }, { b: 2 }]);
+    expect(read('{"a":\n1}\n', piece, "application/json")).toEqual([{ a: 1 }]);
   }
 });
 
-test("what breaks off, is no JSON or does not end is told", async () => {
+test("what breaks off, is no JSON or does not end is told", () => {
   for (const piece of pieces) {
-    await expect(read('data: {"a":1}\n\ndata: {"b', piece)).rejects.toThrow("ended in the middle of a message");
-    await expect(read("data: nothing\n\n", piece)).rejects.toThrow("no JSON");
-    await expect(read(`data: "${"x".repeat(500)}"\n\n`, 100, "text/event-stream", 300)).rejects.toThrow("too long");
-    await expect(read(`data: "x"\ndata: "x"\n`.repeat(50), 100, "text/event-stream", 300)).rejects.toThrow("too long");
+    expect(() => read('data: {"a":1}\n\ndata: {"b', piece)).toThrow("ended in the middle of a message");
+    expect(() => read("data: nothing\n\n", piece)).toThrow("no JSON");
+    expect(() => read(`data: "${"x".repeat(500)}"\n\n`, 100, "text/event-stream", 300)).toThrow("too long");
+    expect(() => read(`data: "x"\ndata: "x"\n`.repeat(50), 100, "text/event-stream", 300)).toThrow("too long");
   }
 });

@@ -12,18 +12,14 @@ export function decodeChunk(chunk: unknown): Piece {
   const delta = fields(choice["delta"] ?? choice["message"]);
   const calls = objects(delta["tool_calls"]).map(decodeCall);
   const logprobs = decodeLogprobs(choice["logprobs"]);
-  const reasoning = text(delta["reasoning_content"]) ?? text(delta["reasoning"]);
-  const content = text(delta["content"]) ?? text(choice["text"]);
-  const reason = text(choice["finish_reason"]);
-  const stopSequence = text(choice["stop_reason"]);
   return {
-    ...(reasoning !== undefined && { reasoning }),
-    ...(content !== undefined && { text: content }),
-    ...(logprobs.length > 0 && { logprobs }),
-    ...(calls.length > 0 && { calls }),
-    ...(reason !== undefined && { reason }),
-    ...(stopSequence !== undefined && { stopSequence }),
-    ...(usage != null && { usage: decodeUsage(fields(usage)) }),
+    reasoning: text(delta["reasoning_content"]) ?? text(delta["reasoning"]),
+    text: text(delta["content"]) ?? text(choice["text"]),
+    logprobs: logprobs.length > 0 ? logprobs : undefined,
+    calls: calls.length > 0 ? calls : undefined,
+    reason: text(choice["finish_reason"]),
+    stopSequence: text(choice["stop_reason"]),
+    usage: usage == null ? undefined : decodeUsage(fields(usage)),
   };
 }
 

@@ -1,0 +1,37 @@
+// `bun test/bench/plain-proxy.ts URL`: passes the bytes of chat completions on and knows nothing of them, for comparison with
+// what svc costs in the same place. Prints its address; GET /cpu tells the CPU time of its process in seconds.
+
+const [upstream] = process.argv.slice(2);
+
+const proxy = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 0,
+  async fetch(request) {
+    if (request.method !== "POST") {
+      const { user, system } = process.cpuUsage();
+      return Response.json((user + system) / 1e6);
+    }
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${upstream}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: await request.text(),
+    });
+    const reader = answer.body?.getReader();
+    // Piece by piece through JavaScript: whoever looks at an answer cannot do with less.
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const { value } = (await reader?.read()) ?? {};
+          if (value) controller.enqueue(value);
+          else controller.close();
+        },
+        cancel: () => reader?.cancel(),
+      },
+      { highWaterMark: 0 },
+    );
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  },
+});
+process.stdout.write(`http://127.0.0.1:${proxy.port}\n`);

@@ -1,0 +1,75 @@
+// Messages that are not parsed say what they would say if they were.
+
+import { expect, test } from "bun:test";
+import { ChunkReader } from "../../src/gateway/chunk-reader.ts";
+import { decodeLine } from "../../src/gateway/ollama/decode-line.ts";
+import { decodeChunk } from "../../src/gateway/openai/decode-chunk.ts";
+
+const chunk = (delta: object, more: object = {}) =>
+  JSON.stringify({ id: "x", created: 1, choices: [{ index: 0, delta, finish_reason: null, ...more }] });
+
+const TEXTS = [" a", "b", "", "x", "content", "index", ",", '"', "\\", "\n", "\t\u0000", "é", "😀", '","x":"', "null"];
+
+/** Messages of one text each. */
+const FORMS: Record<string, (text: string) => string> = {
+  text: (content) => chunk({ content }),
+  "text with a role": (content) => chunk({ role: "assistant", content }),
+  // As Python writes JSON.
+  "text with spaces": (content) => chunk({ content }).replaceAll('":', '": ').replaceAll(',"', ', "'),
+  "text with other numbers": (content) => chunk({ content }).replace('"created":1', `"created":${content.length}`),
+  "raw text": (text) => JSON.stringify({ choices: [{ index: 0, text, logprobs: null }] }),
+  "text in two places": (content) => chunk({ content }, { text: content }),
+  "text and the same name": (content) => JSON.stringify({ id: content, choices: [{ delta: { content } }] }),
+  "another name, and text": (id) => JSON.stringify({ id, choices: [{ delta: { content: "x" } }] }),
+  "another name, and escaped text": (id) => `{"id":${JSON.stringify(id)},"choices":[{"delta":{"content":"\\u0062"}}]}`,
+  "a key twice": (text) => `{"choices":[{"delta":{"content":"a","content":${JSON.stringify(text)}}}]}`,
+  reasoning: (reasoning) => chunk({ reasoning }),
+  "reasoning by two names": (reasoning) => chunk({ reasoning, reasoning_content: reasoning }),
+  "reasoning and text": (content) => chunk({ reasoning: "hm", content }),
+  "text and the end": (content) => chunk({ content }, { finish_reason: "ab" }),
+  "text and a call": (content) => chunk({ content, tool_calls: [{ index: 0, id: "1", function: { name: "f" } }] }),
+  "text and its probability": (content) => chunk({ content }, { logprobs: { content: [{ token: "t", logprob: -1 }] } }),
+  "text and counts": (content) => JSON.stringify({ choices: [{ delta: { content } }], usage: { prompt_tokens: 1 } }),
+};
+
+test.each(Object.entries(FORMS))("%s, behind any other message", (_, form) => {
+  const others = Object.values(FORMS).flatMap((other) => TEXTS.map(other));
+  for (const second of TEXTS.map(form)) {
+    const pieces = others.map((first) => {
+      const reader = new ChunkReader(decodeChunk);
+      reader.read(first);
+      return reader.read(second);
+    });
+    const said = decodeChunk(JSON.parse(second));
+    expect(pieces.filter((piece) => !Bun.deepEquals(piece, said))).toEqual([]);
+  }
+});
+
+test("lines of Ollama", () => {
+  const reader = new ChunkReader(decodeLine);
+  for (const content of TEXTS) {
+    const line = { model: "far", message: { role: "assistant", content }, done: false };
+    expect(reader.read(JSON.stringify(line))).toEqual(decodeLine(line));
+  }
+});
+
+test("a message that is like the last but broken is no JSON, and one that tells an error is none", () => {
+  const reader = new ChunkReader(decodeChunk);
+  const usual = chunk({ content: "a" });
+  reader.read(usual);
+  expect(() => reader.read(usual.replace('"a"', '"a"b"'))).toThrow("no JSON");
+  expect(() => reader.read(usual.replace('"a"', '"\n"'))).toThrow("no JSON");
+  expect(() => reader.read(usual.slice(0, -1))).toThrow("no JSON");
+  expect(() => reader.read(usual.replace('"choices"', '"error":{"message":"died"},"choices"'))).toThrow("failed");
+  expect(reader.read(usual)).toEqual({ text: "a" });
+});
+
+test("messages that differ in their text alone are taken apart once", () => {
+  let decoded = 0;
+  const reader = new ChunkReader((message) => {
+    decoded++;
+    return decodeChunk(message);
+  });
+  for (let at = 0; at < 100; at++) reader.read(chunk({ content: ` ${at}` }));
+  expect(decoded).toBe(1);
+});
