@@ -20,6 +20,8 @@ export interface AnswerOptions {
   /** Stop sequences of the request. */
   readonly stop: readonly string[];
   readonly maxTokens?: number | undefined;
+  /** The server was asked to count tokens before the end. */
+  readonly counts: boolean;
 }
 
 /** Milliseconds of an answer, measured here. */
@@ -46,6 +48,9 @@ export class RemoteAnswer {
   private stopSequence: string | undefined;
   private usage: UpstreamUsage | undefined;
   private pieces = 0;
+  /** Tokens that were counted by the server. */
+  private counted = 0;
+  private prompt: Piece["progress"];
   /** As much of the beginning as was said again; undefined once the answer goes on. */
   private repeated: string | undefined = "";
   private readonly thinking: ThinkTags | undefined;
@@ -72,6 +77,7 @@ export class RemoteAnswer {
     } else if (piece.logprobs) added.push({ type: "text", text: "", logprobs: piece.logprobs });
     for (const call of piece.calls ?? []) this.addCall(call, added);
     if (piece.usage) this.usage = piece.usage;
+    this.count(piece, added);
     if (piece.stopSequence !== undefined && this.options.stop.includes(piece.stopSequence)) {
       this.stopSequence = piece.stopSequence;
     }
@@ -88,8 +94,9 @@ export class RemoteAnswer {
 
   /** What it came to so far. Without counts of the server, tokens are its pieces: these servers send one for each. */
   get tokens(): UpstreamUsage {
-    const counted = { promptTokens: 0, completionTokens: this.pieces, cachedTokens: 0, reasoningTokens: 0 };
-    return this.usage ?? counted;
+    if (this.usage) return this.usage;
+    const { total: promptTokens = 0, cached: cachedTokens = 0 } = this.prompt ?? {};
+    return { promptTokens, completionTokens: this.pieces, cachedTokens, reasoningTokens: 0, peakMemoryBytes: 0 };
   }
 
   /** The last event. */
@@ -105,8 +112,28 @@ export class RemoteAnswer {
       reason,
       ...(reason === "stop" && this.stopSequence !== undefined && { stopSequence: this.stopSequence }),
       ...(contextFull && { contextFull }),
-      usage: { ...usage, queueMs: 0, ...times, peakMemoryBytes: 0 },
+      usage: { ...usage, queueMs: 0, ...times },
     };
+  }
+
+  /** Puts in what the server counts before the end: how much of the prompt is computed, and tokens of the answer. */
+  private count({ progress, usage, tokens }: Piece, added: OutputEvent[]): void {
+    // What says tokens of the answer and of the prompt says nothing of how long that took.
+    const whole = usage && {
+      total: usage.promptTokens,
+      cached: usage.cachedTokens,
+      processed: usage.promptTokens,
+      ms: 0,
+    };
+    const known = progress ?? (this.prompt || !this.options.counts || tokens === undefined ? undefined : whole);
+    if (known) {
+      this.prompt = known;
+      added.unshift({ type: "progress", ...known });
+    }
+    const last = added.at(-1);
+    if (!this.options.counts || tokens === undefined || !last || last.type === "progress") return;
+    added[added.length - 1] = { ...last, sampled: Math.max(tokens - this.counted, 0) };
+    this.pieces = this.counted = tokens;
   }
 
   private addText(piece: string, logprobs: Piece["logprobs"], added: OutputEvent[]): void {

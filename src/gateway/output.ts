@@ -1,5 +1,6 @@
 // The pieces of an answer that another server streams, whatever it speaks: what its decoders fill.
 
+import type { ProgressEvent } from "../domain/generate.ts";
 import type { TokenLogprob } from "../domain/usage.ts";
 
 /** One message of a stream, taken apart. */
@@ -12,6 +13,9 @@ export interface Piece {
   readonly reason?: string | undefined;
   readonly stopSequence?: string | undefined;
   readonly usage?: UpstreamUsage | undefined;
+  /** Tokens of the answer so far, where the server counts them meanwhile. */
+  readonly tokens?: number | undefined;
+  readonly progress?: Omit<ProgressEvent, "type"> | undefined;
 }
 
 /** Part of a tool call, or a whole one. */
@@ -29,4 +33,6 @@ export interface UpstreamUsage {
   readonly completionTokens: number;
   readonly cachedTokens: number;
   readonly reasoningTokens: number;
+  /** 0: it does not say. */
+  readonly peakMemoryBytes: number;
 }

@@ -93,4 +93,6 @@ function pull(racer: Racer): void {
   );
 }
 
-const isOutput = ({ type }: EngineEvent): boolean => type !== "accepted" && type !== "started";
+const BEFORE_OUTPUT: ReadonlySet<EngineEvent["type"]> = new Set(["accepted", "started", "progress"]);
+
+const isOutput = ({ type }: EngineEvent): boolean => !BEFORE_OUTPUT.has(type);

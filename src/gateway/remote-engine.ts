@@ -89,7 +89,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     }
     const now = this.clock.now();
     const firstAt = winner?.attempt.firstTokenAt ?? now;
-    const answer = (winner && job.answers.get(winner.attempt)) ?? this.newAnswer(request, undefined);
+    const begun = winner ? job.answers.get(winner.attempt) : [...job.answers.values()].at(-1);
+    const answer = begun ?? this.newAnswer(request, undefined);
     yield answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
   }
 
@@ -147,7 +148,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
           const piece = chunks.read(json);
           attempt.heard();
           for (const event of answer.add(piece)) {
-            attempt.firstToken();
+            if (event.type !== "progress") attempt.firstToken();
             yield event;
           }
         }
@@ -181,6 +182,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       parallelToolCalls: request.parallelToolCalls,
       stop: request.stop,
       maxTokens: request.maxTokens,
+      counts: request.counted !== undefined,
     });
   }
 }

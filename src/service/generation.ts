@@ -81,7 +81,7 @@ export class GenerationService {
   }
 
   /** Counts tokens and times, and fills in the report. */
-  private observer([{ choices, returnProgress }, ...others]: Requests, report: RequestReport) {
+  private observer([{ choices, counted, returnProgress }, ...others]: Requests, report: RequestReport) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
     /** By answer. */
@@ -97,7 +97,7 @@ export class GenerationService {
       } else if (event.type === "progress") {
         // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
-        if (!returnProgress) return false;
+        if (!returnProgress && !counted) return false;
       } else {
         const now = this.deps.clock.now();
         const tokens = sampledFor(event);

@@ -53,8 +53,8 @@ const OWN: ReadonlySet<string> = new Set([
   "prompt",
   "parallel_tool_calls",
 ]);
-/** llama.cpp and Ollama go on from a last turn of the assistant unasked. */
-const UNASKED: ReadonlySet<string> = new Set(["continue_final_message"]);
+/** llama.cpp and Ollama go on from a last turn of the assistant unasked, and how far a prompt is, is always asked for. */
+const UNASKED: ReadonlySet<string> = new Set(["return_progress", "continue_final_message"]);
 /** Limits and wishes about reasoning, which launch options and other conventions always send. */
 const NOT_HELD: ReadonlySet<string> = new Set([
   "reasoning_budget_tokens",

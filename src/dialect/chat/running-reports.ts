@@ -32,7 +32,7 @@ export function runningFields({
   progress,
 }: RunningReports): Pick<GenerateRequest, "counted" | "returnProgress"> {
   const counted = timings ? "timings_per_token" : usage ? "stream_options.continuous_usage_stats" : undefined;
-  return { ...(counted && { counted }), ...((timings || progress) && { returnProgress: true as const }) };
+  return { ...(counted && { counted }), ...(progress && { returnProgress: true as const }) };
 }
 
 /** How much of a prompt is computed, in llama.cpp's form. */

@@ -10,6 +10,7 @@ import {
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
+import { runningFields } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
@@ -101,7 +102,7 @@ function common(
       ...(predictMs && { maxPredictMs: predictMs }),
       // Counted in streams, too.
       returnTokens: true,
-      ...((returnProgress || timingsPerToken) && asked.stream && { returnProgress: true }),
+      ...runningFields({ usage: false, timings: timingsPerToken, progress: returnProgress }),
       choices: made,
     },
     stream: asked.stream ?? false,

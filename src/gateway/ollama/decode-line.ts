@@ -32,6 +32,7 @@ export function decodeLine(line: unknown): Piece {
         completionTokens: count(answer["eval_count"]),
         cachedTokens: 0,
         reasoningTokens: 0,
+        peakMemoryBytes: 0,
       },
     }),
   };

@@ -4,10 +4,13 @@ import type { TokenLogprob } from "../../domain/usage.ts";
 import { count, fields, number, objects, text, type Fields } from "../fields.ts";
 import type { CallPiece, Piece, UpstreamUsage } from "../output.ts";
 
+const GIB = 1024 ** 3;
+
 /** Never throws: what is not understood is left out. */
 export function decodeChunk(chunk: unknown): Piece {
-  const { choices, usage } = fields(chunk);
-  const choice = objects(choices)[0] ?? {};
+  const { choices, usage, timings, prompt_progress: progress } = fields(chunk);
+  const [given] = objects(choices);
+  const choice = given ?? {};
   // A server that does not stream answers with a message instead.
   const delta = fields(choice["delta"] ?? choice["message"]);
   const calls = objects(delta["tool_calls"]).map(decodeCall);
@@ -20,6 +23,8 @@ export function decodeChunk(chunk: unknown): Piece {
     reason: text(choice["finish_reason"]),
     stopSequence: text(choice["stop_reason"]),
     usage: usage == null ? undefined : decodeUsage(fields(usage)),
+    tokens: given && (number(fields(timings)["predicted_n"]) ?? number(fields(usage)["completion_tokens"])),
+    progress: progress == null ? undefined : decodeProgress(fields(progress)),
   };
 }
 
@@ -37,12 +42,20 @@ function decodeCall(call: Fields): CallPiece {
   };
 }
 
+const decodeProgress = ({ total, cache, processed, time_ms: ms }: Fields) => ({
+  total: count(total),
+  cached: count(cache),
+  processed: count(processed),
+  ms: count(ms),
+});
+
 function decodeUsage(usage: Fields): UpstreamUsage {
   return {
     promptTokens: count(usage["prompt_tokens"]),
     completionTokens: count(usage["completion_tokens"]),
     cachedTokens: count(fields(usage["prompt_tokens_details"])["cached_tokens"]),
     reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"]),
+    peakMemoryBytes: (number(usage["peak_memory_gib"]) ?? 0) * GIB,
   };
 }
 

@@ -51,13 +51,14 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
 }
 
 /** The usage at the end, and what is reported before it. */
-const encodeReports = ({ counted, returnProgress }: GenerateRequest, { reports }: ServerTraits) => ({
+const encodeReports = ({ counted }: GenerateRequest, { reports }: ServerTraits) => ({
   stream_options: {
     include_usage: true,
     ...(counted !== undefined && reports === "usage" && { continuous_usage_stats: true }),
   },
   ...(counted !== undefined && reports === "timings" && { timings_per_token: true }),
-  ...(returnProgress && { return_progress: true }),
+  // So that the prompt's tokens are known of what is cancelled, too.
+  ...(reports === "timings" && { return_progress: true }),
 });
 
 function encodeMessage(message: ChatMessage) {

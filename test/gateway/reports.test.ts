@@ -1,0 +1,76 @@
+// What servers report of an answer before it is over.
+
+import { describe, expect, test } from "bun:test";
+import { delta, eventStream, serverOf, usage } from "./fixture-server.ts";
+import { finishOf, generate, remote } from "./remote.ts";
+
+const progress = (processed: number) => ({
+  ...delta({ role: "assistant", content: null }),
+  prompt_progress: { total: 12, cache: 4, processed, time_ms: 7 },
+});
+const timed = (text: string, tokens: number) => ({ ...delta({ content: text }), timings: { predicted_n: tokens } });
+const sampled = (events: Awaited<ReturnType<typeof generate>>) =>
+  events.flatMap((event) => (event.type === "text" ? [[event.text, event.sampled]] : []));
+const progressed = (events: Awaited<ReturnType<typeof generate>>) =>
+  events.flatMap((event) => (event.type === "progress" ? [[event.processed, event.total, event.cached]] : []));
+
+describe("a server of llama.cpp's kind", () => {
+  const answer = [progress(4), progress(12), timed("one", 1), timed(" two three", 4), delta({}, "stop"), usage(12, 4)];
+
+  test("counts tokens where the client wants that, and the prompt's in any case", async () => {
+    const server = serverOf("llamacpp", () => eventStream(answer));
+    const far = await remote([server.url]);
+    const counted = await generate(far, { counted: "timings_per_token" });
+    expect(sampled(counted)).toEqual([
+      ["one", 1],
+      [" two three", 3],
+    ]);
+    expect(progressed(counted)).toEqual([
+      [4, 12, 4],
+      [12, 12, 4],
+    ]);
+    expect(server.asked.at(-1)?.body).toMatchObject({ timings_per_token: true, return_progress: true });
+    expect(sampled(await generate(far))).toEqual([
+      ["one", undefined],
+      [" two three", undefined],
+    ]);
+    expect(server.asked.at(-1)?.body).not.toHaveProperty("timings_per_token");
+  });
+
+  test("lets it be known how long the prompt of a cancelled answer is", async () => {
+    const server = serverOf("llamacpp", () => eventStream([progress(12), timed("one", 1)], { hold: true }));
+    const far = await remote([server.url]);
+    const running = generate(far, { id: "mine" });
+    await Bun.sleep(50);
+    far.engine.cancel("mine", "id");
+    expect(finishOf(await running)).toMatchObject({
+      reason: "cancelled",
+      usage: { promptTokens: 12, cachedTokens: 4, completionTokens: 1 },
+    });
+  });
+
+  test("that ends while it computes the prompt leaves the request to another", async () => {
+    const broken = serverOf("llamacpp", () => eventStream([progress(4)], { done: false }));
+    const sound = serverOf("llamacpp", () => eventStream(answer));
+    const far = await remote([broken.url, sound.url]);
+    for (let turn = 0; turn < 4; turn++) {
+      const events = await generate(far, { messages: [{ role: "user", content: `conversation ${turn}` }] });
+      expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe("one two three");
+    }
+  });
+});
+
+test("vLLM counts by the usage of each chunk, which tells the prompt's tokens, too", async () => {
+  const chunk = (text: string, tokens: number) => ({ ...usage(12, tokens), ...delta({ content: text }) });
+  const answer = [chunk("one", 1), chunk(" two", 3), delta({}, "stop"), usage(12, 3)];
+  const server = serverOf("vllm", () => eventStream(answer));
+  const events = await generate(await remote([server.url]), { counted: "stream_options.continuous_usage_stats" });
+  expect(sampled(events)).toEqual([
+    ["one", 1],
+    [" two", 2],
+  ]);
+  expect(progressed(events)).toEqual([[12, 12, 3]]);
+  expect(server.asked.at(-1)?.body).toMatchObject({
+    stream_options: { include_usage: true, continuous_usage_stats: true },
+  });
+});
