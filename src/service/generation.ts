@@ -97,6 +97,8 @@ export class GenerationService {
       } else if (event.type === "progress") {
         // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
+        // Upstreams accept a request before they have counted it.
+        live.promptTokens ||= event.total;
         if (!returnProgress && !counted) return false;
       } else {
         const now = this.deps.clock.now();

@@ -1,7 +1,7 @@
 // Models of other servers through every route that generates.
 
 import { describe, expect, test } from "bun:test";
-import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
+import { chatServer, delta, eventStream, helloStream, serverOf } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { hello, messages, serve, until } from "./harness.ts";
 
@@ -61,6 +61,18 @@ describe("a model of another server", () => {
     expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
     expect(await body(await answer)).toMatchObject({ choices: [{ finish_reason: "cancelled" }] });
     await until(() => far.left.length === 1);
+  });
+
+  test("shows how much of its prompt is computed, where its server says so", async () => {
+    const progress = { ...delta({}), prompt_progress: { total: 12, cache: 4, processed: 8, time_ms: 7 } };
+    const far = serverOf("llamacpp", () => eventStream([progress], { hold: true }));
+    const server = serve(hello, {}, [(await remote([far.url])).gateway]);
+    const answer = server.chat({ model: "up/far" }, { "x-request-id": "mine" });
+    const running = async () => (await body(await fetch(`${server.url}/v1/requests`)))["data"][0];
+    await until(() => server.requests.live().some(({ processedTokens }) => processedTokens === 8));
+    expect(await running()).toMatchObject({ prompt_tokens: 12, processed_prompt_tokens: 8 });
+    await server.post("/v1/chat/completions/mine/cancel", {});
+    expect((await body(await answer))["usage"]).toMatchObject({ prompt_tokens: 12, completion_tokens: 0 });
   });
 
   test("does not wait in a queue while its server computes", async () => {
