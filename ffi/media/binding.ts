@@ -23,7 +23,7 @@ const shim = { name: "media", abi: ABI_VERSION, symbols, errors: MEDIA_ERRORS, F
 const FLOAT_BYTES = 4;
 
 /** See svc_media_stats in shim.h. */
-export interface MediaStats {
+interface MediaStats {
   readonly jobs: number;
   readonly cachedBytes: number;
   readonly cachedChunks: number;

@@ -19,7 +19,7 @@ import type { Component, Packed } from "./embedded.ts";
 import { forbidsPrograms } from "./mounts.ts";
 import { isOurs, keepsOurs, ownUid } from "./ownership.ts";
 
-export interface Extracted {
+interface Extracted {
   readonly directory: string;
   /** Set when the cache folder could not be used. */
   readonly warning?: string;

@@ -11,7 +11,7 @@ type Table = Readonly<Record<string, FFIFunction>>;
 export type Native<Symbols extends Table> = ReturnType<typeof dlopen<Symbols>>["symbols"];
 
 /** What is particular to a library. */
-export interface Shim<Symbols extends Table, Code extends string> {
+interface Shim<Symbols extends Table, Code extends string> {
   /** As its file is called: `libsvc_<name>`. */
   readonly name: string;
   /** Version of shim.h that the binding was written for; the library must say the same. */

@@ -110,7 +110,7 @@ export const JOB_DEFAULTS: JobOptions = {
 };
 
 /** Times are in seconds from the first sample. */
-export interface Word {
+interface Word {
   readonly start: number;
   readonly end: number;
   /** Without the spaces around it. In languages that write none, a token's worth of characters. */

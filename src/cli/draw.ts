@@ -16,7 +16,7 @@ import { expectFileName, writeResult } from "./write-result.ts";
 
 const OPTIONS = { output_format: "--format", n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
 
-export interface DrawFlags {
+interface DrawFlags {
   readonly size?: string;
   readonly seed?: string;
   readonly steps?: string;

@@ -11,13 +11,13 @@ const DEFAULT_COLUMNS = 80;
 const RATE_MS = 5000;
 
 /** What is counted. */
-export interface Measure {
+interface Measure {
   readonly amount: (done: number, total: number | undefined) => string;
   /** Of so much a second. */
   readonly rate: (speed: number) => string;
 }
 
-export interface ProgressState {
+interface ProgressState {
   readonly name: string;
   readonly done: number;
   readonly total?: number;

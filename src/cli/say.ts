@@ -12,7 +12,7 @@ import { expectFileName, writeResult } from "./write-result.ts";
 
 const OPTIONS = { response_format: "--format", voice: "--voice", locale: "--locale", speed: "--speed" };
 
-export interface SayFlags {
+interface SayFlags {
   readonly format?: string;
   readonly voice?: string;
   /** List the voices instead; those of `locale` where that is given. */

@@ -69,7 +69,7 @@ export function speechEngines(
 }
 
 /** The programs that are there, in the order of the table. */
-export function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform): HostProgram[] {
+function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform): HostProgram[] {
   if (!hostVoices) return [];
   const env = programEnvironment(processEnvironment());
   return Object.entries(PROGRAMS).flatMap(([name, { file, platform: only = platform, needsFolder }]) => {

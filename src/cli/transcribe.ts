@@ -12,7 +12,7 @@ const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", ve
 
 const OPTIONS = { language: "--language" };
 
-export interface TranscribeFlags {
+interface TranscribeFlags {
   readonly format?: string;
   readonly language?: string;
   /** Into English. */

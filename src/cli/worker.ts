@@ -15,7 +15,7 @@ import { ReadyFile } from "./ready-file.ts";
 import { logger } from "./runtime.ts";
 import { isQuiet } from "./terminal.ts";
 
-export interface WorkerFlags {
+interface WorkerFlags {
   readonly host?: string;
   readonly port?: string;
   /** Networks, with commas between them. */

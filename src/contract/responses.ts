@@ -115,7 +115,7 @@ export const CountResponseTokensResponse = t.Object({
 
 const ItemStatus = oneOf("in_progress", "completed", "incomplete");
 
-export const OutputText = t.Object({
+const OutputText = t.Object({
   type: t.Literal("output_text"),
   text: t.String(),
   annotations: t.Array(t.Unknown()),

@@ -101,7 +101,7 @@ export interface Sampling {
   readonly minTokens?: number;
 }
 
-export interface Gap {
+interface Gap {
   readonly begun: string;
   readonly files: readonly { readonly filename: string; readonly text: string }[];
 }
@@ -251,13 +251,13 @@ export interface ProgressEvent extends OfChoice {
 }
 
 /** A piece of what the model thinks before it answers. */
-export interface ReasoningEvent extends OfChoice, Sampled {
+interface ReasoningEvent extends OfChoice, Sampled {
   readonly type: "reasoning";
   readonly text: string;
 }
 
 /** The beginning of a tool call; calls are numbered from 0 in their order. */
-export interface ToolCallEvent extends OfChoice, Sampled {
+interface ToolCallEvent extends OfChoice, Sampled {
   readonly type: "tool_call";
   readonly index: number;
   readonly id: string;
@@ -265,7 +265,7 @@ export interface ToolCallEvent extends OfChoice, Sampled {
 }
 
 /** A piece of a call's arguments: JSON text, whole only when all pieces are put together. */
-export interface ToolArgumentsEvent extends OfChoice, Sampled {
+interface ToolArgumentsEvent extends OfChoice, Sampled {
   readonly type: "tool_arguments";
   readonly index: number;
   readonly text: string;
@@ -296,7 +296,7 @@ export interface FinishEvent extends OfChoice {
 export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
 
 /** The first computation for a request begins: it does not wait any more. */
-export interface StartedEvent extends OfChoice {
+interface StartedEvent extends OfChoice {
   readonly type: "started";
 }
 

@@ -57,7 +57,7 @@ export function disconnection(request: Request): AbortController {
 }
 
 /** What a dialect's stream has around its chunks. */
-export interface Framing {
+interface Framing {
   /** Ends the stream, however it went. */
   readonly terminator?: Frame;
   /** What is sent while the stream is silent; default: a comment. */

@@ -13,7 +13,7 @@ import { logUnexpected } from "./log-unexpected.ts";
 /** Lines that wait in the engine beside those that it computes, so that it never has none to go on with. */
 const LINES_AHEAD = 2;
 
-export interface Jobs {
+interface Jobs {
   readonly files: FilesService;
   readonly batches: BatchesService;
   readonly levels: () => JobLevels | undefined;

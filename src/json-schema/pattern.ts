@@ -13,7 +13,7 @@ export interface Lengths {
   readonly max: number;
 }
 
-export interface GrammarPattern {
+interface GrammarPattern {
   readonly pattern: string;
   /** Counted repetitions in it. */
   readonly repetitions: number;

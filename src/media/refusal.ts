@@ -27,6 +27,6 @@ export function checkSize(bytes: number, limit: number): void {
 }
 
 /** A size as people say it: `23.4 MB`, and in bytes where megabytes would hide the difference. */
-export function megabytes(bytes: number): string {
+function megabytes(bytes: number): string {
   return bytes < 100_000 ? `${bytes} bytes` : `${Number((bytes / 1e6).toFixed(2))} MB`;
 }

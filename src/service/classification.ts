@@ -7,7 +7,7 @@ import type { TemporaryFile } from "../store/temporary-files.ts";
 import type { GenerationService } from "./generation.ts";
 import type { ModelRouter } from "./model-router.ts";
 
-export interface ClassificationDeps {
+interface ClassificationDeps {
   readonly router: ModelRouter;
   readonly generation: GenerationService;
 }

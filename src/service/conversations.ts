@@ -5,7 +5,7 @@ import { SvcError } from "../domain/errors.ts";
 import { newConversationId, withOwnIds } from "../domain/ids.ts";
 import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 
-export interface Conversation<Item> {
+interface Conversation<Item> {
   readonly id: string;
   /** Unix seconds. */
   readonly createdAt: number;

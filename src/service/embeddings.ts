@@ -7,7 +7,7 @@ import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort } from "../engine/e
 import type { Backend, ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface EmbeddingDeps {
+interface EmbeddingDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
 }
@@ -19,7 +19,7 @@ export interface EmbeddingAnswer {
 }
 
 /** Who wants it, from which model; absent: the server's first. */
-export interface EmbeddingCall {
+interface EmbeddingCall {
   readonly model?: string;
   readonly origin: EmbeddingOrigin;
 }

@@ -20,7 +20,7 @@ import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService, RequestSpec } from "./request.ts";
 
-export interface ImageDeps {
+interface ImageDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   /** Where images are put that are being changed. */
@@ -30,7 +30,7 @@ export interface ImageDeps {
 }
 
 /** What image models are for: drawing, or making images larger. */
-export type ImageAbility = "images" | "upscaling";
+type ImageAbility = "images" | "upscaling";
 
 export interface ImageRun {
   readonly model?: string;

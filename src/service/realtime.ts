@@ -13,7 +13,7 @@ import type { TranscriptionService } from "./transcriptions.ts";
 /** Nobody knows when a session will end. */
 const RETRY_SECONDS = 10;
 
-export interface RealtimeDeps {
+interface RealtimeDeps {
   readonly transcriptions: TranscriptionService;
   readonly requests: Pick<RequestService, "attach">;
   readonly clock: Timers;
@@ -22,7 +22,7 @@ export interface RealtimeDeps {
   readonly maxSeconds: number;
 }
 
-export interface LiveListener {
+interface LiveListener {
   readonly emit: (event: LiveEvent) => void;
   /** Called once, at the end: nothing is emitted any more. */
   readonly onEnd: (how: LiveEnd) => void;

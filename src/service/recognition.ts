@@ -19,7 +19,7 @@ import type { Tessdata } from "../store/tessdata.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface RecognitionDeps {
+interface RecognitionDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly documents: TemporaryFiles;
@@ -37,7 +37,7 @@ export interface TextWish extends Omit<TextTask, "languages"> {
   readonly field?: string;
 }
 
-export interface RecognitionRun {
+interface RecognitionRun {
   readonly model?: string;
   readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
     readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
@@ -52,7 +52,7 @@ export interface RecognitionRun {
 }
 
 /** `document`: which of those that were given, from 0. */
-export type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
+type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 const USUAL_LANGUAGE = "eng";
 

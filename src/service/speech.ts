@@ -6,12 +6,12 @@ import { aliasesOf, chooseVoice, offer, ready, type OfferedVoice } from "./choos
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface SpeechDeps {
+interface SpeechDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
 }
 
-export interface SpeechRun {
+interface SpeechRun {
   /** A speech model, whose voices then are all; another name: any. */
   readonly model?: string;
   readonly work: Omit<SpeechWork, "voice">;

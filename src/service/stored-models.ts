@@ -11,7 +11,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, type HubReference } from "../store/models/reference.ts";
 import type { Patience } from "../store/models/retry.ts";
 
-export interface StoredModelsDeps {
+interface StoredModelsDeps {
   /** Folder of downloaded models. */
   readonly folder: string;
   /** Throws UsageError when the environment does not say where the hub is. */

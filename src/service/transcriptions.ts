@@ -20,14 +20,14 @@ import type { Recording, Recordings } from "../store/recordings.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface TranscriptionDeps {
+interface TranscriptionDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly recordings: Recordings;
   readonly mediaLimits: MediaLimits;
 }
 
-export interface TranscriptionRun {
+interface TranscriptionRun {
   readonly model?: string;
   readonly work: Recognition;
   /** Correlation id of the request. */
@@ -40,7 +40,7 @@ export interface TranscriptionRun {
 }
 
 /** What those who want the text are told. */
-export type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
+type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
   /** By the ids of requests. */

@@ -15,7 +15,7 @@ export interface TemporaryFile {
   discard(): Promise<void>;
 }
 
-export interface TemporaryFilesOptions {
+interface TemporaryFilesOptions {
   /** The folder for temporary files. */
   readonly parent: string;
   /** Of the names of folders there; the process's number follows. */

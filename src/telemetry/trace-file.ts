@@ -7,7 +7,7 @@ const FLUSH_MS = 1000;
 const MIB = 1024 ** 2;
 
 /** Bytes after which a trace ends. */
-export const TRACE_LIMIT = 256 * MIB;
+const TRACE_LIMIT = 256 * MIB;
 
 /** Makes an empty trace of whatever `path` was. Throws the system's error. */
 export function createTraceFile(path: string): void {

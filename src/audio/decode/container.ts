@@ -39,7 +39,7 @@ export class DamagedSound extends Error {
 }
 
 /** What one packet holds. */
-export type Packet =
+type Packet =
   | {
       readonly kind: "samples";
       /** Of one channel; valid until the next packet is read. */

@@ -9,7 +9,7 @@ import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } fro
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 
 /** Samples of a window, but for the last: about four seconds. */
-export const WINDOW_SAMPLES = 1 << 16;
+const WINDOW_SAMPLES = 1 << 16;
 
 export interface SoundLimits {
   /** A file that plays longer is refused as soon as that shows. */
@@ -20,7 +20,7 @@ export interface SoundLimits {
   readonly signal?: AbortSignal;
 }
 
-export interface Sound {
+interface Sound {
   readonly format: SoundFormat;
   /** How much of it has been read, from 0 to 1, as far as the file tells; undefined: nobody knows. */
   readonly share: () => number | undefined;

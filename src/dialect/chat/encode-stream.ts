@@ -12,7 +12,7 @@ import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
+interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;

@@ -7,7 +7,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { VECTOR_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
-export interface DecodedEmbeddings {
+interface DecodedEmbeddings {
   readonly model?: string;
   readonly inputs: readonly EmbeddingInput[];
   readonly base64: boolean;

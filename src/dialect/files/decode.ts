@@ -4,11 +4,11 @@ import { received } from "../../contract/schema.ts";
 import { shownName, SvcError } from "../../domain/errors.ts";
 
 /** Fields by their names, as form parts or query parameters bring them. */
-export type UploadFields = ReadonlyMap<string, string>;
+type UploadFields = ReadonlyMap<string, string>;
 
-export type UploadPurpose = "batch" | "ocr";
+type UploadPurpose = "batch" | "ocr";
 
-export interface UploadCall {
+interface UploadCall {
   readonly purpose: UploadPurpose;
   /** Seconds until the file is deleted; absent: the server's default. */
   readonly expiresSeconds?: number;

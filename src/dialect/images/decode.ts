@@ -7,7 +7,7 @@ import { LARGEST_SEED, type ImageEncoding, type ImageSize, type ImageWork } from
 import type { FormFields } from "../fields/form-body.ts";
 import { refuseUnknown } from "../fields/unsupported.ts";
 
-export type ImageQuality = "low" | "medium" | "high";
+type ImageQuality = "low" | "medium" | "high";
 
 export interface ImageCall {
   readonly model?: string;
@@ -21,7 +21,7 @@ export interface ImageCall {
   readonly progress: boolean;
 }
 
-export interface ImageEditCall extends ImageCall {
+interface ImageEditCall extends ImageCall {
   readonly strength?: number;
 }
 

@@ -8,7 +8,7 @@ import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { urlSource } from "../recognition/sources.ts";
 
 /** A file that was uploaded before. */
-export interface StoredSource {
+interface StoredSource {
   readonly kind: "stored";
   readonly id: string;
   readonly field: string;

@@ -6,7 +6,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { SpeechWork } from "../../domain/speech.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
-export interface SpeechCall {
+interface SpeechCall {
   readonly model?: string;
   readonly work: Omit<SpeechWork, "voice">;
   /** Absent: the usual one. */

@@ -11,7 +11,7 @@ interface KnownModel {
   readonly dimensions: number;
 }
 
-export type EmbeddingEngineOptions = LazyEngineOptions<EmbedderOptions, KnownModel>;
+type EmbeddingEngineOptions = LazyEngineOptions<EmbedderOptions, KnownModel>;
 
 export class EmbeddingEngine
   extends LazyEngine<EmbedderOptions, KnownModel, EmbeddingModel, EmbeddingJob, EmbeddingEvent>

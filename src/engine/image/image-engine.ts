@@ -12,7 +12,7 @@ interface KnownModel {
   readonly created: number;
 }
 
-export type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
+type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
 
 const LARGEST_SEED = 2 ** 32;
 /** Of a step's time, in what is said of steps lately. */

@@ -15,7 +15,7 @@ const EXIT_STALE = 64;
 const PATIENCE_MS = 10_000;
 
 /** What a native library offers that loads in the background. */
-export interface NativeLoad {
+interface NativeLoad {
   loadPoll():
     | { readonly state: "loading"; readonly progress: number; readonly file?: string }
     | { readonly state: "ready" }

@@ -17,7 +17,7 @@ export interface EngineExit {
   readonly culprit: JobKey | undefined;
 }
 
-export interface EngineProcessOptions<From> {
+interface EngineProcessOptions<From> {
   /** Program and arguments that turn this binary into an engine. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ export class ProgramError extends Error {
 }
 
 /** What a program is run with. */
-export interface ProgramInput {
+interface ProgramInput {
   /** Its standard input; absent: none. */
   readonly input?: string;
   /** Its environment; absent: an empty one. */

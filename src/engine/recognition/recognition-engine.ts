@@ -12,7 +12,7 @@ interface KnownModel {
   readonly created: number;
 }
 
-export type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
+type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
 /**
  * How long a page may go on that nobody waits for: WebAssembly looks for aborts while it reads lines, and not while it lays

@@ -11,7 +11,7 @@ interface KnownModel {
   readonly created: number;
 }
 
-export type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
+type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
 
 export class TranscriptionEngine
   extends LazyEngine<RecogniserOptions, KnownModel, TranscriptionModel, RecogniserJob, RecogniserEvent>

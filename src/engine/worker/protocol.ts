@@ -1,7 +1,5 @@
 // What the process of a worker is started with, and what it tells when it serves.
 
-import type { FromEngine } from "../process/protocol.ts";
-
 export interface WorkerOptions {
   /** Directory with the native libraries. */
   readonly libraries: string;
@@ -21,15 +19,13 @@ export interface WorkerReady {
   readonly devices: readonly WorkerDevice[];
 }
 
-export interface WorkerDevice {
+interface WorkerDevice {
   readonly name: string;
   readonly description: string;
   /** Bytes. */
   readonly free: number;
   readonly total: number;
 }
-
-export type FromWorker = FromEngine<WorkerReady, never>;
 
 /** How the sentence about an address begins that cannot be listened on. */
 export const CANNOT_LISTEN = "cannot listen on";

@@ -53,7 +53,7 @@ const described = {
   },
 };
 
-export interface RealtimeServices {
+interface RealtimeServices {
   readonly realtime: RealtimeService;
   readonly clientSecrets: ClientSecrets;
 }

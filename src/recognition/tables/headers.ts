@@ -2,7 +2,7 @@
 
 import type { MergedCell } from "./table.ts";
 
-export interface Headers {
+interface Headers {
   /** One for each column, all different; none when the first rows do not look like names. */
   readonly names: readonly string[];
   /** The first row below them. */

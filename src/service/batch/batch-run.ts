@@ -18,7 +18,7 @@ import { answerLine, type LineDeps } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
-export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
+interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   /** By endpoint. */
   readonly answers: Readonly<Record<string, AnswerLine>>;
   readonly store: JobStore;

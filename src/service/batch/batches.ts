@@ -17,7 +17,7 @@ import type { JobFolder } from "./job-folder.ts";
 import { pause, type Pause } from "./pause.ts";
 import { Slots } from "./slots.ts";
 
-export interface BatchOptions {
+interface BatchOptions {
   readonly folder: JobFolder;
   /** By endpoint. */
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;

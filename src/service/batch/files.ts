@@ -12,7 +12,7 @@ import { storageError, withStorage } from "../../store/storage-error.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { keepContent, receiveContent, type ContentLimits } from "./received-content.ts";
 
-export interface FileOptions {
+interface FileOptions {
   readonly folder: JobFolder;
   readonly clock: Clock;
   readonly limits: ContentLimits;
@@ -23,7 +23,7 @@ export interface FileOptions {
 }
 
 /** A content that is on disk and is no file yet. */
-export interface ReceivedFile {
+interface ReceivedFile {
   /** Makes it a file, which is kept for so many seconds. */
   keep(filename: string, expiresSeconds?: number): Promise<FileRecord>;
   /** It is not wanted after all. */

@@ -21,7 +21,7 @@ interface Piece {
   readonly settings: LiveSettings;
 }
 
-export interface RecogniserDeps {
+interface RecogniserDeps {
   readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech">;
   readonly origin: Origin;
   /** Aborted when nobody reads any more. */

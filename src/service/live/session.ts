@@ -21,7 +21,7 @@ export const IDLE_MS = 300_000;
 /** Commands that may wait for the sound before them. */
 const MOST_COMMANDS = 1000;
 
-export interface LiveSessionDeps {
+interface LiveSessionDeps {
   readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech" | "listen" | "model">;
   readonly clock: Timers;
   /** Sound of the whole session. */

@@ -22,7 +22,7 @@ const MOST_REDIRECTS = 10;
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** `subject` names in messages what is asked for: a repository or a host. Headers are sent to every host on the way. */
-export interface GetOptions {
+interface GetOptions {
   readonly subject: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

@@ -10,7 +10,7 @@ import { PassingError, PullError } from "./pull-error.ts";
 import { defaultPatience, idleLimit, retrying, type Patience } from "./retry.ts";
 import { tessdataModel } from "./short-names.ts";
 
-export interface TessdataPull {
+interface TessdataPull {
   /** As Tesseract calls it: deu, chi_sim. */
   readonly name: string;
   /** Of a package registry, without a slash at its end. */

@@ -15,7 +15,7 @@ const NO_DICTIONARIES = "load_system_dawg 0\nload_freq_dawg 0\n";
 const CONFIG = "/config";
 
 /** Tesseract could not read a page: it is out of memory, or has met what it does not expect. */
-export class TesseractError extends Error {
+class TesseractError extends Error {
   override readonly name = "TesseractError";
 }
 

@@ -7,13 +7,13 @@ import type { CachedPrefix } from "../../../scheduler/kv/prefix-index.ts";
 import type { KvEntry } from "./kv-file.ts";
 import type { KvFolder } from "./kv-folder.ts";
 
-export interface KvDiskListener {
+interface KvDiskListener {
   /** The counts have changed. */
   changed(): void;
   warn(text: string): void;
 }
 
-export interface KvDiskCounts {
+interface KvDiskCounts {
   /** Tokens on disk that this model can restore. */
   readonly held: number;
   /** Tokens that were written so far, that were read back, and that were lost to errors or for lack of space. */

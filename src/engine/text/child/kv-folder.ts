@@ -6,7 +6,7 @@ import { readdir, stat, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile, type KvEntry } from "./kv-file.ts";
 
-export interface KvFolderOptions {
+interface KvFolderOptions {
   readonly path: string;
   /** Bytes that all files may take together. */
   readonly limitBytes: number;
@@ -15,7 +15,7 @@ export interface KvFolderOptions {
 }
 
 /** The file that was written, and those that were removed for it. */
-export interface Written {
+interface Written {
   readonly name: string;
   readonly removed: readonly string[];
 }
