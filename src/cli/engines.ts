@@ -3,6 +3,7 @@
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { availableMemory, physicalCores } from "../engine/process/memory.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
@@ -342,7 +343,7 @@ function startTrace(path: string): string {
     createTraceFile(path);
     return path;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unwritable";
+    const code = systemErrorCode(error) ?? "unwritable";
     throw new ExitError("failure", `The trace file ${path} cannot be written (${code}).`);
   }
 }

@@ -1,6 +1,7 @@
 // What a command was asked for, in a file.
 
 import { statSync } from "node:fs";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** Throws ExitError about what is no name for a file, before anything is computed for it. */
@@ -14,7 +15,7 @@ export async function writeResult(path: string, content: string | Uint8Array): P
   try {
     await Bun.write(path, content);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unwritable";
+    const code = systemErrorCode(error) ?? "unwritable";
     throw new ExitError("failure", `${path} cannot be written (${code}).`);
   }
 }

@@ -4,6 +4,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../domain/errors.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
 
 /** A file that a client sent. */
@@ -107,6 +108,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code !== "ESRCH";
+    return systemErrorCode(error) !== "ESRCH";
   }
 }

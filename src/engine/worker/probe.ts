@@ -2,6 +2,7 @@
 // end, or end the process. Speaks as much of llama.cpp's RPC protocol as that takes.
 
 import { lookup } from "node:dns/promises";
+import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { workerName, type WorkerAddress } from "../../domain/worker.ts";
 
 /** What a worker said. */
@@ -48,7 +49,7 @@ export async function probeWorker(
         `The worker ${name} did not answer within ${patienceMs / 1000} s: it is stopped, out of reach, or serves another server.`,
       );
     }
-    throw new WorkerError(`The worker ${name} cannot be reached (${codeOf(error)}).`);
+    throw new WorkerError(`The worker ${name} cannot be reached (${systemErrorCode(error) ?? "unknown reason"}).`);
   }
 }
 
@@ -155,6 +156,3 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.addEventListener("abort", abort);
   return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown reason";

@@ -4,6 +4,7 @@
 
 import { readdir, stat, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import { contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile, type KvEntry } from "./kv-file.ts";
 
 interface KvFolderOptions {
@@ -134,6 +135,6 @@ export class KvFolder {
 
 /** null: the file does not exist any more, which is no error. */
 function ignoreMissing(error: unknown): null {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+  if (systemErrorCode(error) === "ENOENT") return null;
   throw error;
 }
