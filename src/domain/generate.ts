@@ -3,6 +3,7 @@
 import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
+import type { RequestOrigin } from "./request-origin.ts";
 import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
@@ -106,9 +107,7 @@ interface Gap {
   readonly files: readonly { readonly filename: string; readonly text: string }[];
 }
 
-export interface GenerateRequest {
-  /** Correlation id; also the handle for cancelling. */
-  readonly id: string;
+export interface GenerateRequest extends RequestOrigin {
   /** The model that the client named; absent: none. */
   readonly model?: string;
   readonly messages: readonly ChatMessage[];
@@ -167,16 +166,8 @@ export interface GenerateRequest {
   readonly slot?: number;
   /** Answers wanted. Each has its own generator; the prompt is computed once. */
   readonly choices: number;
-  /** Whose request it is: clients take turns. Absent: nobody's in particular. */
-  readonly client?: string;
-  /** Nobody waits for it: it takes what room others leave, and gives it back when they come. */
-  readonly background?: true;
-  /** Milliseconds since 1970 after which nobody wants an answer; what there is by then is the answer. */
-  readonly deadline?: number;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
   readonly group?: string;
-  /** It came through another svc already, and is answered here or not at all: so no circle of servers can come about. */
-  readonly forwarded?: true;
   /** The finish is to tell what the request cost the machine. */
   readonly profile?: true;
 }

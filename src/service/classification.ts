@@ -3,6 +3,7 @@
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, TextEvent } from "../domain/generate.ts";
 import type { PictureLabel } from "../domain/recognition.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { TemporaryFile } from "../store/temporary-files.ts";
 import type { GenerationService } from "./generation.ts";
 import type { ModelRouter } from "./model-router.ts";
@@ -12,14 +13,9 @@ interface ClassificationDeps {
   readonly generation: GenerationService;
 }
 
-export interface ClassificationRun {
+export interface ClassificationRun extends RequestOrigin {
   /** Labels, at most. */
   readonly most: number;
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
 }
 
 const LONGEST_LABEL = 60;

@@ -9,6 +9,7 @@ import {
   type RecognitionWork,
   type TextTask,
 } from "../domain/recognition.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import { tessdataName } from "../domain/tessdata-names.ts";
 import { noUsage } from "../domain/usage.ts";
 import { inlineBytes } from "../media/load-media.ts";
@@ -37,18 +38,11 @@ export interface TextWish extends Omit<TextTask, "languages"> {
   readonly field?: string;
 }
 
-interface RecognitionRun {
+interface RecognitionRun extends RequestOrigin {
   readonly model?: string;
   readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
     readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
   };
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
-  /** Nobody waits for it. */
-  readonly background?: true;
 }
 
 /** `document`: which of those that were given, from 0. */

@@ -1,6 +1,7 @@
 // Recordings as text: where the recording is, which model reads it, and when its file is deleted.
 
 import { SvcError } from "../domain/errors.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type {
   Heard,
   ListeningWork,
@@ -27,16 +28,9 @@ interface TranscriptionDeps {
   readonly mediaLimits: MediaLimits;
 }
 
-interface TranscriptionRun {
+interface TranscriptionRun extends RequestOrigin {
   readonly model?: string;
   readonly work: Recognition;
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
-  /** Nobody waits for it. */
-  readonly background?: true;
 }
 
 /** What those who want the text are told. */
