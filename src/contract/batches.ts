@@ -1,9 +1,7 @@
 // /v1/batches: creating a batch, batch objects, and the lines of the input and output files.
 
 import { Metadata } from "./metadata.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
-
-const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
+import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 
 /** The endpoint that batches are for. */
 export const BATCH_ENDPOINT = "/v1/chat/completions";

@@ -1,8 +1,6 @@
 // /v1/files: file objects and lists of them.
 
-import { oneOf, t, type Static } from "./schema.ts";
-
-const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
+import { nullable, oneOf, t, type Static } from "./schema.ts";
 
 export const FileObject = t.Object({
   id: t.String(),

@@ -6,10 +6,8 @@ import { Metadata } from "./metadata.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
 import { outputLimit, samplingFields } from "./sampling.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
-
-const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
 /** Items and parts are told apart by `type`; of items without one, those with a role are messages, others references. */
 export const InputItem = t.Object({
