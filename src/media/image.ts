@@ -1,5 +1,6 @@
 // An image file → checked, upright, small enough, on white, as plain pixels.
 
+import { abortable } from "../domain/abortable.ts";
 import type { ImageMedia } from "../domain/media.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { upright } from "./exif.ts";
@@ -7,7 +8,7 @@ import { readImageHeader, type ImageHeader } from "./image-header.ts";
 import type { MediaLimits } from "./limits.ts";
 import { readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
 import { Refusal } from "./refusal.ts";
-import { abortable, contentHash } from "./slices.ts";
+import { contentHash } from "./slices.ts";
 import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
 
 /** What JPEG can count to, the most of all formats that pictures of this size come in. */
