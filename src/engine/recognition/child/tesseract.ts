@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
+import { errorMessage } from "../../../domain/error-message.ts";
 import type { LanguageData, TextTask } from "../../../domain/recognition.ts";
 import type { Bitmap, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgram } from "./tesseract-core.ts";
@@ -84,7 +85,7 @@ function contentOf({ path }: LanguageData): Uint8Array {
   try {
     return readFileSync(unpacked(path));
   } catch (error) {
-    throw new LanguageDataError(error instanceof Error ? error.message : String(error));
+    throw new LanguageDataError(errorMessage(error));
   }
 }
 
