@@ -117,4 +117,5 @@ export function spreadLeft(
   });
 }
 
-const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
+/** Bytes in GiB, to a tenth. */
+export const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);

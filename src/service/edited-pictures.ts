@@ -1,12 +1,11 @@
 // The images that an edit begins with, checked before a model is loaded for them.
 
 import { SvcError } from "../domain/errors.ts";
+import { IMAGE_FORMATS } from "../domain/image.ts";
 import { measureImage, type MeasuredImage } from "../media/image.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { Refusal } from "../media/refusal.ts";
 import type { TemporaryFile } from "../store/temporary-files.ts";
-
-const FORMATS = ["png", "jpeg", "webp"] as const;
 
 export interface EditedPictures {
   readonly image: TemporaryFile;
@@ -41,7 +40,7 @@ export async function checkPictures(
 
 async function measure({ path, field }: TemporaryFile): Promise<MeasuredImage> {
   try {
-    return measureImage(await Bun.file(path).bytes(), FORMATS, defaultMediaLimits.maxPixels);
+    return measureImage(await Bun.file(path).bytes(), IMAGE_FORMATS, defaultMediaLimits.maxPixels);
   } catch (error) {
     throw error instanceof Refusal ? error.at(field) : error;
   }
