@@ -12,9 +12,6 @@ export class WhisperError extends NativeError<WhisperErrorCode> {
   override readonly name = "WhisperError";
 }
 
-/** Of all samples here: Hz, one channel. */
-export const SAMPLE_RATE = 16_000;
-
 /** Samples that the speech detector hears at once, and how many numbers it remembers from one to the next. */
 export const LISTENING_WINDOW = 512;
 export const LISTENING_MEMORY = 256;

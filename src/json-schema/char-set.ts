@@ -44,6 +44,9 @@ const WORD: CharSet = union(DIGIT, [[0x41, 0x5a]], [[0x5f, 0x5f]], [[0x61, 0x7a]
 const LINE_ENDS: CharSet = chars("\n\r\u2028\u2029");
 const SPACE: CharSet = union(chars("\t\v\f \u00a0\u1680\u202f\u205f\u3000\ufeff"), LINE_ENDS, [[0x2000, 0x200a]]);
 
+/** What has a UTF-8 form: all but surrogates. */
+export const SPELLABLE: CharSet = complement([[0xd800, 0xdfff]]);
+
 /** What `.` stands for. */
 export const DOT: CharSet = complement(LINE_ENDS);
 
