@@ -1,6 +1,6 @@
 // Why a medium is not taken, before it is known which field of the request it came from.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 
 /** Thrown by everything below `loadMedia`, which knows the field. `rule` and `got` never hold text of the client's. */
 export class Refusal extends Error {
@@ -16,7 +16,7 @@ export class Refusal extends Error {
 
   /** The error for the client. */
   at(param: string): SvcError {
-    return new SvcError("invalid_value", `'${param}' must ${this.rule}; got ${this.got}.`, { param });
+    return invalidValue(param, this.rule, this.got);
   }
 }
 

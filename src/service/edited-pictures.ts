@@ -1,6 +1,6 @@
 // The images that an edit begins with, checked before a model is loaded for them.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue } from "../domain/errors.ts";
 import { IMAGE_FORMATS } from "../domain/image.ts";
 import { measureImage, type MeasuredImage } from "../media/image.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
@@ -22,20 +22,21 @@ export async function checkPictures(
   const measured = await measure(image);
   if (measured.width * measured.height > mostPixels) {
     const most = mostPixels.toLocaleString("en-US");
-    const message = `'${image.field}' must have at most ${most} pixels; got ${measured.width} × ${measured.height}.`;
-    throw new SvcError("invalid_value", message, { param: image.field });
+    throw invalidValue(image.field, `have at most ${most} pixels`, `${measured.width} × ${measured.height}`);
   }
   for (const reference of references) await measure(reference);
   if (!mask) return;
   const { width, height, alpha } = await measure(mask);
   const param = mask.field;
   if (!alpha) {
-    const message = `'${param}' must be transparent where the image is drawn anew; got an image without transparency.`;
-    throw new SvcError("invalid_value", message, { param });
+    throw invalidValue(param, "be transparent where the image is drawn anew", "an image without transparency");
   }
   if (isAsLarge(measured, width, height)) return;
-  const message = `'${param}' must be as large as the image, ${measured.width} × ${measured.height} pixels; got ${width} × ${height}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(
+    param,
+    `be as large as the image, ${measured.width} × ${measured.height} pixels`,
+    `${width} × ${height}`,
+  );
 }
 
 async function measure({ path, field }: TemporaryFile): Promise<MeasuredImage> {

@@ -3,7 +3,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
 
@@ -47,7 +47,7 @@ export class TemporaryFiles {
     try {
       const bytes = await this.write(chunks, path, param);
       if (bytes > 0) return { path, field: param, discard: () => rm(path, { force: true }) };
-      throw new SvcError("invalid_value", `'${param}' must not be empty; got 0 bytes.`, { param });
+      throw invalidValue(param, "not be empty", "0 bytes");
     } catch (error) {
       await rm(path, { force: true });
       throw storageError(error);

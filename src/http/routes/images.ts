@@ -13,7 +13,7 @@ import {
 } from "../../dialect/images/decode.ts";
 import { imageWriter, type ImageStreamOptions } from "../../dialect/images/encode-stream.ts";
 import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/images/encode.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
 import type { ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -120,8 +120,7 @@ async function readFiles<Call extends ImageCall>(
   try {
     const count = files.filter(({ name }) => name !== "mask").length;
     if (count <= MOST_PICTURES) return { call: decode(formBody(fields, FORM_FIELDS)), files };
-    const message = `'image' must be there ${MOST_PICTURES} times at most, under either name; got ${count} files.`;
-    throw new SvcError("invalid_value", message, { param: "image" });
+    throw invalidValue("image", `be there ${MOST_PICTURES} times at most, under either name`, `${count} files`);
   } catch (error) {
     await Promise.all(files.map(({ content }) => content.discard()));
     throw error;

@@ -1,6 +1,6 @@
 // Which pages of a document are read.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../../domain/errors.ts";
 import type { OpeningJob } from "../protocol.ts";
 
 /** In their order, each once. Throws SvcError about pages that are not there, and too many. */
@@ -11,8 +11,7 @@ export function wantedPages(
   const beyond = pages.map(({ first, last = first }) => Math.max(first, last)).find((number) => number > count);
   if (beyond !== undefined) {
     const there = count === 1 ? "the document has one page" : `the document has ${count} pages`;
-    const message = `'pages' must name pages that are there: ${there}; got ${beyond}.`;
-    throw new SvcError("invalid_value", message, { param: "pages" });
+    throw invalidValue("pages", `name pages that are there: ${there}`, beyond);
   }
   const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
   const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);
