@@ -13,6 +13,7 @@ import {
 } from "../../dialect/images/decode.ts";
 import { imageWriter, type ImageStreamOptions } from "../../dialect/images/encode-stream.ts";
 import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/images/encode.ts";
+import { unixSeconds } from "../../domain/clock.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
 import type { ImageRun } from "../../service/images.ts";
@@ -147,7 +148,7 @@ async function respond(
   // Until the request is accepted, a failure has its own status.
   await events.next();
   const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };
-  const now = () => Math.floor(clock.wall() / 1000);
+  const now = () => unixSeconds(clock);
   if (call.stream && config.streaming) {
     const options = { kind, call, requestId: context.id, now };
     // The first step may take long.

@@ -23,6 +23,7 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import { inputItems, listItems, withReferred, type ListedItem } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
+import { unixSeconds } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
@@ -50,7 +51,7 @@ export const responsesRoutes = (
 ) => {
   const { config, clock } = deps;
   const { responses: kept, conversations, history } = answers;
-  const seconds = () => Math.floor(clock.wall() / 1000);
+  const seconds = () => unixSeconds(clock);
 
   const stored = (id: string | undefined) => {
     const response = kept.get(id ?? "");

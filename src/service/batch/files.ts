@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { BodyBudget } from "../../domain/body-budget.ts";
-import type { Clock } from "../../domain/clock.ts";
+import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newFileId } from "../../domain/ids.ts";
 import type { FileRecord } from "../../store/file-records.ts";
@@ -94,7 +94,7 @@ export class FilesService {
   }
 
   private now(): number {
-    return Math.floor(this.options.clock.wall() / 1000);
+    return unixSeconds(this.options.clock);
   }
 }
 
