@@ -9,7 +9,7 @@ import { ExitError } from "./exit-codes.ts";
 import { withApi, type Api } from "./in-process.ts";
 import { inlineImage } from "./inline-image.ts";
 import { wordsOrInput } from "./piped-input.ts";
-import { ProgressLine } from "./progress-line.ts";
+import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { expectFileName, formatByName, writeResult } from "./write-result.ts";
@@ -27,7 +27,6 @@ interface DrawFlags {
   readonly output?: string;
 }
 
-const LOOK_MS = 100;
 /** Elsewhere than on a terminal, what is done sooner needs no line. */
 const PATIENCE_MS = 10_000;
 const MEASURE = {
@@ -95,12 +94,10 @@ async function drawing({ ask, drawn }: Api, body: object, shown: ProgressLine): 
     const name = of > 1 ? `image ${Math.min(done + 1, of)} of ${of}` : "drawing";
     shown.show({ name, done: done * steps + step, ...(steps > 0 && { total: of * steps }) });
   };
-  const timer = setInterval(look, LOOK_MS);
+  const answer = async () => (await ask("/v1/images/generations", body, { id, options: OPTIONS })).json();
   try {
-    look();
-    return (await (await ask("/v1/images/generations", body, { id, options: OPTIONS })).json()) as Answer;
+    return (await whileLooking(look, answer)) as Answer;
   } finally {
-    clearInterval(timer);
     shown.end();
   }
 }

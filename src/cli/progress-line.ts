@@ -40,6 +40,19 @@ export interface ProgressOptions {
   readonly now?: () => number;
 }
 
+const LOOK_MS = 100;
+
+/** What `work` gives; calls `look` at once, and ten times a second until then. */
+export async function whileLooking<T>(look: () => void, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(look, LOOK_MS);
+  try {
+    look();
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 export class ProgressLine {
   private samples: { readonly at: number; readonly done: number }[] = [];
   private shownAt: number;
