@@ -13,7 +13,7 @@ interface WorkerConfig {
   readonly memory: number;
 }
 
-interface WorkerDevice {
+export interface WorkerDevice {
   readonly name: string;
   readonly description: string;
   /** Bytes. */

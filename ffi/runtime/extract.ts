@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { checksum } from "./checksum.ts";
 import type { Component, Packed } from "./embedded.ts";
 import { forbidsPrograms } from "./mounts.ts";
+import { reasonOf } from "./native-error.ts";
 import { isOurs, keepsOurs, ownUid } from "./ownership.ts";
 
 interface Extracted {
@@ -170,5 +171,3 @@ function privateFolder(parent: string): string {
   if (!found.isDirectory() || !isOurs(found)) throw new Error(`${folder} is open to other users`);
   return folder;
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

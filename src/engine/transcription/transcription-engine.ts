@@ -2,14 +2,9 @@
 
 import { SvcError } from "../../domain/errors.ts";
 import type { Heard, ListeningWork, TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
-import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
+import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "./port.ts";
 import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "./protocol.ts";
-
-interface KnownModel {
-  readonly id: string;
-  readonly created: number;
-}
 
 type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
 

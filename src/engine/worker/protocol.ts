@@ -1,5 +1,7 @@
 // What the process of a worker is started with, and what it tells when it serves.
 
+import type { WorkerDevice } from "../../../ffi/llama/worker.ts";
+
 export interface WorkerOptions {
   /** Directory with the native libraries. */
   readonly libraries: string;
@@ -17,14 +19,6 @@ export interface WorkerOptions {
 export interface WorkerReady {
   readonly port: number;
   readonly devices: readonly WorkerDevice[];
-}
-
-interface WorkerDevice {
-  readonly name: string;
-  readonly description: string;
-  /** Bytes. */
-  readonly free: number;
-  readonly total: number;
 }
 
 /** How the sentence about an address begins that cannot be listened on. */
