@@ -1,5 +1,6 @@
 // /v1/batches: creating a batch, batch objects, and the lines of the input and output files.
 
+import { pageOf } from "./list.ts";
 import { Metadata } from "./metadata.ts";
 import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 
@@ -82,13 +83,7 @@ export const Batch = t.Object({
   metadata: nullable(t.Record(t.String(), t.String())),
 });
 
-export const BatchList = t.Object({
-  object: t.Literal("list"),
-  data: t.Array(Batch),
-  first_id: nullable(t.String()),
-  last_id: nullable(t.String()),
-  has_more: t.Boolean(),
-});
+export const BatchList = pageOf(Batch);
 
 /** A line of an input file. What is in `body` is the business of the line's endpoint. */
 export const BatchInputLine = t.Object({

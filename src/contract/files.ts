@@ -1,5 +1,6 @@
 // /v1/files: file objects and lists of them.
 
+import { pageOf } from "./list.ts";
 import { nullable, oneOf, t, type Static } from "./schema.ts";
 
 export const FileObject = t.Object({
@@ -14,13 +15,7 @@ export const FileObject = t.Object({
   status_details: t.Null(),
 });
 
-export const FileList = t.Object({
-  object: t.Literal("list"),
-  data: t.Array(FileObject),
-  first_id: nullable(t.String()),
-  last_id: nullable(t.String()),
-  has_more: t.Boolean(),
-});
+export const FileList = pageOf(FileObject);
 
 export const DeletedFile = t.Object({ id: t.String(), object: t.Literal("file"), deleted: t.Boolean() });
 

@@ -1,6 +1,7 @@
 // POST /v1/responses and what belongs to it: request, resource, items.
 
 import { TokenLogprob } from "./chat.ts";
+import { pageOf } from "./list.ts";
 import { lora } from "./lora.ts";
 import { Metadata } from "./metadata.ts";
 import { modelName } from "./model.ts";
@@ -199,13 +200,7 @@ export const DeletedResponse = t.Object({
   deleted: t.Boolean(),
 });
 
-export const InputItemList = t.Object({
-  object: t.Literal("list"),
-  data: t.Array(t.Unknown()),
-  first_id: nullable(t.String()),
-  last_id: nullable(t.String()),
-  has_more: t.Boolean(),
-});
+export const InputItemList = pageOf(t.Unknown());
 
 export type InputItem = Static<typeof InputItem>;
 export type ResponsesRequest = Static<typeof ResponsesRequest>;

@@ -10,12 +10,13 @@ export interface PageQuery {
   readonly after: string | undefined;
 }
 
+const USUAL = { usual: 20, most: 100 };
 const ORDERS = ["asc", "desc"] as const;
 
 /** Reads limit, order and after. Throws SvcError `invalid_value` about a limit or an order that is none. */
 export function decodePage(
   query: URLSearchParams,
-  limits: { readonly usual: number; readonly most: number },
+  limits: { readonly usual: number; readonly most: number } = USUAL,
 ): PageQuery {
   const asked = query.get("limit");
   const limit = asked === null ? limits.usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;

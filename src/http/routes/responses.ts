@@ -40,9 +40,6 @@ import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { beginResource } from "../response-resource.ts";
 
-/** Items of a page of input. */
-const PAGE = { usual: 20, most: 100 };
-
 /** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
 export const responsesRoutes = (
   deps: AppDeps,
@@ -198,7 +195,7 @@ export const responsesRoutes = (
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
         const { input } = stored(params.id);
-        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams, PAGE)));
+        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams)));
       },
       jsonAnswer(InputItemList),
     );
