@@ -24,7 +24,7 @@ export class LlamaError extends NativeError<LlamaErrorCode> {
  * How sequences lie in the KV cache: all in one piece of memory; each in a share of its own, all equal; or each in a region
  * of its own, which takes memory as it is filled.
  */
-export type KvLayout = "unified" | "streams" | "paged";
+type KvLayout = "unified" | "streams" | "paged";
 
 /** See svc_load_start in shim.h. */
 export interface LoadConfig {
@@ -57,7 +57,7 @@ export interface LoadConfig {
 }
 
 /** How a model lies over several devices: first those of the workers, in their order, then the GPUs of this machine. */
-export interface Spread {
+interface Spread {
   /** `address:port` of each, known to be there: one that is not ends the process. */
   readonly workers: readonly string[];
   /** `none`: all on the device `mainGpu`. */

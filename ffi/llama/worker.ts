@@ -4,7 +4,7 @@ import type { LogLine } from "../runtime/library.ts";
 import { LlamaLibrary } from "./library.ts";
 
 /** See svc_worker_start in shim.h. */
-export interface WorkerConfig {
+interface WorkerConfig {
   readonly host: string;
   readonly port: number;
   readonly allow: readonly string[];
@@ -21,7 +21,7 @@ export interface WorkerDevice {
   readonly total: number;
 }
 
-export interface NativeWorker {
+interface NativeWorker {
   /** Listens and serves from now on; returns the port. Once a process. Throws LlamaError. */
   start(config: WorkerConfig): number;
   devices(): readonly WorkerDevice[];

@@ -70,7 +70,7 @@ export type Medium =
       readonly file: Uint8Array;
     };
 
-export interface TextChunk {
+interface TextChunk {
   readonly kind: "text";
   readonly tokens: Int32Array;
 }

@@ -2,7 +2,7 @@
 // other library.
 
 import { toArrayBuffer, type Pointer } from "bun:ffi";
-import { NativeLibrary } from "../runtime/library.ts";
+import { addressable, NativeLibrary } from "../runtime/library.ts";
 import {
   MEDIA_ERRORS,
   MEDIA_STAGES,
@@ -23,7 +23,7 @@ const shim = { name: "media", abi: ABI_VERSION, symbols, errors: MEDIA_ERRORS, F
 const FLOAT_BYTES = 4;
 
 /** See svc_media_stats in shim.h. */
-export interface MediaStats {
+interface MediaStats {
   readonly jobs: number;
   readonly cachedBytes: number;
   readonly cachedChunks: number;
@@ -141,6 +141,3 @@ class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements N
     return json as { chunks: Description[] };
   }
 }
-
-/** An empty array has no address; its length says that nothing of this one counts. */
-const addressable = (bytes: Uint8Array): Uint8Array => (bytes.length > 0 ? bytes : new Uint8Array(1));

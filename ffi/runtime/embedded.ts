@@ -21,7 +21,7 @@ export interface Component extends Packed {
   readonly sha256: string;
 }
 
-export interface EmbeddedFile {
+interface EmbeddedFile {
   readonly name: string;
   /** Bytes. */
   readonly size: number;

@@ -17,9 +17,10 @@ import { join } from "node:path";
 import { checksum } from "./checksum.ts";
 import type { Component, Packed } from "./embedded.ts";
 import { forbidsPrograms } from "./mounts.ts";
+import { reasonOf } from "./native-error.ts";
 import { isOurs, keepsOurs, ownUid } from "./ownership.ts";
 
-export interface Extracted {
+interface Extracted {
   readonly directory: string;
   /** Set when the cache folder could not be used. */
   readonly warning?: string;
@@ -170,5 +171,3 @@ function privateFolder(parent: string): string {
   if (!found.isDirectory() || !isOurs(found)) throw new Error(`${folder} is open to other users`);
   return folder;
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -4,14 +4,14 @@
 import { dlopen, type FFIFunction } from "bun:ffi";
 import { join } from "node:path";
 import { enums, symbols } from "../common/symbols.ts";
-import type { NativeError, NativeFailure } from "./native-error.ts";
+import { reasonOf, type NativeError, type NativeFailure } from "./native-error.ts";
 import { fileName, unpacked } from "./native-files.ts";
 
 type Table = Readonly<Record<string, FFIFunction>>;
 export type Native<Symbols extends Table> = ReturnType<typeof dlopen<Symbols>>["symbols"];
 
 /** What is particular to a library. */
-export interface Shim<Symbols extends Table, Code extends string> {
+interface Shim<Symbols extends Table, Code extends string> {
   /** As its file is called: `libsvc_<name>`. */
   readonly name: string;
   /** Version of shim.h that the binding was written for; the library must say the same. */
@@ -62,8 +62,7 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
       this.common = openSymbols(unpacked(path), symbols);
       this.native = openSymbols(path, shim.symbols);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new shim.Failure(`cannot load the native library ${path}: ${reason}`);
+      throw new shim.Failure(`cannot load the native library ${path}: ${reasonOf(error)}`);
     }
     const version = this.common.svc_abi_version();
     if (version === shim.abi) return;
@@ -151,6 +150,10 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
     return this.decoder.decode(this.text.subarray(0, length));
   }
 }
+
+/** The array itself, or where that is empty one that has an address; its length says that nothing of this one counts. */
+export const addressable = (array: Uint8Array | Float32Array): Uint8Array | Float32Array =>
+  array.length > 0 ? array : new Uint8Array(4);
 
 /** All numbers in one array, and one place more: an empty array has no address. */
 export function joined(parts: readonly Int32Array[]): Int32Array {

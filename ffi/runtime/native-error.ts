@@ -15,3 +15,6 @@ export class NativeError<Code extends string> extends Error {
     this.code = code;
   }
 }
+
+/** What a caught value says of itself. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

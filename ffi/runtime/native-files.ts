@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { embedded, type Component, type ComponentName } from "./embedded.ts";
 import { extract, extractInto, folderOf, removeUnused } from "./extract.ts";
+import { reasonOf } from "./native-error.ts";
 
 /** `libraries` and `embeddedModel` are there. Whoever reads one of the others calls `unpacked` with its path before. */
 export interface NativeFiles {
@@ -89,8 +90,7 @@ export function unpacked(path: string): string {
     extractInto(place.component, place.parent);
     return path;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`${place.parent} cannot hold ${place.component.name} (${reason}).`);
+    throw new Error(`${place.parent} cannot hold ${place.component.name} (${reasonOf(error)}).`);
   }
 }
 

@@ -12,9 +12,6 @@ export class WhisperError extends NativeError<WhisperErrorCode> {
   override readonly name = "WhisperError";
 }
 
-/** Of all samples here: Hz, one channel. */
-export const SAMPLE_RATE = 16_000;
-
 /** Samples that the speech detector hears at once, and how many numbers it remembers from one to the next. */
 export const LISTENING_WINDOW = 512;
 export const LISTENING_MEMORY = 256;
@@ -110,7 +107,7 @@ export const JOB_DEFAULTS: JobOptions = {
 };
 
 /** Times are in seconds from the first sample. */
-export interface Word {
+interface Word {
   readonly start: number;
   readonly end: number;
   /** Without the spaces around it. In languages that write none, a token's worth of characters. */

@@ -1,6 +1,6 @@
 // The whisper shim through bun:ffi: a typed API on top, no JSON and no pointer above this file.
 
-import { NativeLibrary } from "../runtime/library.ts";
+import { addressable, NativeLibrary } from "../runtime/library.ts";
 import {
   JOB_DEFAULTS,
   LISTENING_WINDOW,
@@ -95,6 +95,3 @@ class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements
     this.native.svc_whisper_release(job);
   }
 }
-
-/** An empty array has no address; its length says that nothing of this one counts. */
-const addressable = (samples: Float32Array): Float32Array => (samples.length > 0 ? samples : new Float32Array(1));

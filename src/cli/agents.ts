@@ -12,7 +12,7 @@ export interface AgentTarget {
   readonly context: number | undefined;
 }
 
-export interface AgentSettings {
+interface AgentSettings {
   readonly args: readonly string[];
   /** Undefined: removed from what the user has. */
   readonly env: Environment;

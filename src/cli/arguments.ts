@@ -8,7 +8,7 @@ import { commandNames, commandOf, type CommandName, type Flag } from "./commands
 import { translateArguments } from "./llama-options.ts";
 
 /** What is printed without anything being done. */
-export type Information = "help" | "help-all" | "help-json" | "version";
+type Information = "help" | "help-all" | "help-json" | "version";
 
 export interface CommandLine {
   /** What to do: `serve` is also answering once. */

@@ -27,7 +27,7 @@ const language = (help: string): Flag => ({ name: "language", value: "TAG", help
 const output = (help: string): Flag => ({ name: "output", short: "o", value: "PATH", help });
 const json: Flag = { name: "json", help: "Print JSON." };
 
-export const commands = {
+const commands = {
   serve: { usage: "[options] [model.gguf]", help: "serve, whatever is on standard input", most: 1, files: true },
   transcribe: {
     usage: "FILE… [-o PATH]",

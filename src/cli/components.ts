@@ -8,6 +8,7 @@ import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { releasedFile } from "../config/releases.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { SvcError } from "../domain/errors.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { componentOperand } from "../store/models/short-names.ts";
@@ -69,7 +70,7 @@ async function fetchLogged(
     log.info("component downloaded", { component: component_name });
   } catch (error) {
     signal.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     log.error("component not downloaded", { component: component_name, reason });
     throw new SvcError(
       "engine_unavailable",

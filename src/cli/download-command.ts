@@ -7,7 +7,7 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
-export interface DownloadCommand {
+interface DownloadCommand {
   readonly config: Pick<Config, "logFormat" | "logLevel">;
   /** What is printed after an interruption, behind "Interrupted. ". */
   readonly onInterrupt: string;

@@ -8,15 +8,15 @@ import { IMAGE_FORMATS } from "../domain/image.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi, type Api } from "./in-process.ts";
 import { inlineImage } from "./inline-image.ts";
-import { readPipedInput } from "./piped-input.ts";
-import { ProgressLine } from "./progress-line.ts";
+import { wordsOrInput } from "./piped-input.ts";
+import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
-import { expectFileName, writeResult } from "./write-result.ts";
+import { expectFileName, formatByName, writeResult } from "./write-result.ts";
 
 const OPTIONS = { output_format: "--format", n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
 
-export interface DrawFlags {
+interface DrawFlags {
   readonly size?: string;
   readonly seed?: string;
   readonly steps?: string;
@@ -27,7 +27,6 @@ export interface DrawFlags {
   readonly output?: string;
 }
 
-const LOOK_MS = 100;
 /** Elsewhere than on a terminal, what is done sooner needs no line. */
 const PATIENCE_MS = 10_000;
 const MEASURE = {
@@ -46,7 +45,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
   const count = wholeNumber("-n", flags.count) ?? 1;
   const seed = wholeNumber("--seed", flags.seed);
   const steps = wholeNumber("--steps", flags.steps);
-  const format = flags.format ?? formatOf(output);
+  const format = flags.format ?? formatByName(output, IMAGE_FORMATS, { jpg: "jpeg" }) ?? "png";
   const show = process.stdout.isTTY && format === "png" ? inlineImage(processEnvironment()) : undefined;
   if (output === undefined && process.stdout.isTTY && !show) {
     throw new ExitError("usage", "svc draw writes an image: name a file with -o, or pipe it into a program.");
@@ -58,8 +57,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
     );
   }
   if (output !== undefined) expectFileName(output);
-  const given = words.join(" ");
-  const prompt = given === "" || given === "-" ? await readPipedInput(true) : given;
+  const prompt = await wordsOrInput(words);
   if (prompt === undefined) throw new ExitError("usage", "svc draw needs a description.");
   const body = {
     prompt,
@@ -96,12 +94,10 @@ async function drawing({ ask, drawn }: Api, body: object, shown: ProgressLine): 
     const name = of > 1 ? `image ${Math.min(done + 1, of)} of ${of}` : "drawing";
     shown.show({ name, done: done * steps + step, ...(steps > 0 && { total: of * steps }) });
   };
-  const timer = setInterval(look, LOOK_MS);
+  const answer = async () => (await ask("/v1/images/generations", body, { id, options: OPTIONS })).json();
   try {
-    look();
-    return (await (await ask("/v1/images/generations", body, { id, options: OPTIONS })).json()) as Answer;
+    return (await whileLooking(look, answer)) as Answer;
   } finally {
-    clearInterval(timer);
     shown.end();
   }
 }
@@ -111,16 +107,6 @@ function wholeNumber(flag: string, text: string | undefined): number | undefined
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new ExitError("usage", `${flag} must be a whole number that is not negative, as 4.`);
-}
-
-/** What the name of the file says, else PNG. */
-function formatOf(output = ""): string {
-  const ending = extname(output).slice(1).toLowerCase();
-  if (ending === "") return "png";
-  const format = ending === "jpg" ? "jpeg" : ending;
-  if (IMAGE_FORMATS.some((one) => one === format)) return format;
-  const known = IMAGE_FORMATS.map((one) => `.${one}`).join(", ");
-  throw new ExitError("usage", `-o must name a file that ends in ${known} or .jpg; or --format says what it is.`);
 }
 
 /** `sky.png`, or `sky-1.png` and so on. */

@@ -11,7 +11,7 @@ import type { ResultFiles } from "./result-files.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
-export interface FileWork {
+interface FileWork {
   readonly results: ResultFiles;
   /** What the files are, for the sentence about those that failed: `recordings could not be transcribed`. */
   readonly failure: string;

@@ -3,6 +3,8 @@
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
+import { errorMessage } from "../domain/error-message.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { availableMemory, physicalCores } from "../engine/process/memory.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
@@ -25,7 +27,7 @@ import { isLogged, type Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
-import { namedModel } from "./named-model.ts";
+import { eachOnce, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 import { freeBytes, spreadLoading } from "./workers.ts";
 
@@ -120,9 +122,7 @@ export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }:
       ...embeddingModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, false)),
       ...rerankModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, true)),
     ];
-    const twice = files.find(({ id }, at) => files.findIndex((other) => other.id === id) < at);
-    if (twice) throw new ModelFileError(`Two embedding models are called ${twice.id}; clients could ask for one only.`);
-    return files;
+    return eachOnce(files, "embedding");
   });
 }
 
@@ -160,10 +160,7 @@ export function embeddingEngines(
 export function readWhisperFiles({ transcriptionModels, modelsDir }: Config): WhisperFile[] {
   return reading(() => {
     const files = transcriptionModels.map((name) => readWhisperFile(namedModel(name, modelsDir).path));
-    const twice = files.find(({ id }, at) => files.findIndex((other) => other.id === id) < at);
-    if (twice)
-      throw new ModelFileError(`Two transcription models are called ${twice.id}; clients could ask for one only.`);
-    return files;
+    return eachOnce(files, "transcription");
   });
 }
 
@@ -342,7 +339,7 @@ function startTrace(path: string): string {
     createTraceFile(path);
     return path;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unwritable";
+    const code = systemErrorCode(error) ?? "unwritable";
     throw new ExitError("failure", `The trace file ${path} cannot be written (${code}).`);
   }
 }
@@ -354,6 +351,6 @@ export function unpack({ cacheDir }: Config, log: Logger): NativeFiles {
     if (native.warning) log.warn(native.warning);
     return native;
   } catch (error) {
-    throw new ExitError("failure", error instanceof Error ? error.message : String(error));
+    throw new ExitError("failure", errorMessage(error));
   }
 }

@@ -5,12 +5,11 @@ import type { Config } from "../config/config.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
-import { ModelFileError } from "../model/gguf.ts";
 import { readImageFile, type ImageFile } from "../model/image-file.ts";
 import { preparing } from "./components.ts";
 import { computeOptions, reading, SYSTEM_ENGINE } from "./engines.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
-import { namedModel, type NamedModel } from "./named-model.ts";
+import { eachOnce, namedModel, type NamedModel } from "./named-model.ts";
 
 /** The files of an image model, checked. */
 export interface ImageFiles {
@@ -51,20 +50,18 @@ export function readImageFiles(config: Config): ImageFiles[] {
         adapters,
       };
     });
-    return eachOnce(models);
+    return eachOnce(models, "image");
   });
 }
 
 /** Models that make images larger. Throws as `readImageFiles`. */
 export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ImageFile[] {
-  return reading(() => eachOnce(imageUpscaleModels.map((name) => readImageFile(namedModel(name, modelsDir).path))));
-}
-
-/** Throws ModelFileError about two of one name. */
-function eachOnce<Model extends { readonly id: string }>(models: Model[]): Model[] {
-  const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
-  if (!twice) return models;
-  throw new ModelFileError(`Two image models are called ${twice.id}; clients could ask for one only.`);
+  return reading(() =>
+    eachOnce(
+      imageUpscaleModels.map((name) => readImageFile(namedModel(name, modelsDir).path)),
+      "image",
+    ),
+  );
 }
 
 interface PartPaths {

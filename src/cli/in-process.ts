@@ -9,7 +9,7 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { closeServices } from "./open-server.ts";
 import { createRuntime } from "./runtime.ts";
 
-export interface Asked {
+interface Asked {
   /** The request's id. */
   readonly id?: string;
   /** What the person typed for fields of the body, by the fields: `{ voice: "--voice" }`. */

@@ -15,7 +15,7 @@ const MEASURE = {
   rate: (speed: number) => `${speed.toFixed(speed < 100 ? 1 : 0)} tok/s`,
 };
 
-export interface LiveLineOptions {
+interface LiveLineOptions {
   /** Requests that have not ended, in the order of their admission. */
   readonly live: () => readonly RequestRecord[];
   readonly output: Pick<ProgressOptions, "out" | "format">;

@@ -45,7 +45,7 @@ const IS_VALUE: Readonly<Record<string, RegExp>> = {
 };
 const ON_OFF: Readonly<Record<string, string>> = { "1": "on", true: "on", "0": "off", false: "off" };
 
-export interface Translated {
+interface Translated {
   readonly args: readonly string[];
   /** What is to be said about options that have no effect. */
   readonly notes: readonly string[];

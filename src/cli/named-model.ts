@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
 import { nearest } from "../config/nearest.ts";
+import { ModelFileError } from "../model/gguf.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
 import { isRepo } from "../store/models/reference.ts";
@@ -51,6 +52,13 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     ...(found.projector && { mmproj: store.path(found.projector.path) }),
     ...(parts.length > 0 && { set: { name: found.name, parts } }),
   };
+}
+
+/** Models of one `kind`, as it reads in the error. Throws ModelFileError about two of one name. */
+export function eachOnce<Model extends { readonly id: string }>(models: Model[], kind: string): Model[] {
+  const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
+  if (!twice) return models;
+  throw new ModelFileError(`Two ${kind} models are called ${twice.id}; clients could ask for one only.`);
 }
 
 /** All files that a server of this configuration computes with, also later ones. */

@@ -12,7 +12,7 @@ const ROUTE = "/v1/vision/ocr";
 const MOST_PAGES = 1000;
 const OPTIONS = { languages: "--language", pages: "--pages" };
 
-export interface OcrFlags {
+interface OcrFlags {
   readonly format?: string;
   /** Of the text: tags with commas between them. */
   readonly language?: string;

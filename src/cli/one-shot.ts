@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
+import { abortable } from "../domain/abortable.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
@@ -42,12 +43,11 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
 async function loaded({ engine }: Runtime, config: Config, signal: AbortSignal): Promise<void> {
   const showsBar = isTerminal() && config.logFormat === "text";
   const progress = showsBar ? showLoading(engine, progressOutput(config)) : undefined;
-  const interrupted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const ready = engine.ready().catch((error: Error) => {
     throw new ExitError("model", error.message);
   });
   try {
-    await Promise.race([ready, interrupted]);
+    await abortable(ready, signal);
   } finally {
     progress?.end();
   }

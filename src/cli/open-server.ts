@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import type { RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { exposure } from "./banner.ts";
@@ -78,7 +79,7 @@ export async function whileServing<T>(config: Config, log: Logger, use: (port: n
       await runtime.engine
         .ready()
         .catch((error: unknown) => {
-          throw new ExitError("model", error instanceof Error ? error.message : String(error));
+          throw new ExitError("model", errorMessage(error));
         })
         .finally(() => progress.end());
     }

@@ -25,6 +25,12 @@ export async function readPipedInput(wanted: boolean): Promise<string | undefine
   return text.trim() === "" ? undefined : text.trimEnd();
 }
 
+/** What the words of a command say; without any, or for `-`, what standard input says. Undefined when there is no text. */
+export async function wordsOrInput(words: readonly string[]): Promise<string | undefined> {
+  const given = words.join(" ");
+  return given === "" || given === "-" ? readPipedInput(true) : given;
+}
+
 function isFileOrPipe(): boolean {
   try {
     const stats = fstatSync(0);

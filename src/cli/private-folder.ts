@@ -2,6 +2,7 @@
 
 import { mkdirSync, statSync } from "node:fs";
 import { ownUid } from "../../ffi/runtime/ownership.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /**
@@ -26,7 +27,7 @@ function attempt<T>(path: string, option: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unusable";
+    const code = systemErrorCode(error) ?? "unusable";
     throw new ExitError("failure", `${option} ${path} cannot be used (${code}).`);
   }
 }

@@ -11,13 +11,13 @@ const DEFAULT_COLUMNS = 80;
 const RATE_MS = 5000;
 
 /** What is counted. */
-export interface Measure {
+interface Measure {
   readonly amount: (done: number, total: number | undefined) => string;
   /** Of so much a second. */
   readonly rate: (speed: number) => string;
 }
 
-export interface ProgressState {
+interface ProgressState {
   readonly name: string;
   readonly done: number;
   readonly total?: number;
@@ -38,6 +38,19 @@ export interface ProgressOptions {
   /** Milliseconds over which the rate is taken; longer where the work moves on in large steps. */
   readonly rateMs?: number;
   readonly now?: () => number;
+}
+
+const LOOK_MS = 100;
+
+/** What `work` gives; calls `look` at once, and ten times a second until then. */
+export async function whileLooking<T>(look: () => void, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(look, LOOK_MS);
+  try {
+    look();
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 export class ProgressLine {

@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { checkModelFile, servingOption } from "../model/serving-option.ts";
 import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
 import { pull } from "../store/models/pull.ts";
@@ -49,7 +50,7 @@ function optionOf(store: ModelStore, { name, files }: Manifest): string {
   try {
     return servingOption(store.path(files[0]?.path ?? ""));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new ExitError("model", `${name} was downloaded, but cannot be served: ${reason} svc rm ${name} removes it.`);
   }
 }

@@ -1,18 +1,17 @@
 // `svc say TEXT`: text as speech, into a file or to standard output; or which voices there are.
 
-import { extname } from "node:path";
 import type { Config } from "../config/config.ts";
 import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
-import { readPipedInput } from "./piped-input.ts";
+import { wordsOrInput } from "./piped-input.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
-import { expectFileName, writeResult } from "./write-result.ts";
+import { expectFileName, formatByName, writeResult } from "./write-result.ts";
 
 const OPTIONS = { response_format: "--format", voice: "--voice", locale: "--locale", speed: "--speed" };
 
-export interface SayFlags {
+interface SayFlags {
   readonly format?: string;
   readonly voice?: string;
   /** List the voices instead; those of `locale` where that is given. */
@@ -35,10 +34,9 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   // Not a number, or none at all, would be none in JSON, and none is the usual one.
   if (speed !== undefined && !(Number(speed) > 0)) throw new ExitError("usage", "--speed must be a number, as 1.25.");
   if (output !== undefined) expectFileName(output);
-  const given = words.join(" ");
-  const input = given === "" || given === "-" ? await readPipedInput(true) : given;
+  const input = await wordsOrInput(words);
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
-  const format = flags.format ?? formatOf(output);
+  const format = flags.format ?? formatByName(output, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
   return withApi(config, async ({ ask }) => {
     const body = {
       input,
@@ -66,13 +64,4 @@ function listVoices(config: Config, locale = "", asJson: boolean): Promise<numbe
     const table = () => textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);
     await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : table());
   });
-}
-
-/** What the name of the file says, else WAV. */
-function formatOf(output = ""): string {
-  const ending = extname(output).slice(1).toLowerCase();
-  if (ending === "" || ending === "ogg") return ending === "ogg" ? "opus" : "wav";
-  if (SPEECH_FORMATS.some((format) => format === ending)) return ending;
-  const known = SPEECH_FORMATS.map((format) => `.${format}`).join(", ");
-  throw new ExitError("usage", `-o must name a file that ends in ${known}; or --format says what it is.`);
 }

@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { createApp } from "../http/app.ts";
 import { listen } from "../http/server.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -44,7 +45,7 @@ export async function selfTest(given: Config): Promise<number> {
         await writeOut(`ok    ${name}: ${found}, ${Math.round(performance.now() - started)} ms\n`);
       } catch (error) {
         failures++;
-        await writeOut(`FAIL  ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+        await writeOut(`FAIL  ${name}: ${errorMessage(error)}\n`);
       }
     };
     await check("model", async () => {

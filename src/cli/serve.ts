@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
 import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
@@ -55,7 +56,7 @@ async function serveModel(config: Config, reread: () => Config): Promise<number>
     progress?.end();
     await closeServer(runtime, server);
     if (error instanceof ExitError) throw error;
-    throw new ExitError("model", error instanceof Error ? error.message : String(error));
+    throw new ExitError("model", errorMessage(error));
   }
   return stopped;
 }

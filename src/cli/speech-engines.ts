@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment, programEnvironment } from "../config/environment.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import type { Voice } from "../domain/speech.ts";
 import { findProgram } from "../engine/process/program.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
@@ -69,7 +70,7 @@ export function speechEngines(
 }
 
 /** The programs that are there, in the order of the table. */
-export function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform): HostProgram[] {
+function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform): HostProgram[] {
   if (!hostVoices) return [];
   const env = programEnvironment(processEnvironment());
   return Object.entries(PROGRAMS).flatMap(([name, { file, platform: only = platform, needsFolder }]) => {
@@ -90,7 +91,7 @@ async function ask(program: HostProgram, log: Logger, kind: ProgramKind | undefi
   try {
     return (await kind?.voices(program)) ?? [];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     log.warn(`the voices of ${program.name} are not known`, { reason });
     return [];
   }

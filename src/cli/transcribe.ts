@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { eachFile, expectOne } from "./each-file.ts";
 import { withApi } from "./in-process.ts";
-import { ProgressLine } from "./progress-line.ts";
+import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
 import { progressOutput } from "./terminal.ts";
 
@@ -12,7 +12,7 @@ const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", ve
 
 const OPTIONS = { language: "--language" };
 
-export interface TranscribeFlags {
+interface TranscribeFlags {
   readonly format?: string;
   readonly language?: string;
   /** Into English. */
@@ -21,7 +21,6 @@ export interface TranscribeFlags {
   readonly output?: string;
 }
 
-const LOOK_MS = 100;
 /** Elsewhere than on a terminal, what is done sooner needs no line. */
 const PATIENCE_MS = 10_000;
 /** Of half minutes that take seconds each. */
@@ -54,14 +53,8 @@ export async function transcribe(config: Config, files: readonly string[], flags
         const { seconds: done, of: total } = transcribed(id) ?? { seconds: 0 };
         shown.show({ name: label, done, ...(total !== undefined && { total }) });
       };
-      const timer = setInterval(look, LOOK_MS);
-      try {
-        look();
-        const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
-        return await (await ask(route, body, { id, options: OPTIONS })).text();
-      } finally {
-        clearInterval(timer);
-      }
+      const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
+      return whileLooking(look, async () => (await ask(route, body, { id, options: OPTIONS })).text());
     };
     await eachFile(files, { results, failure: "recordings could not be transcribed", shown, signal, work });
   });

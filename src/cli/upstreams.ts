@@ -7,7 +7,7 @@ import { askServer, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
-export interface ListedUpstream {
+interface ListedUpstream {
   readonly name: string;
   readonly replicas: readonly {
     readonly url: string;
@@ -50,7 +50,7 @@ async function steer(config: Config, path: string, body: object): Promise<void> 
 }
 
 /** The replicas as aligned columns with a head line. */
-export function upstreamTable(upstreams: readonly ListedUpstream[]): string {
+function upstreamTable(upstreams: readonly ListedUpstream[]): string {
   if (upstreams.length === 0) return "No upstreams: --upstream names one, --gateway looks for them on this machine.\n";
   const rows = upstreams.flatMap(({ name, replicas }) =>
     replicas.map((replica) => [

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
 import { version } from "../config/version.ts";
 import { parseNetworks } from "../config/worker-option.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { WORKER_PORT } from "../domain/worker.ts";
 import { physicalCores } from "../engine/process/memory.ts";
 import { CANNOT_LISTEN, type WorkerOptions, type WorkerReady } from "../engine/worker/protocol.ts";
@@ -14,8 +15,9 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { logger } from "./runtime.ts";
 import { isQuiet } from "./terminal.ts";
+import { gib } from "./workers.ts";
 
-export interface WorkerFlags {
+interface WorkerFlags {
   readonly host?: string;
   readonly port?: string;
   /** Networks, with commas between them. */
@@ -49,7 +51,7 @@ export async function serveDevices(config: Config, flags: WorkerFlags): Promise<
     return await stopped.promise;
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     throw new ExitError(message.includes(CANNOT_LISTEN) ? "address" : "failure", message);
   } finally {
     readyFile.remove();
@@ -94,5 +96,3 @@ function greeting(address: string, { allow, threads }: WorkerOptions, { devices 
 /** What listening beyond loopback means. */
 const exposed = (address: string, allow: readonly string[]): string =>
   `listening on ${address} for ${allow.join(", ")}: RPC is neither encrypted nor authenticated; whoever connects from there can read and write the memory of this process and take it over`;
-
-const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);

@@ -24,7 +24,7 @@ export async function findWorkers({ workers }: Config): Promise<readonly FoundWo
 }
 
 /** How the model is divided over those workers and the GPUs of this machine. */
-export function spreadOver(
+function spreadOver(
   present: readonly FoundWorker[],
   { splitMode, mainGpu, tensorSplit }: Pick<Config, "splitMode" | "mainGpu" | "tensorSplit">,
 ): ModelSpread {
@@ -35,7 +35,7 @@ export function spreadOver(
 export const freeBytes = (workers: readonly FoundWorker[]): number =>
   workers.flatMap(({ free }) => free).reduce((sum, bytes) => sum + bytes, 0);
 
-export interface SpreadModel {
+interface SpreadModel {
   readonly config: Config;
   readonly options: EngineOptions;
   /** All workers, as they were found at the start. */
@@ -117,4 +117,5 @@ export function spreadLeft(
   });
 }
 
-const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
+/** Bytes in GiB, to a tenth. */
+export const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);

@@ -27,7 +27,7 @@ type Value<T> = T extends Row<infer V> ? V : FieldsOf<T>;
 type Optional<T> = { [K in keyof T]: T[K] extends Row<infer V> ? (undefined extends V ? K : never) : never }[keyof T];
 
 /** The values of rows, in the same shape; what has neither value nor default is absent. */
-export type FieldsOf<T> = { readonly [K in Exclude<keyof T, Optional<T>>]: Value<T[K]> } & {
+type FieldsOf<T> = { readonly [K in Exclude<keyof T, Optional<T>>]: Value<T[K]> } & {
   readonly [K in Optional<T>]?: Exclude<Value<T[K]>, undefined>;
 };
 

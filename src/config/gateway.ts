@@ -3,7 +3,7 @@
 import { UsageError } from "./parse.ts";
 import { KEY, KEY_NAME } from "./secrets.ts";
 
-export interface UpstreamConfig {
+interface UpstreamConfig {
   readonly name: string;
   /** Replicas, without `/v1` at the end. */
   readonly urls: readonly string[];

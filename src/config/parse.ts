@@ -1,5 +1,6 @@
 // From text to values: flags, environment variables and config files all end here.
 
+import { errorMessage } from "../domain/error-message.ts";
 import { environmentName, type Option, type OptionValue } from "./option.ts";
 import { nearest } from "./nearest.ts";
 
@@ -52,7 +53,7 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
   try {
     table = Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new UsageError(`${file} is not valid TOML: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${file} is not valid TOML: ${errorMessage(error)}`);
   }
   const values = new Map<string, OptionValue>();
   for (const [key, given] of Object.entries(table)) {

@@ -6,7 +6,7 @@ import { isAbsolute, join } from "node:path";
 import { homeFolder, type Environment } from "./environment.ts";
 import { UsageError } from "./parse.ts";
 
-export interface DefaultPaths {
+interface DefaultPaths {
   readonly cacheDir: string;
   readonly dataDir: string;
 }

@@ -1,6 +1,7 @@
 // The certificate that the server shows, and its private key.
 
 import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
 
@@ -36,7 +37,7 @@ function privateKeyIn(pem: string, file: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (error) {
-    const isEncrypted = error instanceof Error && "code" in error && error.code === "ERR_MISSING_PASSPHRASE";
+    const isEncrypted = systemErrorCode(error) === "ERR_MISSING_PASSPHRASE";
     throw new UsageError(
       isEncrypted ? `The private key ${file} has a passphrase.` : `The private key ${file} is none in PEM form.`,
     );

@@ -1,9 +1,8 @@
 // /v1/batches: creating a batch, batch objects, and the lines of the input and output files.
 
+import { pageOf } from "./list.ts";
 import { Metadata } from "./metadata.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
-
-const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
+import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 
 /** The endpoint that batches are for. */
 export const BATCH_ENDPOINT = "/v1/chat/completions";
@@ -84,13 +83,7 @@ export const Batch = t.Object({
   metadata: nullable(t.Record(t.String(), t.String())),
 });
 
-export const BatchList = t.Object({
-  object: t.Literal("list"),
-  data: t.Array(Batch),
-  first_id: nullable(t.String()),
-  last_id: nullable(t.String()),
-  has_more: t.Boolean(),
-});
+export const BatchList = pageOf(Batch);
 
 /** A line of an input file. What is in `body` is the business of the line's endpoint. */
 export const BatchInputLine = t.Object({

@@ -96,14 +96,13 @@ export const ChatCompletionRequest = t.Object({
 
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>;
 export type ChatMessage = Static<typeof ChatMessage>;
-export type ChatFunction = Static<typeof FunctionDefinition>;
 
 const tokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
 
 /** A token of an answer and what could have stood in its place. */
 export const TokenLogprob = t.Object({ ...tokenText, top_logprobs: t.Array(t.Object(tokenText)) });
 
-export const Logprobs = t.Object({
+const Logprobs = t.Object({
   content: t.Array(TokenLogprob),
   refusal: t.Null(),
 });

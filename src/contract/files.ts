@@ -1,8 +1,7 @@
 // /v1/files: file objects and lists of them.
 
-import { oneOf, t, type Static } from "./schema.ts";
-
-const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
+import { pageOf } from "./list.ts";
+import { nullable, oneOf, t, type Static } from "./schema.ts";
 
 export const FileObject = t.Object({
   id: t.String(),
@@ -16,13 +15,7 @@ export const FileObject = t.Object({
   status_details: t.Null(),
 });
 
-export const FileList = t.Object({
-  object: t.Literal("list"),
-  data: t.Array(FileObject),
-  first_id: nullable(t.String()),
-  last_id: nullable(t.String()),
-  has_more: t.Boolean(),
-});
+export const FileList = pageOf(FileObject);
 
 export const DeletedFile = t.Object({ id: t.String(), object: t.Literal("file"), deleted: t.Boolean() });
 

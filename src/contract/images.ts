@@ -6,8 +6,8 @@ import { oneOf, opt, t, type Static } from "./schema.ts";
 /** Characters of a description. Text encoders attend from each token to each: four times as many took 7.7 GB, these take 0.7. */
 export const LONGEST_PROMPT = 8000;
 export const MOST_IMAGES = 10;
-export const MOST_STEPS = 150;
-export const LARGEST_GUIDANCE = 30;
+const MOST_STEPS = 150;
+const LARGEST_GUIDANCE = 30;
 /** Images of an edit: the one that is changed, and those beside it. */
 export const MOST_PICTURES = 16;
 

@@ -120,7 +120,7 @@ const MessagesCounts = t.Object({
   server_tool_use: t.Null(),
 });
 
-export const MessagesUsage = t.Object({
+const MessagesUsage = t.Object({
   ...MessagesCounts.properties,
   cache_creation: t.Null(),
   inference_geo: t.Null(),

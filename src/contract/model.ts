@@ -50,7 +50,7 @@ export const Model = t.Object({
   ...Object.fromEntries(Object.entries(contextKeys).map(([name, schema]) => [name, t.Optional(schema)])),
 });
 
-export const ModelDetails = t.Object({
+const ModelDetails = t.Object({
   name: t.String(),
   model: t.String(),
   capabilities: t.Array(t.String()),

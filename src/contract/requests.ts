@@ -4,7 +4,7 @@ import { oneOf, t, type Static } from "./schema.ts";
 
 const Seconds = (description: string) => t.Optional(t.Number({ description: `Seconds ${description}` }));
 
-export const RequestRecord = t.Object({
+const RequestRecord = t.Object({
   object: t.Literal("request"),
   id: t.Optional(
     t.String({ description: "The request's correlation id, by which it is cancelled; absent: not by you." }),

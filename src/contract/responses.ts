@@ -1,15 +1,14 @@
 // POST /v1/responses and what belongs to it: request, resource, items.
 
 import { TokenLogprob } from "./chat.ts";
+import { pageOf } from "./list.ts";
 import { lora } from "./lora.ts";
 import { Metadata } from "./metadata.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
 import { outputLimit, samplingFields } from "./sampling.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
-
-const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
 /** Items and parts are told apart by `type`; of items without one, those with a role are messages, others references. */
 export const InputItem = t.Object({
@@ -115,7 +114,7 @@ export const CountResponseTokensResponse = t.Object({
 
 const ItemStatus = oneOf("in_progress", "completed", "incomplete");
 
-export const OutputText = t.Object({
+const OutputText = t.Object({
   type: t.Literal("output_text"),
   text: t.String(),
   annotations: t.Array(t.Unknown()),
@@ -201,13 +200,7 @@ export const DeletedResponse = t.Object({
   deleted: t.Boolean(),
 });
 
-export const InputItemList = t.Object({
-  object: t.Literal("list"),
-  data: t.Array(t.Unknown()),
-  first_id: nullable(t.String()),
-  last_id: nullable(t.String()),
-  has_more: t.Boolean(),
-});
+export const InputItemList = pageOf(t.Unknown());
 
 export type InputItem = Static<typeof InputItem>;
 export type ResponsesRequest = Static<typeof ResponsesRequest>;

@@ -9,7 +9,10 @@ export { Type as t };
 export type { Static, TSchema };
 
 /** A field that may be absent or null; many clients send null for "not set". */
-export const opt = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+export const opt = <S extends TSchema>(schema: S) => Type.Optional(nullable(schema));
+
+/** A value that may be null, and is always there. */
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 

@@ -4,7 +4,7 @@ import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
 
 /** About three quarters of an hour. */
-export const LONGEST_INPUT = 32_768;
+const LONGEST_INPUT = 32_768;
 
 export const SpeechRequest = t.Object({
   input: t.String({

@@ -2,8 +2,6 @@
 
 import { oneOf, opt, t, type Static } from "./schema.ts";
 
-const Milliseconds = (description: string) => t.Number({ description: `Milliseconds ${description}` });
-
 export const UpstreamReplica = t.Object({
   url: t.String(),
   kind: t.String({ description: "Which server it is: `vllm`, `llama.cpp`, `svc`, …; `openai` is any other." }),
@@ -13,7 +11,7 @@ export const UpstreamReplica = t.Object({
       "`unknown`: it has not listed its models yet. `slow`: requests wait there, and nothing has come for 10 s and four times its usual time to a first token; others are preferred. `down`: it failed several times in a row, and is tried again after `retry_ms`. `draining`: it gets no new requests and still has some. `drained`: it has none any more.",
   }),
   last_error: t.Optional(t.String({ description: "Why it is down, or does not list its models." })),
-  retry_ms: t.Optional(Milliseconds("until it is tried again, while it is down.")),
+  retry_ms: t.Optional(t.Number({ description: "Milliseconds until it is tried again, while it is down." })),
   models: t.Array(t.String(), { description: "The names that its models have there." }),
   running: t.Integer({ description: "Requests under way." }),
   requests: t.Integer({ description: "Requests sent to it, retries included." }),

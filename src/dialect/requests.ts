@@ -5,7 +5,7 @@ import type { ErrorCode } from "../domain/errors.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 
 /** A request as it is remembered. Times are in milliseconds. */
-export interface RequestFacts {
+interface RequestFacts {
   readonly id: string;
   readonly kind: string;
   readonly model: string;

@@ -81,7 +81,7 @@ export const encodeLoraAdapters = (adapters: readonly OfferedAdapter[]) =>
     prompt_prefix: promptPrefix,
   }));
 
-export interface HealthParts {
+interface HealthParts {
   /** The engine of the server's own model. */
   readonly engine: ProcessStatus;
   /** All engines. */

@@ -26,7 +26,7 @@ export class BodyBudget {
 }
 
 /** The bytes that one body holds. */
-export class BodyAccount {
+class BodyAccount {
   private held = 0;
 
   constructor(private readonly take: (bytes: number) => void) {}

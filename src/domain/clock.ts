@@ -7,6 +7,9 @@ export interface Clock {
   wall(): number;
 }
 
+/** The time in whole Unix seconds, as most resources tell it. */
+export const unixSeconds = (clock: Pick<Clock, "wall">): number => Math.floor(clock.wall() / 1000);
+
 /** A clock that acts. */
 export interface Timers extends Clock {
   /** Calls `act` once, `ms` milliseconds from now. Returns what prevents it. */

@@ -74,6 +74,10 @@ export class SvcError extends Error {
   }
 }
 
+/** The error about a field's value: "'param' must `rule`; got `got`." Neither holds text of the client's. */
+export const invalidValue = (param: string, rule: string, got: string | number): SvcError =>
+  new SvcError("invalid_value", `'${param}' must ${rule}; got ${got}.`, { param });
+
 interface About {
   readonly message: string;
   readonly param?: string;

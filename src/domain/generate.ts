@@ -3,6 +3,7 @@
 import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
+import type { RequestOrigin } from "./request-origin.ts";
 import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
@@ -101,14 +102,12 @@ export interface Sampling {
   readonly minTokens?: number;
 }
 
-export interface Gap {
+interface Gap {
   readonly begun: string;
   readonly files: readonly { readonly filename: string; readonly text: string }[];
 }
 
-export interface GenerateRequest {
-  /** Correlation id; also the handle for cancelling. */
-  readonly id: string;
+export interface GenerateRequest extends RequestOrigin {
   /** The model that the client named; absent: none. */
   readonly model?: string;
   readonly messages: readonly ChatMessage[];
@@ -169,16 +168,8 @@ export interface GenerateRequest {
   readonly slot?: number;
   /** Answers wanted. Each has its own generator; the prompt is computed once. */
   readonly choices: number;
-  /** Whose request it is: clients take turns. Absent: nobody's in particular. */
-  readonly client?: string;
-  /** Nobody waits for it: it takes what room others leave, and gives it back when they come. */
-  readonly background?: true;
-  /** Milliseconds since 1970 after which nobody wants an answer; what there is by then is the answer. */
-  readonly deadline?: number;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
   readonly group?: string;
-  /** It came through another svc already, and is answered here or not at all: so no circle of servers can come about. */
-  readonly forwarded?: true;
   /** The finish is to tell what the request cost the machine. */
   readonly profile?: true;
 }
@@ -253,13 +244,13 @@ export interface ProgressEvent extends OfChoice {
 }
 
 /** A piece of what the model thinks before it answers. */
-export interface ReasoningEvent extends OfChoice, Sampled {
+interface ReasoningEvent extends OfChoice, Sampled {
   readonly type: "reasoning";
   readonly text: string;
 }
 
 /** The beginning of a tool call; calls are numbered from 0 in their order. */
-export interface ToolCallEvent extends OfChoice, Sampled {
+interface ToolCallEvent extends OfChoice, Sampled {
   readonly type: "tool_call";
   readonly index: number;
   readonly id: string;
@@ -267,7 +258,7 @@ export interface ToolCallEvent extends OfChoice, Sampled {
 }
 
 /** A piece of a call's arguments: JSON text, whole only when all pieces are put together. */
-export interface ToolArgumentsEvent extends OfChoice, Sampled {
+interface ToolArgumentsEvent extends OfChoice, Sampled {
   readonly type: "tool_arguments";
   readonly index: number;
   readonly text: string;
@@ -298,7 +289,7 @@ export interface FinishEvent extends OfChoice {
 export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
 
 /** The first computation for a request begins: it does not wait any more. */
-export interface StartedEvent extends OfChoice {
+interface StartedEvent extends OfChoice {
   readonly type: "started";
 }
 

@@ -2,7 +2,7 @@
 // lists are gigabytes of values, which take seconds to parse.
 
 /** Containers inside one another. Real requests stay far below; templates read them level by level on a native stack. */
-export const DEEPEST_JSON = 128;
+const DEEPEST_JSON = 128;
 /** Values in one text, an empty container being two: they are counted by commas and opening brackets. */
 export const MOST_JSON_VALUES = 1_000_000;
 /** Names of members in one text. One that no other object has takes as long as twenty values. */

@@ -1,7 +1,7 @@
 // Requests whose prompt is too much at first sight. Looked at before a request goes to the engine's process, because sending
 // 90 MB there stops the streams of all others meanwhile, and again there for those that came while the model was loading.
 
-import { SvcError } from "./errors.ts";
+import { invalidValue, SvcError } from "./errors.ts";
 import type { ChatMessage, GenerateRequest } from "./generate.ts";
 
 /** Messages, their parts and their tool calls together. */
@@ -19,8 +19,7 @@ export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): 
   if (typeof prompt === "string") return tooLongPrompt("prompt", prompt.length + suffix.length, limits);
   const parts = messages.reduce((sum, message) => sum + partsOf(message), 0);
   if (parts > MOST_PARTS) {
-    const message = `'messages' must have at most ${MOST_PARTS} messages, parts and tool calls together; got ${parts}.`;
-    return new SvcError("invalid_value", message, { param: "messages" });
+    return invalidValue("messages", `have at most ${MOST_PARTS} messages, parts and tool calls together`, parts);
   }
   // Every UTF-16 unit is a byte at least.
   const units = messages.reduce((sum, message) => sum + unitsOf(message), 0);

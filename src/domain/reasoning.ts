@@ -12,7 +12,7 @@ const EFFORTS = {
   max: "max",
 } as const;
 
-export type Effort = keyof typeof EFFORTS | "none";
+type Effort = keyof typeof EFFORTS | "none";
 
 /** Launch options. */
 export interface ReasoningSettings {

@@ -91,7 +91,7 @@ export interface Barcode {
 }
 
 /** A cell in the place of several. */
-export interface MergedCell {
+interface MergedCell {
   readonly row: number;
   readonly column: number;
   readonly rowSpan: number;

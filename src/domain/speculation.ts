@@ -4,7 +4,7 @@
 export const SPECULATION_SOURCES = ["ngram", "draft"] as const;
 export type SpeculationSource = (typeof SPECULATION_SOURCES)[number];
 
-export interface DraftCounts {
+interface DraftCounts {
   /** Drafts: runs of speculative tokens. */
   drafts: number;
   /** Tokens in them. */

@@ -27,7 +27,7 @@ export interface Voice {
 }
 
 /** What is known when everything is said. */
-export interface SpeechResult {
+interface SpeechResult {
   /** How long it plays. */
   readonly seconds: number;
   /** Symbols of sounds that the model read. */

@@ -11,7 +11,7 @@ export const CHUNK_KINDS = ["prefill", "mixed"] as const;
 
 /** What a running stream waited for between two of its tokens: its own step alone, or others' prompts or media as well. */
 export const PAUSE_CAUSES = ["decode", "prompt", "media"] as const;
-export type PauseCause = (typeof PAUSE_CAUSES)[number];
+type PauseCause = (typeof PAUSE_CAUSES)[number];
 
 /** Upper bounds of the duration buckets; one more counts what is longer. */
 export const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -19,7 +19,7 @@ export const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 export const CHUNK_TOKENS = [1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 /** Values counted in buckets, each in one; the sum of all. */
-export interface Distribution {
+interface Distribution {
   readonly counts: number[];
   sum: number;
 }

@@ -12,6 +12,7 @@ import { encodeResponse, withReadInputs } from "../dialect/responses/encode.ts";
 import { functionNames } from "../dialect/responses/functions.ts";
 import { decodeTranscription } from "../dialect/transcriptions/decode.ts";
 import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/encode.ts";
+import { unixSeconds } from "../domain/clock.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { newChatCompletionId, newCompletionId, newResponseId } from "../domain/ids.ts";
 import type { AnswerLine, LineOrigin } from "../service/batch/answer-line.ts";
@@ -70,7 +71,7 @@ const responseLine =
     const context = {
       resource: beginResource(deps, newResponseId(), call),
       names: functionNames(call.asked.tools),
-      now: () => Math.floor(clock.wall() / 1000),
+      now: () => unixSeconds(clock),
       onEnd: () => {},
     };
     const { events, accepted } = await begin(deps, [call.request], own, signal);

@@ -1,6 +1,6 @@
 // The Range header of RFC 9110: one range of bytes of a content of known size.
 
-export interface ByteRange {
+interface ByteRange {
   /** The first byte, and the one behind the last. */
   readonly start: number;
   readonly end: number;

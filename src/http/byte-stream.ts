@@ -2,13 +2,13 @@
 
 import { READER_PATIENCE_MS } from "./sse.ts";
 
-export interface ByteStream {
+interface ByteStream {
   readonly body: ReadableStream<Uint8Array>;
   /** Resolves when the body is closed, broken off or cancelled. */
   readonly ended: Promise<void>;
 }
 
-export interface ByteStreamOptions {
+interface ByteStreamOptions {
   /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
   readonly signal: AbortSignal;
   /** Called when the body is cancelled, or its reader's patience is over; is to abort `signal`. */

@@ -15,7 +15,7 @@ export interface Received {
 }
 
 /** Where the content of the part of this name goes, with the fields that came before it; what it throws ends the upload. */
-export type ReceivePart<Content extends Received> = (
+type ReceivePart<Content extends Received> = (
   chunks: AsyncIterable<Uint8Array>,
   before: Fields,
   name: string,
@@ -28,13 +28,13 @@ export interface FormFile<Content> {
   readonly content: Content;
 }
 
-export interface FormParts<Content> {
+interface FormParts<Content> {
   /** In their order. */
   readonly files: readonly FormFile<Content>[];
   readonly fields: Fields;
 }
 
-export interface FormLimits {
+interface FormLimits {
   /** Names of the parts that are files, each with how many there may be of it. */
   readonly files: Readonly<Record<string, number>>;
   /** Bytes of the whole form, and what is thrown about more. */

@@ -1,6 +1,6 @@
 // Headers of every request that generates.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 import { isRequestId } from "../domain/ids.ts";
 
 /** A day: beyond that, a deadline is a mistake. */
@@ -27,6 +27,5 @@ export function decodeDeadline(headers: Headers): number | undefined {
   const ms = /^\d{1,16}$/.test(given) ? Number(given) : undefined;
   if (ms !== undefined && ms >= 1 && ms <= LONGEST_DEADLINE_MS) return ms;
   const got = ms ?? `a string of length ${given.length}`;
-  const message = `'${param}' must be a whole number of milliseconds from 1 to ${LONGEST_DEADLINE_MS}; got ${got}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, `be a whole number of milliseconds from 1 to ${LONGEST_DEADLINE_MS}`, got);
 }

@@ -3,6 +3,7 @@
 import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
@@ -57,7 +58,7 @@ export function disconnection(request: Request): AbortController {
 }
 
 /** What a dialect's stream has around its chunks. */
-export interface Framing {
+interface Framing {
   /** Ends the stream, however it went. */
   readonly terminator?: Frame;
   /** What is sent while the stream is silent; default: a comment. */
@@ -141,11 +142,7 @@ async function begin(
 }
 
 /** The settings of each generation from a request's headers and connection. Throws SvcError `invalid_value`. */
-export function requestOrigin(
-  { clock }: AppDeps,
-  contexts: RequestContexts,
-  request: Request,
-): Pick<GenerateRequest, "id" | "client" | "deadline" | "forwarded"> {
+export function requestOrigin({ clock }: AppDeps, contexts: RequestContexts, request: Request): RequestOrigin {
   const { id, client, startedAt } = contexts.of(request);
   checkClient(request.headers);
   const deadlineMs = decodeDeadline(request.headers);

@@ -1,5 +1,6 @@
 // Files and batches over the services that all routes share.
 
+import { unixSeconds } from "../domain/clock.ts";
 import { BatchesService } from "../service/batch/batches.ts";
 import { FilesService } from "../service/batch/files.ts";
 import { JobFolder } from "../service/batch/job-folder.ts";
@@ -13,7 +14,7 @@ import { logUnexpected } from "./log-unexpected.ts";
 /** Lines that wait in the engine beside those that it computes, so that it never has none to go on with. */
 const LINES_AHEAD = 2;
 
-export interface Jobs {
+interface Jobs {
   readonly files: FilesService;
   readonly batches: BatchesService;
   readonly levels: () => JobLevels | undefined;
@@ -40,6 +41,6 @@ export function createJobs(deps: AppDeps): Jobs {
   return {
     files: new FilesService({ folder, clock, keepSeconds, limits: { bytes, lines }, bodyBudget }),
     batches,
-    levels: () => jobLevels(folder, Math.floor(clock.wall() / 1000)),
+    levels: () => jobLevels(folder, unixSeconds(clock)),
   };
 }

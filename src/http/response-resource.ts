@@ -3,6 +3,7 @@
 import type { ResponseResource } from "../contract/responses.ts";
 import type { ResponsesCall } from "../dialect/responses/decode.ts";
 import { newResource } from "../dialect/responses/resource.ts";
+import { unixSeconds } from "../domain/clock.ts";
 import type { AppDeps } from "./deps.ts";
 
 /** Throws SvcError when no backend can answer it. */
@@ -12,9 +13,8 @@ export function beginResource(
   { request, asked }: Pick<ResponsesCall, "request" | "asked">,
 ): ResponseResource {
   const { model, engine, takesForeignFields: isRemote } = router.find(request.model, "chat");
-  const identity = { id, createdAt: Math.floor(clock.wall() / 1000), model };
+  const identity = { id, createdAt: unixSeconds(clock), model };
   // What another server samples with is not known.
   const others = isRemote ? { temperature: null, topP: null } : config.sampling;
-  const defaults = engine.status().model?.sampling ?? others;
-  return newResource(identity, asked, defaults);
+  return newResource(identity, asked, engine.status().model?.sampling ?? others);
 }

@@ -1,6 +1,6 @@
 // Which methods a path has: for 405 answers and for the route name in the log.
 
-export interface RouteMatch {
+interface RouteMatch {
   /** The pattern as registered: `/v1/chat/completions/:id/cancel`. */
   readonly pattern: string;
   readonly methods: readonly string[];

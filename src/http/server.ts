@@ -2,6 +2,7 @@
 // answers after 30 s and bypasses what encloses Elysia here.
 
 import type { Config } from "../config/config.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import type { RequestService } from "../service/request.ts";
 import type { App } from "./app.ts";
 import { bodyCeilings } from "./json-body.ts";
@@ -96,7 +97,7 @@ function serve(app: App, config: Config) {
 const NO_ADDRESS: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL", "ERR_INVALID_ARG_TYPE"]);
 
 function listenError(error: unknown, host: string, port: number): ListenError {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = systemErrorCode(error);
   if (code === "EADDRINUSE") return new ListenError("in-use", `Port ${port} on ${host} is in use by another program.`);
   if (code === "EACCES") return new ListenError("not-permitted", `Listening on port ${port} is not permitted.`);
   if (NO_ADDRESS.has(code)) {

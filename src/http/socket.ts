@@ -1,6 +1,6 @@
 // Connections that become WebSockets: what their requests must have, and what happens on them, whoever listens.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 
 /** What a connection can be told to do. */
 export interface SocketConnection {
@@ -49,8 +49,7 @@ export function checkUpgrade(headers: Headers): void {
   }
   const key = headers.get("sec-websocket-key") ?? "";
   if (!/^[a-z0-9+/]{22}==$/i.test(key)) {
-    const message = `'Sec-WebSocket-Key' must be 16 bytes in base64; got ${key.length} characters.`;
-    throw new SvcError("invalid_value", message, { param: "Sec-WebSocket-Key" });
+    throw invalidValue("Sec-WebSocket-Key", "be 16 bytes in base64", `${key.length} characters`);
   }
   if (headers.get("sec-websocket-version") !== "13") {
     throw new SvcError("invalid_value", "'Sec-WebSocket-Version' must be 13.", { param: "Sec-WebSocket-Version" });

@@ -5,15 +5,15 @@ import { bodyChunks } from "./body-chunks.ts";
 import { checkEncoding, isForm, readParts, type Fields, type Received } from "./form-parts.ts";
 
 /** Where a content goes, with the fields that came before it; what it throws ends the upload. */
-export type Receive<Content extends Received> = (chunks: AsyncIterable<Uint8Array>, before: Fields) => Promise<Content>;
+type Receive<Content extends Received> = (chunks: AsyncIterable<Uint8Array>, before: Fields) => Promise<Content>;
 
-export interface Upload<Content> {
+interface Upload<Content> {
   readonly content: Content;
   readonly filename: string;
   readonly fields: Fields;
 }
 
-export interface UploadLimits {
+interface UploadLimits {
   /** Bytes of the content, and what is thrown about more. */
   readonly ceiling: number;
   readonly tooLarge: () => SvcError;

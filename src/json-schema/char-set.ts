@@ -35,7 +35,7 @@ export const includes = (set: CharSet, char: number): boolean => set.some(([from
 export const size = (set: CharSet): number => set.reduce((total, [from, to]) => total + to - from + 1, 0);
 
 /** The set of the characters of a text. */
-export const chars = (text: string): CharSet => union(...[...text].map((char) => single(Number(char.codePointAt(0)))));
+const chars = (text: string): CharSet => union(...[...text].map((char) => single(Number(char.codePointAt(0)))));
 
 export const single = (char: number): CharSet => [[char, char]];
 
@@ -43,6 +43,9 @@ const DIGIT: CharSet = [[0x30, 0x39]];
 const WORD: CharSet = union(DIGIT, [[0x41, 0x5a]], [[0x5f, 0x5f]], [[0x61, 0x7a]]);
 const LINE_ENDS: CharSet = chars("\n\r\u2028\u2029");
 const SPACE: CharSet = union(chars("\t\v\f \u00a0\u1680\u202f\u205f\u3000\ufeff"), LINE_ENDS, [[0x2000, 0x200a]]);
+
+/** What has a UTF-8 form: all but surrogates. */
+export const SPELLABLE: CharSet = complement([[0xd800, 0xdfff]]);
 
 /** What `.` stands for. */
 export const DOT: CharSet = complement(LINE_ENDS);

@@ -15,7 +15,7 @@ import { under } from "./schema-node.ts";
 import { StringPlanner } from "./string-plan.ts";
 import { StringPool } from "./string-pool.ts";
 
-export interface Emitted {
+interface Emitted {
   readonly schema: JsonObject;
   /** Where in the client's schema keywords stand that are not enforced. */
   readonly lost: readonly string[];

@@ -6,7 +6,7 @@ import type { RegexCache } from "./regex-cache.ts";
 import type { ArrayFacts, NumberFacts, ObjectFacts, SchemaNode, StringFacts } from "./schema-node.ts";
 
 /** Undefined: it could not be found out. */
-export type Verdict = boolean | undefined;
+type Verdict = boolean | undefined;
 
 const all = (verdicts: Iterable<Verdict>): Verdict => {
   let result: Verdict = true;
@@ -153,7 +153,7 @@ export class LiteralChecker {
   }
 }
 
-export function numberIs(value: number, { min, max, multipleOf }: NumberFacts): boolean {
+function numberIs(value: number, { min, max, multipleOf }: NumberFacts): boolean {
   if (min && (min.exclusive ? value <= min.value : value < min.value)) return false;
   if (max && (max.exclusive ? value >= max.value : value > max.value)) return false;
   return multipleOf === undefined || isMultiple(value, multipleOf);

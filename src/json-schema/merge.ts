@@ -100,7 +100,7 @@ export const memberNames = (nodes: Nodes): Set<string> =>
 export const requiredNames = (nodes: Nodes): Set<string> =>
   new Set(nodes.flatMap(({ object }) => object?.required ?? []));
 
-export interface Member {
+interface Member {
   /** Nodes that certainly apply. */
   readonly nodes: readonly SchemaNode[];
   /** Where `patternProperties` stands of which it cannot be told whether it applies. */

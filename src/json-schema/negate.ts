@@ -5,7 +5,7 @@ import { MAX_SYNTHETIC } from "./limits.ts";
 import type { NodeMaker } from "./node-maker.ts";
 import type { ArrayFacts, Bound, ObjectFacts, SchemaFields, SchemaNode } from "./schema-node.ts";
 
-export interface Negation {
+interface Negation {
   /** Only values that the original refuses are valid. */
   readonly node: SchemaNode;
   /** Some values that the original refuses are not valid either. */

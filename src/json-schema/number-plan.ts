@@ -6,7 +6,7 @@ import { isMultiple, kindOf } from "./json-value.ts";
 import { isEmptyRange, numberRange, type NumberRange, type PlacedBound } from "./merge.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
 
-export interface NumberPlan {
+interface NumberPlan {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly lost: readonly string[];
 }

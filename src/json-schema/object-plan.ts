@@ -19,7 +19,7 @@ export type ObjectForm =
   | { readonly kind: "map"; readonly value?: Use }
   | { readonly kind: "record"; readonly members: readonly RecordMember[] };
 
-export interface RecordMember {
+interface RecordMember {
   readonly name: string;
   readonly use: Use;
   readonly required: boolean;

@@ -1,7 +1,7 @@
 // A client's `pattern` → one that llama.cpp's converter enforces. The converter compares the raw characters between the
 // quotes of a JSON string, so that what must be escaped there is spelled as its escape, and nothing else may match it.
 
-import { complement, includes, intersect, single, size, union, type CharSet } from "./char-set.ts";
+import { complement, includes, intersect, single, size, SPELLABLE, union, type CharSet } from "./char-set.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { lengthRange, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
@@ -13,15 +13,13 @@ export interface Lengths {
   readonly max: number;
 }
 
-export interface GrammarPattern {
+interface GrammarPattern {
   readonly pattern: string;
   /** Counted repetitions in it. */
   readonly repetitions: number;
   /** False when it is enforced without the lengths. */
   readonly lengths: boolean;
 }
-
-export const ANY_LENGTH: Lengths = { min: 0, max: Infinity };
 
 /** Characters with a short escape, and its letter. */
 const ESCAPES: ReadonlyMap<number, string> = new Map([
@@ -35,8 +33,7 @@ const ESCAPES: ReadonlyMap<number, string> = new Map([
 ]);
 const CONTROLS: CharSet = [[0, 0x1f]];
 /** What stands for itself in a JSON string and has a UTF-8 form. */
-const RAW: CharSet = complement(union(CONTROLS, [[0x22, 0x22]], [[0x5c, 0x5c]], [[0xd800, 0xdfff]]));
-const SPELLABLE: CharSet = complement([[0xd800, 0xdfff]]);
+const RAW: CharSet = complement(union(CONTROLS, [[0x22, 0x22]], [[0x5c, 0x5c]], complement(SPELLABLE)));
 /** Control characters without a short escape are left out of larger sets. */
 const MAX_CONTROLS = 4;
 /** Repetitions inside repetitions multiply the ways in which a grammar can read a text. */

@@ -16,7 +16,7 @@ import { RegexCache } from "./regex-cache.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { checkSize } from "./size.ts";
 
-export interface PreparedSchema {
+interface PreparedSchema {
   /** Equivalent, or narrower, for the grammar converter; to be enforced while sampling. `{}` allows every value. */
   readonly schema: Readonly<Record<string, unknown>>;
   /**

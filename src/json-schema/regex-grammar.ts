@@ -1,12 +1,9 @@
 // Texts that an answer has to be, as GBNF: one of several, or all that match a regular expression.
 
-import { complement, intersect, type CharSet } from "./char-set.ts";
+import { intersect, SPELLABLE, type CharSet } from "./char-set.ts";
 import type { Regex } from "./regex.ts";
 import { wholeAlternatives } from "./regex-normal.ts";
 import { parseRegex } from "./regex-parser.ts";
-
-/** What has a UTF-8 form. */
-const SPELLABLE: CharSet = complement([[0xd800, 0xdfff]]);
 
 /** GBNF of the texts that `source` matches as a whole; undefined when it uses what a grammar cannot express, or is too large. */
 export function regexGrammar(source: string): string | undefined {

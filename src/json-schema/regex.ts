@@ -37,7 +37,7 @@ export const hasAnchor = (regex: Regex): boolean => {
 };
 
 /** Steps that may still be made. */
-export interface Steps {
+interface Steps {
   left: number;
 }
 

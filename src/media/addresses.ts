@@ -3,7 +3,7 @@
 
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
-import { abortable } from "./slices.ts";
+import { abortable } from "../domain/abortable.ts";
 
 export interface Address {
   readonly address: string;

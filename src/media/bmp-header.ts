@@ -1,5 +1,6 @@
 // The header of a BMP file, and the pixels of one with a palette, which the decoder does not know.
 
+import { dataView } from "../domain/data-view.ts";
 import type { ImageHeader } from "./image-header.ts";
 import type { Pixels } from "./pixels.ts";
 import { Refusal } from "./refusal.ts";
@@ -14,7 +15,7 @@ const SLICE = 1 << 20;
 
 /** Throws Refusal for a BMP of 16 bits a pixel, and one with a palette whose rows are compressed. */
 export function readBmp(bytes: Uint8Array): ImageHeader | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   const head = view.getUint32(FILE_HEAD, true);
   const old = head === OLD_HEAD;
   const across = old ? view.getUint16(18, true) : view.getInt32(18, true);

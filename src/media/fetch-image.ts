@@ -6,7 +6,7 @@ import type { MediaLimits } from "./limits.ts";
 import { checkSize, Refusal } from "./refusal.ts";
 
 /** How a fetch gets out of this process. */
-export interface Network {
+interface Network {
   readonly lookup: Lookup;
   readonly fetch: (url: URL, init: BunFetchRequestInit) => Promise<Response>;
 }

@@ -1,5 +1,6 @@
 // FLAC: the header may leave the length open, or lie, and silence packs ten thousand to one; so frames are counted.
 
+import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
 
@@ -15,7 +16,7 @@ const LONGEST_HEADER = 16;
  * signal's reason.
  */
 export async function flacSeconds(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   if (bytes.length < HEAD_BYTES || (view.getUint32(4) & 0x7fff_ffff) !== 34) {
     throw new Refusal("be a whole FLAC file", "one without stream information");
   }

@@ -1,10 +1,9 @@
 // The headers of PNG and GIF files.
 
+import { dataView } from "../domain/data-view.ts";
 import { exifOrientation } from "./exif.ts";
 import type { ImageHeader } from "./image-header.ts";
 import { MOST_CHUNKS } from "./webp-header.ts";
-
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Chunk types as the big-endian numbers that they are in the file. */
 const IHDR = 0x49484452;
@@ -14,7 +13,7 @@ const IEND = 0x49454e44;
 
 /** A PNG ends with IEND; an animated one shows its first picture to whoever does not know animations. */
 export function readPng(bytes: Uint8Array): ImageHeader | undefined {
-  const view = viewOf(bytes);
+  const view = dataView(bytes);
   if (view.getUint32(12) !== IHDR) return undefined;
   let alpha = (view.getUint8(25) & 4) !== 0;
   let exif: Uint8Array | undefined;
@@ -34,7 +33,7 @@ export function readPng(bytes: Uint8Array): ImageHeader | undefined {
 
 /** Of a GIF only the first frame counts: it is decoded by itself, without the canvas around it. */
 export function readGif(bytes: Uint8Array): ImageHeader | undefined {
-  const view = viewOf(bytes);
+  const view = dataView(bytes);
   let at = 13 + colorTableBytes(view.getUint8(10));
   let alpha = false;
   for (;;) {

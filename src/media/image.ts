@@ -1,12 +1,14 @@
 // An image file → checked, upright, small enough, on white, as plain pixels.
 
+import { abortable } from "../domain/abortable.ts";
 import type { ImageMedia } from "../domain/media.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { upright } from "./exif.ts";
 import { readImageHeader, type ImageHeader } from "./image-header.ts";
 import type { MediaLimits } from "./limits.ts";
 import { readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
 import { Refusal } from "./refusal.ts";
-import { abortable, contentHash } from "./slices.ts";
+import { contentHash } from "./slices.ts";
 import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
 
 /** What JPEG can count to, the most of all formats that pictures of this size come in. */
@@ -132,7 +134,7 @@ function plainPng(picture: Picture, maxPixels: number, signal: AbortSignal, maxS
 
 /** The decoder's own words stay here: they may speak of the file's content. */
 function asRefusal(error: unknown, format: ImageFormat, maxPixels: number): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = systemErrorCode(error);
   if (code === "ERR_IMAGE_TOO_MANY_PIXELS") {
     return new Refusal(`have at most ${maxPixels / 1e6} megapixels`, `a ${FORMAT_NAMES[format]} image of more`);
   }

@@ -1,5 +1,6 @@
 // The header of a JPEG file: its size, and whether it is all there. The decoder would show what is missing as grey.
 
+import { dataView } from "../domain/data-view.ts";
 import type { ImageHeader } from "./image-header.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -15,7 +16,7 @@ const MOST_SCANS = 100;
  * for more scans than images have.
  */
 export function readJpeg(bytes: Uint8Array): ImageHeader | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   let size: { width: number; height: number } | undefined;
   let scans = 0;
   let complete = false;

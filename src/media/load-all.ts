@@ -1,6 +1,6 @@
 // All media of a request: a few at a time, in order, all or none.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue } from "../domain/errors.ts";
 import type { Media, MediaSource } from "../domain/media.ts";
 import type { MediaLimits } from "./limits.ts";
 import { loadMedia } from "./load-media.ts";
@@ -46,6 +46,5 @@ export async function loadAll(parts: readonly MediaPart[], limits: MediaLimits, 
 /** Throws SvcError `invalid_value` when there are too many media. */
 export function checkCount({ length }: readonly MediaPart[], { maxCount }: Pick<MediaLimits, "maxCount">): void {
   if (length <= maxCount) return;
-  const message = `'messages' must hold at most ${maxCount} images and audio clips; got ${length}.`;
-  throw new SvcError("invalid_value", message, { param: "messages" });
+  throw invalidValue("messages", `hold at most ${maxCount} images and audio clips`, length);
 }

@@ -1,5 +1,6 @@
 // From what a client sent to what the engine gets: found, bounded, checked, decoded.
 
+import { abortable } from "../domain/abortable.ts";
 import type { Media, MediaSource } from "../domain/media.ts";
 import { checkAudio } from "./audio.ts";
 import { fetchImage } from "./fetch-image.ts";
@@ -8,7 +9,6 @@ import { readBase64, readDataUrl } from "./inline.ts";
 import type { MediaLimits } from "./limits.ts";
 import { readLocalFile } from "./local-file.ts";
 import { Refusal } from "./refusal.ts";
-import { abortable } from "./slices.ts";
 
 /** Everything but data: URLs is shorter. */
 const LONGEST_URL = 8192;

@@ -3,6 +3,7 @@
 
 import { Readable } from "node:stream";
 import { createInflate } from "node:zlib";
+import { dataView } from "../domain/data-view.ts";
 import { inSlices } from "./slices.ts";
 
 export interface Pixels {
@@ -45,10 +46,8 @@ export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise
   return { width, height, data };
 }
 
-const viewOf = (png: Uint8Array): DataView => new DataView(png.buffer, png.byteOffset, png.byteLength);
-
 function sizeOf(png: Uint8Array): { readonly width: number; readonly height: number } {
-  const view = viewOf(png);
+  const view = dataView(png);
   if (view.getUint32(24) !== 0x08060000) throw new Error("Bun.Image wrote a PNG that is not plain RGBA");
   return { width: view.getUint32(16), height: view.getUint32(20) };
 }
@@ -84,7 +83,7 @@ async function eachRow(
 /** The contents of all IDAT chunks, in large pieces: they are written in small ones. */
 function* imageData(png: Uint8Array): Generator<Uint8Array> {
   const IDAT = 0x49444154;
-  const view = viewOf(png);
+  const view = dataView(png);
   let pieces: Uint8Array[] = [];
   let length = 0;
   for (let at = 8; at + 12 <= png.length; at += 12 + view.getUint32(at)) {

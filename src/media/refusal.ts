@@ -1,6 +1,6 @@
 // Why a medium is not taken, before it is known which field of the request it came from.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 
 /** Thrown by everything below `loadMedia`, which knows the field. `rule` and `got` never hold text of the client's. */
 export class Refusal extends Error {
@@ -16,7 +16,7 @@ export class Refusal extends Error {
 
   /** The error for the client. */
   at(param: string): SvcError {
-    return new SvcError("invalid_value", `'${param}' must ${this.rule}; got ${this.got}.`, { param });
+    return invalidValue(param, this.rule, this.got);
   }
 }
 
@@ -27,6 +27,6 @@ export function checkSize(bytes: number, limit: number): void {
 }
 
 /** A size as people say it: `23.4 MB`, and in bytes where megabytes would hide the difference. */
-export function megabytes(bytes: number): string {
+function megabytes(bytes: number): string {
   return bytes < 100_000 ? `${bytes} bytes` : `${Number((bytes / 1e6).toFixed(2))} MB`;
 }

@@ -1,4 +1,4 @@
-// Long work on the event loop in short pieces, and waiting that ends with the request.
+// Long work on the event loop in short pieces.
 
 /** About a millisecond or two of byte-wise work. */
 const SLICE_BYTES = 1 << 20;
@@ -23,17 +23,4 @@ export async function contentHash(label: string, bytes: Uint8Array, signal: Abor
   hasher.update(label);
   await inSlices(bytes.length, signal, (from, to) => hasher.update(bytes.subarray(from, to)));
   return hasher.digest("hex");
-}
-
-/** Waits for `work`, or throws the signal's reason; work that cannot be stopped goes on unheard. */
-export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([aborted.promise, work]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

@@ -1,5 +1,6 @@
 // The directories of a TIFF file: one for each of its pictures. Files lie about counts and offsets, so all are bounded.
 
+import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
 
 /** The tags of a picture that say how it is stored, by their numbers. */
@@ -56,7 +57,7 @@ const ENTRY_BYTES = 12;
 
 /** The pictures of a TIFF file in its order. Throws Refusal when there are none, or directories are damaged. */
 export function readTiff(bytes: Uint8Array): TiffPicture[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   const isLittle = bytes[0] === 0x49;
   const pictures: TiffPicture[] = [];
   const seen = new Set<number>();

@@ -1,5 +1,6 @@
 // The header of a WAV file.
 
+import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
 
 const PCM = 1;
@@ -33,7 +34,7 @@ interface Coding {
  * its writer left open is filled in, in place: what follows is all sound.
  */
 export function wavSeconds(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   let coding: Coding | undefined;
   for (let at = 12; at + 8 <= bytes.length;) {
     const type = view.getUint32(at);

@@ -1,5 +1,6 @@
 // The header of a WebP file, and the first picture of an animated one, which the decoder cannot read by itself.
 
+import { dataView } from "../domain/data-view.ts";
 import { exifOrientation } from "./exif.ts";
 import type { ImageHeader } from "./image-header.ts";
 
@@ -19,7 +20,7 @@ export const MOST_CHUNKS = 10_000;
 
 /** The size is the one of the first picture, also where the canvas of an animation is larger. */
 export function readWebp(bytes: Uint8Array): ImageHeader | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   const complete = bytes.length >= 8 + view.getUint32(4, true);
   const chunks = readChunks(bytes.subarray(12));
   const exif = chunks.find(({ type }) => type === "EXIF");
@@ -34,7 +35,7 @@ type Picture = Pick<ImageHeader, "width" | "height" | "alpha" | "still">;
 function chunkHeader(chunks: readonly Chunk[]): Picture | undefined {
   const [first] = chunks;
   if (!first) return undefined;
-  const view = new DataView(first.data.buffer, first.data.byteOffset, first.data.byteLength);
+  const view = dataView(first.data);
   if (first.type === "VP8X") {
     return { width: u24(view, 4) + 1, height: u24(view, 7) + 1, alpha: (view.getUint8(0) & HAS_ALPHA) !== 0 };
   }
@@ -48,7 +49,7 @@ function chunkHeader(chunks: readonly Chunk[]): Picture | undefined {
 
 /** An animation frame holds the same chunks as a still picture: with a header of its own it is one. */
 function frameHeader(frame: Uint8Array): Picture | undefined {
-  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
+  const view = dataView(frame);
   const chunks = readChunks(frame.subarray(FRAME_HEAD)).filter(({ type }) => /^(ALPH|VP8 |VP8L)$/.test(type));
   if (chunks.length === 0) return undefined;
   const head = new Uint8Array(30);
@@ -65,7 +66,7 @@ function frameHeader(frame: Uint8Array): Picture | undefined {
 }
 
 function readChunks(bytes: Uint8Array): Chunk[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   const chunks: Chunk[] = [];
   for (let at = 0; at + 8 <= bytes.length && chunks.length < MOST_CHUNKS;) {
     const type = String.fromCharCode(...bytes.subarray(at, at + 4));

@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import { ModelFileError, readGguf } from "./gguf.ts";
 
-export interface AdapterFile {
+interface AdapterFile {
   /** Of its weights. */
   readonly bytes: number;
   /** Last change of the file, Unix seconds. */

@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, statSync } from "node:fs";
 import { basename } from "node:path";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { GgufCursor, HeaderOutOfBounds } from "./gguf-cursor.ts";
 import { tensorTypes } from "./tensor-types.ts";
 
@@ -64,7 +65,7 @@ function attempt<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = systemErrorCode(error) ?? "unknown";
     if (code === "ENOENT" || code === "ENOTDIR") throw new ModelFileError(`There is no file ${path}.`);
     if (code === "EACCES" || code === "EPERM") throw new ModelFileError(`There is no permission to read ${path}.`);
     throw new ModelFileError(`${path} cannot be opened (${code}).`);

@@ -1,8 +1,9 @@
 // What the server must know about the files of an image model before it starts an engine for them.
 
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { ModelFileError, readGguf } from "./gguf.ts";
+import { readingModel, readStart } from "./read-model.ts";
 
 export interface ImageFile {
   readonly path: string;
@@ -19,20 +20,15 @@ const LARGEST_HEADER = 100 << 20;
 
 /** Looks whether a file is whole and of a format that image models come in. Throws ModelFileError. */
 export function readImageFile(path: string): ImageFile {
-  const name = basename(path);
-  try {
+  return readingModel(path, () => {
     const { size, mtimeMs } = statSync(path);
-    const head = readStart(path, 0, HEAD_BYTES);
+    const head = readStart(path, HEAD_BYTES);
     const magic = head.toString("latin1");
     if (magic.startsWith("GGUF")) readGguf(path);
     else if (!isPickled(magic)) checkSafetensors(path, head, size);
-    const id = name.replace(/\.(safetensors|gguf|ckpt|pth?)$/i, "");
+    const id = basename(path).replace(/\.(safetensors|gguf|ckpt|pth?)$/i, "");
     return { path, id, bytes: size, modified: Math.floor(mtimeMs / 1000) };
-  } catch (error) {
-    if (error instanceof ModelFileError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new ModelFileError(`${path} cannot be read (${code}).`);
-  }
+  });
 }
 
 /** As PyTorch writes it: a ZIP archive, or a pickle by itself. */
@@ -45,7 +41,7 @@ function checkSafetensors(path: string, head: Buffer, size: number): void {
   if (head.length < HEAD_BYTES) throw unknown;
   const length = Number(head.readBigUInt64LE());
   if (length < 2 || length > LARGEST_HEADER || HEAD_BYTES + length > size) throw unknown;
-  const end = HEAD_BYTES + length + lastOffset(readStart(path, HEAD_BYTES, length), unknown);
+  const end = HEAD_BYTES + length + lastOffset(readStart(path, length, HEAD_BYTES), unknown);
   if (end > size) throw new ModelFileError(`${name} is incomplete: it has ${size} of ${end} bytes.`);
 }
 
@@ -61,14 +57,4 @@ function lastOffset(header: Buffer, unknown: ModelFileError): number {
     Number(entry?.data_offsets?.[1] ?? 0),
   );
   return ends.reduce((most, end) => Math.max(most, end), 0);
-}
-
-function readStart(path: string, at: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  const file = openSync(path, "r");
-  try {
-    return bytes.subarray(0, readSync(file, bytes, 0, length, at));
-  } finally {
-    closeSync(file);
-  }
 }

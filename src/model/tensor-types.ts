@@ -1,7 +1,7 @@
 // Storage of the tensor types of the pinned llama.cpp, from GGML_QUANT_SIZES in its gguf-py/gguf/constants.py;
 // test/model/upstream-data.test.ts compares the two.
 
-export interface TensorType {
+interface TensorType {
   readonly name: string;
   /** Elements that are stored together, and the bytes they take. */
   readonly elements: number;

@@ -1,8 +1,9 @@
 // What the server must know about a speech recognition model before it starts an engine for it.
 
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { ModelFileError } from "./gguf.ts";
+import { readingModel, readStart } from "./read-model.ts";
 
 export interface WhisperFile {
   readonly path: string;
@@ -17,35 +18,22 @@ export interface WhisperFile {
 const MAGIC = "lmgg";
 
 /** Whether the file begins as one of whisper.cpp's. Throws what the system throws. */
-export function isWhisperFile(path: string): boolean {
-  const head = Buffer.alloc(MAGIC.length);
-  const file = openSync(path, "r");
-  try {
-    readSync(file, head);
-  } finally {
-    closeSync(file);
-  }
-  return head.toString("latin1") === MAGIC;
-}
+export const isWhisperFile = (path: string): boolean => readStart(path, MAGIC.length).toString("latin1") === MAGIC;
 
 /** Looks whether the file is one of whisper.cpp's. Throws ModelFileError. */
 export function readWhisperFile(path: string): WhisperFile {
-  const name = basename(path);
-  const stem = name.replace(/\.bin$/, "").replace(/^ggml-/, "");
-  try {
+  return readingModel(path, () => {
+    const name = basename(path);
     if (!isWhisperFile(path)) {
       throw new ModelFileError(`${name} is no model in whisper.cpp's format (ggml-….bin).`);
     }
     const { size, mtimeMs } = statSync(path);
+    const stem = name.replace(/\.bin$/, "").replace(/^ggml-/, "");
     return {
       path,
       id: stem.startsWith("whisper-") ? stem : `whisper-${stem}`,
       bytes: size,
       modified: Math.floor(mtimeMs / 1000),
     };
-  } catch (error) {
-    if (error instanceof ModelFileError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new ModelFileError(`${path} cannot be read (${code}).`);
-  }
+  });
 }

@@ -1,7 +1,7 @@
 // Text out of what a recognizer says of each piece of a line (connectionist temporal classification): a character for every
 // step, where the same one twice is one, and the first of all characters is none.
 
-export interface DecodedWord {
+interface DecodedWord {
   readonly text: string;
   /** From 0 to 1. */
   readonly confidence: number;

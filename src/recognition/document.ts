@@ -7,7 +7,7 @@ import { histogram, inkOf, split, type Ink } from "./ink.ts";
 import { ontoCorners, type Corners, type Point, type Projection } from "./projection.ts";
 import { resize, warp } from "./resample.ts";
 
-export interface Document {
+interface Document {
   readonly bitmap: Bitmap;
   /** Where points of `bitmap` lie in the photograph. */
   readonly toOriginal: Projection;

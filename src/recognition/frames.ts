@@ -5,7 +5,7 @@ import type { Bitmap, Box } from "./bitmap.ts";
 import { components, regions } from "./components.ts";
 import { histogram, inkOf, split, type Ink } from "./ink.ts";
 
-export interface Framed {
+interface Framed {
   readonly frame: Box;
   /** Across the middle of what lies within, from one bar of the frame to the other; one for each direction there may be. */
   readonly strips: readonly Box[];

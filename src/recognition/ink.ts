@@ -15,7 +15,7 @@ export function histogram({ data }: Bitmap): Uint32Array {
   return counts;
 }
 
-export interface Split {
+interface Split {
   /** Values up to this one are dark. */
   readonly threshold: number;
   /** The means of both sides. */

@@ -10,7 +10,7 @@ import { shrink, warp } from "./resample.ts";
 import { withoutSpecks } from "./specks.ts";
 import { uprightOf } from "./upright.ts";
 
-export interface Prepared {
+interface Prepared {
   readonly bitmap: Bitmap;
   /** Where points of `bitmap` lie in the page as it came. */
   readonly toOriginal: Projection;

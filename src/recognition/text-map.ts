@@ -5,7 +5,7 @@ import type { Box } from "./bitmap.ts";
 import { clipped } from "./boxes.ts";
 import { components, regions } from "./components.ts";
 
-export interface TextMap {
+interface TextMap {
   readonly width: number;
   readonly height: number;
   /** From 0 to 1, row by row from the top. */

@@ -6,7 +6,7 @@ import { scaled } from "./boxes.ts";
 import { letterHeight } from "./letters.ts";
 
 /** How the content of a page lies. */
-export interface Upright {
+interface Upright {
   /** Right angles by which it is turned clockwise. */
   readonly turns: 0 | 1 | 2 | 3;
   /** What it is turned beyond that, clockwise. */

@@ -9,7 +9,7 @@ import { boundaryBefore } from "./media-span.ts";
 import { Sequence } from "./sequence.ts";
 
 /** A prefix, and the place in host memory where the engine has its state once it has carried out the commands. */
-export interface SavedPrefix {
+interface SavedPrefix {
   readonly hostId: HostId;
   readonly prefix: Prefix;
 }

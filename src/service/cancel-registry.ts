@@ -3,7 +3,7 @@
 import type { CancelCause } from "../domain/cancel.ts";
 
 /** A live request: `keys` are the ids of its jobs in the engine, unique among live ones. */
-export interface Registration {
+interface Registration {
   readonly id: string;
   readonly keys: readonly string[];
   /** Ends all of them: in their engine, and for what goes before that. */

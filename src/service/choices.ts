@@ -35,10 +35,8 @@ async function* sideBySide(
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent, void, void> {
   const stop = new AbortController();
-  const answers = requests.map((request) => engine.generate(request, stop.signal)[Symbol.asyncIterator]());
-  const abort = () => stop.abort(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
+  const ends = AbortSignal.any([signal, stop.signal]);
+  const answers = requests.map((request) => engine.generate(request, ends)[Symbol.asyncIterator]());
   const accepted = new Accepted(requests);
   try {
     for await (const { source: choice, value: event } of merge(answers)) {
@@ -46,7 +44,6 @@ async function* sideBySide(
       else yield* accepted.add(event, choice);
     }
   } finally {
-    signal.removeEventListener("abort", abort);
     stop.abort();
     await Promise.allSettled(answers.map((answer) => answer.return?.()));
   }

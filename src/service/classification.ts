@@ -3,23 +3,19 @@
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, TextEvent } from "../domain/generate.ts";
 import type { PictureLabel } from "../domain/recognition.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { TemporaryFile } from "../store/temporary-files.ts";
 import type { GenerationService } from "./generation.ts";
 import type { ModelRouter } from "./model-router.ts";
 
-export interface ClassificationDeps {
+interface ClassificationDeps {
   readonly router: ModelRouter;
   readonly generation: GenerationService;
 }
 
-export interface ClassificationRun {
+export interface ClassificationRun extends RequestOrigin {
   /** Labels, at most. */
   readonly most: number;
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
   /** It belongs to a request that was admitted before. */
   readonly partOf?: true;
 }

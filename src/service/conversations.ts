@@ -1,11 +1,11 @@
 // Conversations that outlive their requests: items that clients add, and what answers add to them.
 
-import type { Clock } from "../domain/clock.ts";
+import { unixSeconds, type Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import { newConversationId, withOwnIds } from "../domain/ids.ts";
 import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 
-export interface Conversation<Item> {
+interface Conversation<Item> {
   readonly id: string;
   /** Unix seconds. */
   readonly createdAt: number;
@@ -28,7 +28,7 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
 
   /** Throws SvcError `payload_too_large` as `checkRoom` does. */
   create(metadata: Readonly<Record<string, string>>, items: readonly Item[]): Conversation<Item> {
-    const createdAt = Math.floor(this.clock.wall() / 1000);
+    const createdAt = unixSeconds(this.clock);
     const empty = { id: newConversationId(), createdAt, metadata, items: [], bytes: sizeOf([metadata]) };
     const own = withOwnIds(items);
     return this.keep({ ...empty, items: own, bytes: this.checkRoom(empty, own) });

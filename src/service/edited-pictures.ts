@@ -1,12 +1,11 @@
 // The images that an edit begins with, checked before a model is loaded for them.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue } from "../domain/errors.ts";
+import { IMAGE_FORMATS } from "../domain/image.ts";
 import { measureImage, type MeasuredImage } from "../media/image.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { Refusal } from "../media/refusal.ts";
 import type { TemporaryFile } from "../store/temporary-files.ts";
-
-const FORMATS = ["png", "jpeg", "webp"] as const;
 
 export interface EditedPictures {
   readonly image: TemporaryFile;
@@ -23,25 +22,26 @@ export async function checkPictures(
   const measured = await measure(image);
   if (measured.width * measured.height > mostPixels) {
     const most = mostPixels.toLocaleString("en-US");
-    const message = `'${image.field}' must have at most ${most} pixels; got ${measured.width} × ${measured.height}.`;
-    throw new SvcError("invalid_value", message, { param: image.field });
+    throw invalidValue(image.field, `have at most ${most} pixels`, `${measured.width} × ${measured.height}`);
   }
   for (const reference of references) await measure(reference);
   if (!mask) return;
   const { width, height, alpha } = await measure(mask);
   const param = mask.field;
   if (!alpha) {
-    const message = `'${param}' must be transparent where the image is drawn anew; got an image without transparency.`;
-    throw new SvcError("invalid_value", message, { param });
+    throw invalidValue(param, "be transparent where the image is drawn anew", "an image without transparency");
   }
   if (isAsLarge(measured, width, height)) return;
-  const message = `'${param}' must be as large as the image, ${measured.width} × ${measured.height} pixels; got ${width} × ${height}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(
+    param,
+    `be as large as the image, ${measured.width} × ${measured.height} pixels`,
+    `${width} × ${height}`,
+  );
 }
 
 async function measure({ path, field }: TemporaryFile): Promise<MeasuredImage> {
   try {
-    return measureImage(await Bun.file(path).bytes(), FORMATS, defaultMediaLimits.maxPixels);
+    return measureImage(await Bun.file(path).bytes(), IMAGE_FORMATS, defaultMediaLimits.maxPixels);
   } catch (error) {
     throw error instanceof Refusal ? error.at(field) : error;
   }

@@ -1,13 +1,13 @@
 // Vectors and rankings: which model, and what a client wants truncated.
 
 import type { EmbeddingInput, EmbeddingResult, EmbeddingWork } from "../domain/embedding.ts";
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort } from "../engine/embedding/port.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface EmbeddingDeps {
+interface EmbeddingDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
 }
@@ -19,7 +19,7 @@ export interface EmbeddingAnswer {
 }
 
 /** Who wants it, from which model; absent: the server's first. */
-export interface EmbeddingCall {
+interface EmbeddingCall {
   readonly model?: string;
   readonly origin: EmbeddingOrigin;
 }
@@ -87,8 +87,7 @@ export class EmbeddingService {
 /** Throws SvcError `invalid_value` about more numbers than a vector has. */
 function checkDimensions(wanted: number | undefined, most: number | undefined): void {
   if (wanted === undefined || most === undefined || wanted <= most) return;
-  const message = `'dimensions' must be an integer from 1 to ${most} for this model; got ${wanted}.`;
-  throw new SvcError("invalid_value", message, { param: "dimensions" });
+  throw invalidValue("dimensions", `be an integer from 1 to ${most} for this model`, wanted);
 }
 
 /** The front of each vector, brought back to length 1. */

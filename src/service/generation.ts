@@ -20,7 +20,7 @@ import type { InputReaders } from "./input-readers.ts";
 import { withMedia, type LoadedRequest } from "./request-media.ts";
 import type { LiveRequest, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
-export interface GenerationDeps {
+interface GenerationDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly mediaLimits: MediaLimits;
@@ -29,7 +29,7 @@ export interface GenerationDeps {
   readonly clock: { readonly now: () => number };
 }
 
-export interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
+interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
   /** Its media are for the model itself: a text in their place would be another question. */
   readonly asMedia?: boolean;
 }

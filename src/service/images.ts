@@ -7,6 +7,7 @@ import {
   type ImageProgress,
   type ImageWork,
 } from "../domain/image.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
 import { inlineBytes } from "../media/load-media.ts";
@@ -20,7 +21,7 @@ import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService, RequestSpec } from "./request.ts";
 
-export interface ImageDeps {
+interface ImageDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   /** Where images are put that are being changed. */
@@ -30,9 +31,9 @@ export interface ImageDeps {
 }
 
 /** What image models are for: drawing, or making images larger. */
-export type ImageAbility = "images" | "upscaling";
+type ImageAbility = "images" | "upscaling";
 
-export interface ImageRun {
+export interface ImageRun extends RequestOrigin {
   readonly model?: string;
   /** An absent seed is any. */
   readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
@@ -40,11 +41,6 @@ export interface ImageRun {
   readonly edit?: EditedPictures & { readonly strength?: number };
   /** Whose models do it. */
   readonly ability?: ImageAbility;
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
 }
 
 /** Pixels, of which a core computes some hundreds a second; the answer has sixteen times as many. */

@@ -9,7 +9,7 @@ import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./
 const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
 
 /** Kinds of media that are read for models that cannot take them. */
-export type ReadKinds = Partial<Readonly<Record<MediaKind, boolean>>>;
+type ReadKinds = Partial<Readonly<Record<MediaKind, boolean>>>;
 
 /** What depends on the model's template and projector, or on who sees and hears for it. */
 const capabilitiesOf = ({ template, vision, audio }: ModelInfo, read: ReadKinds): string[] => [

@@ -1,6 +1,6 @@
 // Several streams as one: whatever comes first is next.
 
-export interface Merged<T> {
+interface Merged<T> {
   /** Which of the streams it came from. */
   readonly source: number;
   readonly value: T;

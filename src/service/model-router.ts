@@ -40,7 +40,7 @@ export interface TextBackend extends Backend {
 }
 
 /** What a backend can do, by the names of listings, and the port by which it does it. */
-export interface Backends {
+interface Backends {
   readonly chat: TextBackend;
   readonly embeddings: Backend<EmbeddingPort>;
   readonly rerank: Backend<EmbeddingPort>;

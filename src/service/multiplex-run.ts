@@ -17,7 +17,7 @@ export interface MultiplexItem {
   readonly failure: (error: unknown) => string;
 }
 
-export interface MultiplexOptions {
+interface MultiplexOptions {
   readonly generation: GenerationService;
   /** Answers that are in the engine at once; an item that wants more is let in when it is alone. */
   readonly answersAtOnce: number;

@@ -19,11 +19,6 @@ export class MultiplexService {
     private readonly parallel: number,
   ) {}
 
-  /** Batches under way. */
-  get activeCount(): number {
-    return this.live.length;
-  }
-
   /**
    * Begins a batch whose items are one client's; `id` is the correlation id of its request. Its texts come in any order, one
    * item's in theirs; every item ends, however it does. Throws SvcError `server_busy` when there is no place for its first

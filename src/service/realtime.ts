@@ -4,7 +4,7 @@ import type { Timers } from "../domain/clock.ts";
 import type { CancelCause } from "../domain/cancel.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { LiveChanges, LiveEnd, LiveEvent, LiveSettings } from "../domain/live.ts";
-import type { Origin } from "./live/recogniser.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import { LiveSession } from "./live/session.ts";
 import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";
@@ -13,7 +13,7 @@ import type { TranscriptionService } from "./transcriptions.ts";
 /** Nobody knows when a session will end. */
 const RETRY_SECONDS = 10;
 
-export interface RealtimeDeps {
+interface RealtimeDeps {
   readonly transcriptions: TranscriptionService;
   readonly requests: Pick<RequestService, "attach">;
   readonly clock: Timers;
@@ -22,7 +22,7 @@ export interface RealtimeDeps {
   readonly maxSeconds: number;
 }
 
-export interface LiveListener {
+interface LiveListener {
   readonly emit: (event: LiveEvent) => void;
   /** Called once, at the end: nothing is emitted any more. */
   readonly onEnd: (how: LiveEnd) => void;
@@ -53,7 +53,7 @@ export class RealtimeService {
   /**
    * Opens a session with these settings. Throws SvcError `server_busy` or `shutting_down`.
    */
-  open(origin: Origin, settings: LiveSettings, listener: LiveListener): LiveSession {
+  open(origin: RequestOrigin, settings: LiveSettings, listener: LiveListener): LiveSession {
     const { transcriptions, requests, clock, maxSessions, maxSeconds } = this.deps;
     if (this.sessions.size >= maxSessions) {
       const message = `There are ${maxSessions} sessions already, which is as many as --max-realtime-sessions allows.`;

@@ -9,6 +9,7 @@ import {
   type RecognitionWork,
   type TextTask,
 } from "../domain/recognition.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import { tessdataName } from "../domain/tessdata-names.ts";
 import { noUsage } from "../domain/usage.ts";
 import { inlineBytes } from "../media/load-media.ts";
@@ -19,7 +20,7 @@ import type { Tessdata } from "../store/tessdata.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface RecognitionDeps {
+interface RecognitionDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly documents: TemporaryFiles;
@@ -37,24 +38,17 @@ export interface TextWish extends Omit<TextTask, "languages"> {
   readonly field?: string;
 }
 
-export interface RecognitionRun {
+interface RecognitionRun extends RequestOrigin {
   readonly model?: string;
   readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
     readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
   };
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
-  /** Nobody waits for it. */
-  readonly background?: true;
   /** It belongs to a request that was admitted before. */
   readonly partOf?: true;
 }
 
 /** `document`: which of those that were given, from 0. */
-export type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
+type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 const USUAL_LANGUAGE = "eng";
 

@@ -8,7 +8,7 @@ import type { FinishReason, Usage } from "../domain/usage.ts";
 const REMEMBERED = 100;
 
 /** A request as it begins. */
-export interface Begun {
+interface Begun {
   /** Correlation id. */
   readonly id: string;
   /** Kind of its engine. */
@@ -53,7 +53,7 @@ interface Live {
 }
 
 /** One request in the history. */
-export interface HistoryEntry {
+interface HistoryEntry {
   /** It is computed from now on. */
   readonly running: () => void;
   /** It has ended as its outcome says. */

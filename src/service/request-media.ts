@@ -10,7 +10,7 @@ import type { TextBackend } from "./model-router.ts";
 
 type MediaPart = Extract<ContentPart, { type: "media" }>;
 
-export interface MediaOptions {
+interface MediaOptions {
   readonly limits: MediaLimits;
   /** Sees and hears for models that cannot; absent: they are sent no such media. */
   readonly readers?: InputReaders;

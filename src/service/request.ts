@@ -66,7 +66,7 @@ export interface RequestReport {
 }
 
 /** What a request comes to. */
-export interface Work<Event> {
+interface Work<Event> {
   /** Hands it to the engine. */
   readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
   /** Sees each event; false: it goes no further. Sets the report's reason with the last. */

@@ -11,7 +11,7 @@ interface Running {
 }
 
 /** What of a response is kept from its beginning on. */
-export interface KeptResponse<Resource, Event> {
+interface KeptResponse<Resource, Event> {
   readonly resource: Resource;
   readonly input: readonly unknown[];
   /** What its stream told and tells, filled by `record`; absent where that is not kept. */

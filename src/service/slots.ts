@@ -10,7 +10,7 @@ import { Admission } from "./admission.ts";
 /** Actions that may be carried out or wait. */
 export const MOST_SLOT_ACTIONS = 32;
 
-export interface SlotDeps {
+interface SlotDeps {
   readonly engine: Pick<TextPort, "slot">;
   /** There is a folder for them. */
   readonly isEnabled: boolean;

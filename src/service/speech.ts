@@ -1,28 +1,24 @@
 // Text as speech: which voice says it.
 
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
 import { aliasesOf, chooseVoice, offer, ready, type OfferedVoice } from "./choose-voice.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface SpeechDeps {
+interface SpeechDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
 }
 
-export interface SpeechRun {
+interface SpeechRun extends RequestOrigin {
   /** A speech model, whose voices then are all; another name: any. */
   readonly model?: string;
   readonly work: Omit<SpeechWork, "voice">;
   /** Id or name; absent: the usual one. */
   readonly voice?: string;
   readonly locale?: string;
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
 }
 
 export class SpeechService {

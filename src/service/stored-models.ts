@@ -3,6 +3,7 @@
 import type { HubSettings } from "../config/hub.ts";
 import { UsageError } from "../config/parse.ts";
 import type { DownloadEvent, DownloadProgress } from "../domain/download.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import { checkModelFile, servingOption } from "../model/serving-option.ts";
 import { filesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
@@ -11,7 +12,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, type HubReference } from "../store/models/reference.ts";
 import type { Patience } from "../store/models/retry.ts";
 
-export interface StoredModelsDeps {
+interface StoredModelsDeps {
   /** Folder of downloaded models. */
   readonly folder: string;
   /** Throws UsageError when the environment does not say where the hub is. */
@@ -91,7 +92,7 @@ export class StoredModels {
     try {
       return servingOption(this.store.path(files[0]?.path ?? ""));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new SvcError("download_failed", `${name} was downloaded, but cannot be served: ${reason}`);
     }
   }

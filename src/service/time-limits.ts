@@ -4,7 +4,7 @@
 import type { Timers } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 
-export interface TimeLimitOptions {
+interface TimeLimitOptions {
   readonly clock: Timers;
   /** Milliseconds from acceptance to the first computation; 0: no limit. */
   readonly queueTimeoutMs: number;

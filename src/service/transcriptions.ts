@@ -1,6 +1,7 @@
 // Recordings as text: where the recording is, which model reads it, and when its file is deleted.
 
 import { SvcError } from "../domain/errors.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type {
   Heard,
   ListeningWork,
@@ -20,29 +21,22 @@ import type { Recording, Recordings } from "../store/recordings.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
-export interface TranscriptionDeps {
+interface TranscriptionDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly recordings: Recordings;
   readonly mediaLimits: MediaLimits;
 }
 
-export interface TranscriptionRun {
+interface TranscriptionRun extends RequestOrigin {
   readonly model?: string;
   readonly work: Recognition;
-  /** Correlation id of the request. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
-  /** Nobody waits for it. */
-  readonly background?: true;
   /** It belongs to a request that was admitted before. */
   readonly partOf?: true;
 }
 
 /** What those who want the text are told. */
-export type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
+type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
   /** By the ids of requests. */

@@ -47,7 +47,7 @@ export function fromEspeak(written: string, isBritish: boolean): string {
 }
 
 /** What is said in one breath, and the mark behind it; empty at the end of a text without one. */
-export interface Clause {
+interface Clause {
   readonly words: string;
   readonly mark: string;
 }

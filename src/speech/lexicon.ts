@@ -176,7 +176,7 @@ function variant(entry: ReadonlyMap<string, string | undefined>, tag: string | u
 }
 
 /** The kind of word that a tag is a form of. */
-export function parentTag(tag: string): string {
+function parentTag(tag: string): string {
   if (tag.startsWith("VB")) return "VERB";
   if (tag.startsWith("NN")) return "NOUN";
   if (tag.startsWith("ADV") || tag.startsWith("RB")) return "ADV";

@@ -7,7 +7,7 @@ import { Dictionary } from "./dictionary.ts";
 import { isTo, type Context } from "./function-words.ts";
 import { Lexicon } from "./lexicon.ts";
 import { Normalizer } from "./normalize.ts";
-import { cut, splitSentences } from "./sentences.ts";
+import { splitSentences } from "./sentences.ts";
 import { SortedLines } from "./sorted-lines.ts";
 import { isNumber, SpokenNumbers } from "./spoken-numbers.ts";
 import { beginning } from "./stress.ts";
@@ -20,8 +20,6 @@ import { UnknownWords } from "./unknown-words.ts";
 
 /** So many pieces of a word are looked up as one, which keeps the work linear. */
 const LONGEST_COMPOUND = 12;
-/** Phonemes that the acoustic model gets at once. */
-const MOST_PHONEMES = 400;
 /** The pieces of what no dictionary has: letters, digits, and signs. */
 const UNKNOWN = /[\p{L}\p{Nl}\p{No}]+(?:['’][\p{L}\p{Nl}\p{No}]+)*|\p{Nd}+(?:[,.]\p{Nd}+)*|[^\p{L}\p{N}_\s]+/gu;
 const SIGNS: Readonly<Record<string, string>> = {
@@ -89,11 +87,6 @@ export class Phonemizer {
       return phonemes + (word.at(-1)?.spaceAfter ? " " : "");
     });
     return spoken.join("").trim();
-  }
-
-  /** The phonemes of a sentence in pieces that the acoustic model can speak at once; none when nothing is to be spoken. */
-  utterances(sentence: string): string[] {
-    return cut(this.phonemes(sentence), MOST_PHONEMES).filter((phonemes) => phonemes !== "");
   }
 
   /** The numbers of phonemes as the acoustic model takes them, with its padding; characters it does not know are left out. */

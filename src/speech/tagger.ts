@@ -7,7 +7,7 @@ import type { SortedLines } from "./sorted-lines.ts";
 const START = ["-START2-", "-START-"] as const;
 const END = ["-END-", "-END2-"] as const;
 
-export interface TaggerData {
+interface TaggerData {
   /** In the order of the alphabet. */
   readonly tags: readonly string[];
   readonly tagOfWord: SortedLines;

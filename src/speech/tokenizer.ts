@@ -36,7 +36,7 @@ const CHUNK = new RegExp(`${NOT_SPACE}{1,256}`, "gu");
 const SUFFIX_REACH = 16;
 
 /** A word or mark, and whether white space follows it. */
-export type Piece = readonly [text: string, spaceAfter: boolean];
+type Piece = readonly [text: string, spaceAfter: boolean];
 
 export class Tokenizer {
   readonly #special: ReadonlyMap<string, readonly string[]>;

@@ -20,10 +20,6 @@ export class BoundedStore<Value> {
 
   constructor(private readonly limits: StoreLimits) {}
 
-  get count(): number {
-    return this.entries.size;
-  }
-
   get(id: string): Value | undefined {
     return this.entries.get(id)?.value;
   }

@@ -4,7 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
 /** Bytes. */
-export const LARGEST_DOCUMENT = 25 * 1024 * 1024;
+const LARGEST_DOCUMENT = 25 * 1024 * 1024;
 
 export class Documents extends TemporaryFiles {
   /** `parent`: the folder for temporary files. */
@@ -14,7 +14,7 @@ export class Documents extends TemporaryFiles {
 }
 
 /** What is thrown about a document that is too large. */
-export function tooLarge(param: string): SvcError {
+function tooLarge(param: string): SvcError {
   const limit = LARGEST_DOCUMENT / 1024 / 1024;
   const message = `'${param}' is too large: this server reads pictures and documents of at most ${limit} MB.`;
   return new SvcError("payload_too_large", message, { param });

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { readPage, type Page, type PageRequest } from "./page.ts";
 
 export const FILE_PURPOSES = ["batch", "batch_output", "ocr"] as const;
-export type FilePurpose = (typeof FILE_PURPOSES)[number];
+type FilePurpose = (typeof FILE_PURPOSES)[number];
 
 export interface FileRecord {
   readonly id: string;
@@ -18,7 +18,7 @@ export interface FileRecord {
 }
 
 /** What the files of a purpose are together. */
-export interface FileTotals {
+interface FileTotals {
   readonly count: number;
   readonly bytes: number;
 }

@@ -4,7 +4,7 @@ import type { Timers } from "../domain/clock.ts";
 import { newImageId } from "../domain/ids.ts";
 import type { ImageFileFormat } from "../domain/image.ts";
 
-export interface KeptImage {
+interface KeptImage {
   readonly bytes: Uint8Array;
   readonly format: ImageFileFormat;
 }
@@ -14,13 +14,13 @@ interface Entry extends KeptImage {
   readonly until: number;
 }
 
-export interface KeptImagesLimits {
+interface KeptImagesLimits {
   readonly bytes: number;
   readonly ms: number;
 }
 
 /** More than the largest answer has, ten images of 2048 × 2048 pixels of noise. */
-export const KEPT_IMAGES: KeptImagesLimits = { bytes: 256 * 1024 * 1024, ms: 3_600_000 };
+const KEPT_IMAGES: KeptImagesLimits = { bytes: 256 * 1024 * 1024, ms: 3_600_000 };
 
 export class KeptImages {
   /** In the order in which they expire. */

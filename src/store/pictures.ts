@@ -4,7 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
 /** Bytes. */
-export const LARGEST_PICTURE = 20 * 1024 * 1024;
+const LARGEST_PICTURE = 20 * 1024 * 1024;
 
 export class Pictures extends TemporaryFiles {
   /** `parent`: the folder for temporary files. */

@@ -1,15 +1,15 @@
 // What goes wrong with a disk or a database, as a client hears it: never a path, never a text of the library.
 
 import { SvcError } from "../domain/errors.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 
 const FULL = new Set(["ENOSPC", "EDQUOT", "SQLITE_FULL"]);
 
-const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
-
 /** The failure of an operation on files or the database as an SvcError; what is none of these comes back as it is. */
 export function storageError(error: unknown): unknown {
-  if (error instanceof SvcError || !(error instanceof Error)) return error;
-  const code = codeOf(error);
+  if (error instanceof SvcError) return error;
+  const code = systemErrorCode(error);
+  if (code === undefined) return error;
   if (FULL.has(code)) {
     return new SvcError("storage_full", "The disk that holds the server's data is full: make room, then try again.");
   }
@@ -28,10 +28,10 @@ export function withStorage<T>(work: () => T): T {
 }
 
 /** Whether nothing is at a path. */
-export const isMissing = (error: unknown): boolean => codeOf(error) === "ENOENT";
+export const isMissing = (error: unknown): boolean => systemErrorCode(error) === "ENOENT";
 
 /** Whether something is at a path already. */
-export const isThere = (error: unknown): boolean => codeOf(error) === "EEXIST";
+export const isThere = (error: unknown): boolean => systemErrorCode(error) === "EEXIST";
 
 /** Whether another connection holds the lock that a database would need. */
-export const isBusy = (error: unknown): boolean => codeOf(error).startsWith("SQLITE_BUSY");
+export const isBusy = (error: unknown): boolean => systemErrorCode(error)?.startsWith("SQLITE_BUSY") === true;

@@ -3,7 +3,8 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
 
 /** A file that a client sent. */
@@ -15,7 +16,7 @@ export interface TemporaryFile {
   discard(): Promise<void>;
 }
 
-export interface TemporaryFilesOptions {
+interface TemporaryFilesOptions {
   /** The folder for temporary files. */
   readonly parent: string;
   /** Of the names of folders there; the process's number follows. */
@@ -46,7 +47,7 @@ export class TemporaryFiles {
     try {
       const bytes = await this.write(chunks, path, param);
       if (bytes > 0) return { path, field: param, discard: () => rm(path, { force: true }) };
-      throw new SvcError("invalid_value", `'${param}' must not be empty; got 0 bytes.`, { param });
+      throw invalidValue(param, "not be empty", "0 bytes");
     } catch (error) {
       await rm(path, { force: true });
       throw storageError(error);
@@ -107,6 +108,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code !== "ESRCH";
+    return systemErrorCode(error) !== "ESRCH";
   }
 }

@@ -20,7 +20,7 @@ export const SYSTEM_FOLDERS: readonly string[] = [
 ];
 
 /** A folder of data; `file`: one file of it, which may be unpacked only when it is read. */
-export type DataSource = string | { readonly file: string };
+type DataSource = string | { readonly file: string };
 
 export class Tessdata {
   /** `sources`: those that come first win where several have a language. Any may be missing. */

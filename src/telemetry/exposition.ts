@@ -3,7 +3,7 @@
 export type Labels = Readonly<Record<string, string>>;
 
 /** Values in buckets: `counts` holds one number a bound and one for what is beyond the last; none is in two. */
-export interface Buckets {
+interface Buckets {
   readonly counts: readonly number[];
   readonly sum: number;
 }

@@ -18,7 +18,7 @@ export interface Logger {
 export type LogLevel = keyof Logger;
 
 /** The least important first. */
-export const LOG_LEVELS = ["debug", "verbose", "info", "warn", "error"] as const satisfies readonly LogLevel[];
+const LOG_LEVELS = ["debug", "verbose", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
 /** Whether lines of a level are written where `least` is the least important one. */
 export const isLogged = (level: LogLevel, least: LogLevel): boolean =>

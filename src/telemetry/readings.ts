@@ -4,14 +4,14 @@ import { cpus } from "node:os";
 import type { ProfileSample } from "../domain/profile.ts";
 import type { Energy } from "./rapl.ts";
 
-export interface GpuReading {
+interface GpuReading {
   readonly watts: number | null;
   /** Utilisation, 0 to 1. */
   readonly share: number | null;
 }
 
 /** Bytes that decode steps are estimated to have read from memory, and the milliseconds that these steps took. */
-export interface StepReads {
+interface StepReads {
   readonly bytes: number;
   readonly ms: number;
 }

@@ -7,7 +7,7 @@ export interface Track {
   readonly thread: number;
 }
 
-export type TraceArguments = Readonly<Record<string, string | number | boolean>>;
+type TraceArguments = Readonly<Record<string, string | number | boolean>>;
 
 const event = (phase: string, name: string, { process: pid, thread: tid }: Track, ts: number, rest: object) =>
   JSON.stringify({ ph: phase, name, pid, tid, ts, ...rest });

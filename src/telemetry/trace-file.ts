@@ -2,12 +2,13 @@
 // good at every moment, whatever becomes of its writer.
 
 import { closeSync, fstatSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { systemErrorCode } from "../domain/system-error-code.ts";
 
 const FLUSH_MS = 1000;
 const MIB = 1024 ** 2;
 
 /** Bytes after which a trace ends. */
-export const TRACE_LIMIT = 256 * MIB;
+const TRACE_LIMIT = 256 * MIB;
 
 /** Makes an empty trace of whatever `path` was. Throws the system's error. */
 export function createTraceFile(path: string): void {
@@ -30,7 +31,7 @@ export class TraceFile {
       this.file = openSync(path, "a");
       this.size = fstatSync(this.file).size;
     } catch (error) {
-      this.end(codeOf(error));
+      this.end(reasonOf(error));
     }
   }
 
@@ -56,7 +57,7 @@ export class TraceFile {
       this.size += bytes.length;
     } catch (error) {
       this.cutBack();
-      this.end(codeOf(error));
+      this.end(reasonOf(error));
     }
   }
 
@@ -76,5 +77,4 @@ export class TraceFile {
   }
 }
 
-const codeOf = (error: unknown): string =>
-  `it cannot be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown"})`;
+const reasonOf = (error: unknown): string => `it cannot be written (${systemErrorCode(error) ?? "unknown"})`;

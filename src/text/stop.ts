@@ -1,6 +1,6 @@
 // Cuts a stream of text at the first stop sequence, without ever showing a part of one.
 
-export interface StopResult {
+interface StopResult {
   /** Text that is safe to show now. */
   readonly text: string;
   /** The stop sequence that was found: nothing more will come. */

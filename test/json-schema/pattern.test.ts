@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { formatPattern } from "../../src/json-schema/formats.ts";
-import { ANY_LENGTH, grammarPattern, type Lengths } from "../../src/json-schema/pattern.ts";
+import { grammarPattern, type Lengths } from "../../src/json-schema/pattern.ts";
 import { finds } from "../../src/json-schema/regex.ts";
 import { isRegex, parseRegex } from "../../src/json-schema/regex-parser.ts";
 import { randomNumbers } from "../support/dice.ts";
+
+const ANY_LENGTH: Lengths = { min: 0, max: Infinity };
 
 function translated(source: string, lengths: Lengths = ANY_LENGTH): string {
   const result = grammarPattern(source, lengths);

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SAMPLE_RATE } from "../../ffi/audio/api.ts";
 import {
-  SAMPLE_RATE,
   type JobOptions,
   type Language,
   type Segment,

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import wasmPath from "../../../vendor/sound-decoder/sound-decoder.wasm" with { type: "file" };
 import type { SoundBytes } from "./file.ts";
 import type { SoundFormat } from "./format.ts";
-import { UnsupportedSound } from "./refusal.ts";
+import { UnsupportedSound } from "./unsupported-sound.ts";
 
 /** As `open` counts them. */
 export const CONTAINERS = ["mp4", "webm", "ogg", "aac", "aiff", "caf"] as const satisfies readonly SoundFormat[];
@@ -39,7 +39,7 @@ export class DamagedSound extends Error {
 }
 
 /** What one packet holds. */
-export type Packet =
+type Packet =
   | {
       readonly kind: "samples";
       /** Of one channel; valid until the next packet is read. */

@@ -1,15 +1,15 @@
 // A sound file of any usual format to samples for speech recognition: 16 kHz, one channel, window by window.
 
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { CONTAINERS, DamagedSound, type Container } from "./container.ts";
 import { bytesAt, openBytes, type SoundBytes } from "./file.ts";
 import { HEAD_BYTES, SOUND_FORMATS, soundFormat, tagBytes, type SoundFormat } from "./format.ts";
-import { refusal, UnsupportedSound } from "./refusal.ts";
+import { UnsupportedSound } from "./unsupported-sound.ts";
 import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } from "./samples.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 
 /** Samples of a window, but for the last: about four seconds. */
-export const WINDOW_SAMPLES = 1 << 16;
+const WINDOW_SAMPLES = 1 << 16;
 
 export interface SoundLimits {
   /** A file that plays longer is refused as soon as that shows. */
@@ -20,7 +20,7 @@ export interface SoundLimits {
   readonly signal?: AbortSignal;
 }
 
-export interface Sound {
+interface Sound {
   readonly format: SoundFormat;
   /** How much of it has been read, from 0 to 1, as far as the file tells; undefined: nobody knows. */
   readonly share: () => number | undefined;
@@ -47,7 +47,7 @@ export async function openSound(
   try {
     format = formatOf(file);
     if (!format)
-      throw refusal(limits.field, `be ${SOUND_FORMATS}`, file.size === 0 ? "0 bytes" : "another kind of file");
+      throw invalidValue(limits.field, `be ${SOUND_FORMATS}`, file.size === 0 ? "0 bytes" : "another kind of file");
   } catch (error) {
     file.close();
     throw error;
@@ -56,7 +56,7 @@ export async function openSound(
   const samples = samplesOf(file, source.path, format, tools, limits, state);
   const windows = inWindows(readable(samples, format, limits), file, limits);
   const first = await windows.next();
-  if (first.done) throw refusal(limits.field, "have sound in it", `${NAMES[format]} without samples`);
+  if (first.done) throw invalidValue(limits.field, "have sound in it", `${NAMES[format]} without samples`);
   return { format, share: () => state.share, windows: withFirst(first.value, windows) };
 }
 
@@ -117,7 +117,7 @@ async function* readable(
   } catch (error) {
     const reason = faultOf(error);
     if (reason === undefined) throw error;
-    if (!some) throw refusal(field, `be ${SOUND_FORMATS} that can be decoded`, `${NAMES[format]}: ${reason}`);
+    if (!some) throw invalidValue(field, `be ${SOUND_FORMATS} that can be decoded`, `${NAMES[format]}: ${reason}`);
   }
 }
 
@@ -164,7 +164,7 @@ async function* inWindows(
 const within = (value: number): number => (value > 1 ? 1 : value < -1 ? -1 : Number.isNaN(value) ? 0 : value);
 
 const tooLong = (field: string, maxSeconds: number): SvcError =>
-  refusal(field, `play for at most ${maxSeconds} seconds`, "a longer sound");
+  invalidValue(field, `play for at most ${maxSeconds} seconds`, "a longer sound");
 
 /** The windows with the first one, which has been taken already; leaving them unread closes the file, too. */
 function withFirst(

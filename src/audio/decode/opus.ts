@@ -11,7 +11,7 @@ const LONGEST_PACKET = 3840;
 const MOST_DAMAGED = 1000;
 const MOST_CHANNELS = 8;
 
-export interface OpusPackets {
+interface OpusPackets {
   /** Samples of one channel, without what is not to be played. */
   decode(packet: Uint8Array, trimStart: number, trimEnd: number): Float32Array;
   close(): void;

@@ -3,7 +3,7 @@
 import { ContainerReader, DamagedSound, type Container } from "./container.ts";
 import type { SoundBytes } from "./file.ts";
 import { openOpus } from "./opus.ts";
-import { UnsupportedSound } from "./refusal.ts";
+import { UnsupportedSound } from "./unsupported-sound.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 
 /** Frames that are decoded at once: others have a turn in between. */

@@ -9,7 +9,7 @@ export const SAMPLE_RATE = 16_000;
  * Runs a program to its end without a shell and hands out what it writes to its standard output, as it comes. Throws when it
  * fails; ends it when nobody wants more, or when the signal says so.
  */
-export type RunProgram = (command: readonly string[], signal?: AbortSignal) => AsyncIterable<Uint8Array>;
+type RunProgram = (command: readonly string[], signal?: AbortSignal) => AsyncIterable<Uint8Array>;
 
 export interface SoundTools {
   readonly audio: NativeAudio;

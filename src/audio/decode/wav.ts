@@ -1,5 +1,7 @@
 // WAV files that programs of the host write: 16 bits a sample. What clients send is read by the native library.
 
+import { dataView } from "../../domain/data-view.ts";
+
 export interface Sound {
   /** In Hz. */
   readonly sampleRate: number;
@@ -17,7 +19,7 @@ const BITS = 16;
  * Throws when it is no such file.
  */
 export function readWav(file: Uint8Array): Sound {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const view = dataView(file);
   const name = (at: number) => String.fromCharCode(...file.subarray(at, at + 4));
   if (name(0) !== "RIFF" || name(8) !== "WAVE") throw new Error("this is no WAV file");
   let format: { readonly channels: number; readonly sampleRate: number } | undefined;
@@ -41,7 +43,7 @@ export function readWav(file: Uint8Array): Sound {
 
 /** Samples of 16 bits, the lesser byte first: the first of so many channels. A half one at the end does not count. */
 export function readSamples(bytes: Uint8Array, channels = 1): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = dataView(bytes);
   const count = Math.floor(bytes.length / (2 * channels));
   return Float32Array.from({ length: count }, (_, at) => view.getInt16(2 * channels * at, true) / 32_768);
 }

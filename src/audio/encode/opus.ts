@@ -17,8 +17,6 @@ export interface OpusModule {
 interface OpusHandler {
   /** Reads a byte from every two of them. Returns the bytes of the packet at `to`, or an error below zero. */
   _encode(from: number, bytes: number, to: number, samples: number): number;
-  /** Writes a byte into every two of them. Returns the samples at `to`, or an error below zero. */
-  _decode(from: number, bytes: number, to: number): number;
   _encoder_ctl(request: number, value: number): number;
 }
 

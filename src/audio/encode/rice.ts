@@ -9,7 +9,7 @@ const HIGHEST_PARAMETER = 14;
 /** Codes whose parameter has four bits. */
 const RICE = 0;
 
-export interface Residual {
+interface Residual {
   /** Samples before that the polynomial needs: so many are written as they are. */
   readonly order: number;
   /** Differences from what was foreseen, of the samples behind these. */
@@ -35,7 +35,7 @@ const differences = (values: Int32Array): Int32Array<ArrayBuffer> =>
 const sumOf = (values: Int32Array): number => values.reduce((sum, value) => sum + Math.abs(value), 0);
 
 /** A parameter for each of 1, 2, 4, … equal parts of a block. */
-export type RiceCodes = readonly number[];
+type RiceCodes = readonly number[];
 
 /** The parts and parameters that need the fewest bits for the residual of a block of `samples`. */
 export function riceCodes(values: Int32Array, samples: number, order: number): RiceCodes {

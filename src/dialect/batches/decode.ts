@@ -2,7 +2,7 @@
 
 import { BATCH_ENDPOINT, BatchInputLine, BatchRequest, type BatchEndpoint } from "../../contract/batches.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 
 export interface BatchCall {
   readonly inputFileId: string;
@@ -55,8 +55,7 @@ function secondsOf(window: string): number {
   const seconds = Number(count) * (UNIT_S[unit] ?? Number.NaN);
   if (seconds <= LONGEST_WINDOW_S) return seconds;
   const param = "completion_window";
-  const message = `'${param}' must be a number with s, m, h or d, at most 30d; got a string of length ${window.length}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, "be a number with s, m, h or d, at most 30d", `a string of length ${window.length}`);
 }
 
 /** A line of a batch for this endpoint. Throws SvcError naming its field. What is in the body is not looked at. */

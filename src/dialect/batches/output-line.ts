@@ -6,7 +6,7 @@ import type { SvcError } from "../../domain/errors.ts";
 import type { BatchUsage } from "../../store/batch-records.ts";
 
 /** The line that an output line belongs to, and its ids. */
-export interface LineIds {
+interface LineIds {
   readonly id: string;
   readonly customId: string;
   readonly requestId: string;

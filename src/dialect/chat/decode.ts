@@ -32,7 +32,7 @@ export interface ChatSettings extends ReasoningSettings, AdapterSettings {
   readonly constrain: boolean;
 }
 
-export interface ChatCall {
+interface ChatCall {
   readonly request: Omit<GenerateRequest, "id">;
   readonly stream: boolean;
   /** Whether a stream ends with a usage chunk. */

@@ -13,7 +13,7 @@ import { encodeProfile } from "./profile.ts";
 import type { Reporter } from "./running-reports.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
+interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;

@@ -9,7 +9,7 @@ import { collectAll, type Answer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatAnswerOptions extends Pick<AcceptedEvent, "readInputs"> {
+interface ChatAnswerOptions extends Pick<AcceptedEvent, "readInputs"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly withLogprobs: boolean;

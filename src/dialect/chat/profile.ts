@@ -1,7 +1,7 @@
 // The header that requests a profile of the resources that an answer used, and the profile itself.
 
 import type { ChatProfileEvent, ProfileDetail, SvcProfile, SvcProfileExtended } from "../../contract/chat.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue } from "../../domain/errors.ts";
 import type { Profile, ProfileSample } from "../../domain/profile.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { computed, decodeSteps, GIB, rate, rounded } from "./usage.ts";
@@ -13,8 +13,7 @@ export function decodeProfile(header: string | null): ProfileDetail | undefined 
   if (header === null) return undefined;
   const asked = header.trim().toLowerCase();
   if (asked === "true" || asked === "extended") return asked;
-  const message = `'${param}' must be one of true, extended; got a string of length ${header.length}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, "be one of true, extended", `a string of length ${header.length}`);
 }
 
 /**

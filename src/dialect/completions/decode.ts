@@ -20,7 +20,7 @@ import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts"
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
-export interface CompletionSettings extends AdapterSettings {
+interface CompletionSettings extends AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;

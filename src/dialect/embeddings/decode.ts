@@ -3,11 +3,11 @@
 import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingInput } from "../../domain/embedding.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { VECTOR_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
-export interface DecodedEmbeddings {
+interface DecodedEmbeddings {
   readonly model?: string;
   readonly inputs: readonly EmbeddingInput[];
   readonly base64: boolean;
@@ -90,6 +90,5 @@ function isSeveral(input: EmbeddingsRequest["input"]): input is string[] | numbe
 /** Blank text has no meaning to compare: its vector would be that of the special tokens around it. */
 function refuseBlank(input: EmbeddingInput, param: string): void {
   if (typeof input !== "string" || /\S/.test(input)) return;
-  const message = `'${param}' must not be blank; got a string of length ${input.length} without any visible character.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, "not be blank", `a string of length ${input.length} without any visible character`);
 }

@@ -1,6 +1,6 @@
 // The model and the bounds of an answer: fields that are the same in several dialects.
 
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 
 const MOST_TOKENS = 2 ** 31 - 1;
 
@@ -14,7 +14,7 @@ export const decodeModel = (asked: string | null | undefined): { model?: string 
 export function decodeMaxTokens(asked: number | null | undefined, param = "max_tokens"): { maxTokens?: number } {
   if (asked == null || asked === -1) return {};
   if (asked > 0) return { maxTokens: Math.min(asked, MOST_TOKENS) };
-  throw new SvcError("invalid_value", `'${param}' must be at least 1, or -1 for no limit; got ${asked}.`, { param });
+  throw invalidValue(param, "be at least 1, or -1 for no limit", asked);
 }
 
 interface AskedLimits {
@@ -41,8 +41,7 @@ export function decodeStop(requested: string | readonly string[], launch: readon
 /** Throws SvcError `invalid_value` when more alternatives a token are requested than the server gives. */
 export function checkAlternatives(alternatives: number, most: number, param: string): void {
   if (alternatives <= most) return;
-  const message = `'${param}' must be at most ${most}, the limit set by --max-logprobs; got ${alternatives}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, `be at most ${most}, the limit set by --max-logprobs`, alternatives);
 }
 
 interface AskedLogprobs {

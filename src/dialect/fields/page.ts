@@ -1,7 +1,7 @@
 // Which page of a list a client wants.
 
 import { received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue } from "../../domain/errors.ts";
 
 export interface PageQuery {
   readonly limit: number;
@@ -10,25 +10,24 @@ export interface PageQuery {
   readonly after: string | undefined;
 }
 
+const USUAL = { usual: 20, most: 100 };
 const ORDERS = ["asc", "desc"] as const;
 
 /** Reads limit, order and after. Throws SvcError `invalid_value` about a limit or an order that is none. */
 export function decodePage(
   query: URLSearchParams,
-  limits: { readonly usual: number; readonly most: number },
+  limits: { readonly usual: number; readonly most: number } = USUAL,
 ): PageQuery {
   const asked = query.get("limit");
   const limit = asked === null ? limits.usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;
   if (!(limit >= 1 && limit <= limits.most)) {
     const got = received(Number.isNaN(limit) ? asked : limit);
-    const message = `'limit' must be an integer from 1 to ${limits.most}; got ${got}.`;
-    throw new SvcError("invalid_value", message, { param: "limit" });
+    throw invalidValue("limit", `be an integer from 1 to ${limits.most}`, got);
   }
   const wanted = query.get("order") ?? "desc";
   const order = ORDERS.find((known) => known === wanted);
   if (!order) {
-    const message = `'order' must be one of ${ORDERS.join(", ")}; got ${received(wanted)}.`;
-    throw new SvcError("invalid_value", message, { param: "order" });
+    throw invalidValue("order", `be one of ${ORDERS.join(", ")}`, received(wanted));
   }
   return { limit, order, after: query.get("after") ?? undefined };
 }

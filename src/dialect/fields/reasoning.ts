@@ -1,7 +1,7 @@
 // A request's settings of thinking among its values for the chat template.
 
 import { received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { TemplateKwargs } from "../../domain/generate.ts";
 import type { AskedReasoning } from "../../domain/reasoning.ts";
 
@@ -16,8 +16,11 @@ export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<Ask
   const kwargs = asked ?? {};
   const broken = Object.keys(kwargs).filter((name) => !name.isWellFormed()).length;
   if (broken > 0) {
-    const message = `'chat_template_kwargs' must have names that are well-formed Unicode; got ${broken} with half a surrogate pair.`;
-    throw new SvcError("invalid_value", message, { param: "chat_template_kwargs" });
+    throw invalidValue(
+      "chat_template_kwargs",
+      "have names that are well-formed Unicode",
+      `${broken} with half a surrogate pair`,
+    );
   }
   const own = OWN.find((name) => name in kwargs);
   if (own !== undefined) {

@@ -1,7 +1,7 @@
 // What an answer must look like, from any of the fields that say it.
 
 import type { StructuredFields } from "../../contract/structured.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { Constraint, JsonSchema } from "../../domain/generate.ts";
 import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
 import { grammarConstraint } from "./grammar.ts";
@@ -107,8 +107,7 @@ function json(asked: JsonSchema | string | object, param: string): Made {
   if (typeof asked !== "string") return schema(asked as JsonSchema, param);
   const parsed = parsedObject(asked);
   if (parsed) return schema(parsed, param);
-  const message = `'${param}' must be a JSON schema; got a string of length ${asked.length} that is no JSON object.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, "be a JSON schema", `a string of length ${asked.length} that is no JSON object`);
 }
 
 function parsedObject(text: string): JsonSchema | undefined {
@@ -138,6 +137,5 @@ function regex(asked: string, param: string): Made {
 /** No answer has such a text in it: answers are UTF-8. */
 function refuseHalves(text: string, param: string): void {
   if (text.isWellFormed()) return;
-  const message = `'${param}' must be whole Unicode; got a string of length ${text.length} with half a surrogate pair.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, "be whole Unicode", `a string of length ${text.length} with half a surrogate pair`);
 }

@@ -1,7 +1,7 @@
 // Tools and the choice among them: what every dialect's fields come to.
 
 import { MOST_TOOLS } from "../../contract/tools.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest, JsonSchema, Tool } from "../../domain/generate.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
 
@@ -95,8 +95,7 @@ function unchecked({ name, description, parameters, strict, described }: ToolDef
 /** Schemas bound each list by itself; namespaces are lists in a list. */
 function refuseTooMany(count: number): void {
   if (count <= MOST_TOOLS) return;
-  const message = `'tools' must have at most ${MOST_TOOLS} functions, those of namespaces included; got ${count}.`;
-  throw new SvcError("invalid_value", message, { param: "tools" });
+  throw invalidValue("tools", `have at most ${MOST_TOOLS} functions, those of namespaces included`, count);
 }
 
 function refuseDuplicates(definitions: readonly ToolDefinition[]): void {

@@ -1,14 +1,14 @@
 // The fields of an upload beside its content.
 
 import { received } from "../../contract/schema.ts";
-import { shownName, SvcError } from "../../domain/errors.ts";
+import { invalidValue, shownName, SvcError } from "../../domain/errors.ts";
 
 /** Fields by their names, as form parts or query parameters bring them. */
-export type UploadFields = ReadonlyMap<string, string>;
+type UploadFields = ReadonlyMap<string, string>;
 
-export type UploadPurpose = "batch" | "ocr";
+type UploadPurpose = "batch" | "ocr";
 
-export interface UploadCall {
+interface UploadCall {
   readonly purpose: UploadPurpose;
   /** Seconds until the file is deleted; absent: the server's default. */
   readonly expiresSeconds?: number;
@@ -54,5 +54,4 @@ export function decodePurpose(query: URLSearchParams): string | undefined {
   throw invalid("purpose", "one of batch, batch_output, ocr", purpose);
 }
 
-const invalid = (param: string, rule: string, got: unknown) =>
-  new SvcError("invalid_value", `'${param}' must be ${rule}; got ${received(got)}.`, { param });
+const invalid = (param: string, rule: string, got: unknown) => invalidValue(param, `be ${rule}`, received(got));

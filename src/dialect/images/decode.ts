@@ -2,12 +2,12 @@
 
 import { ImageEditRequest, ImageRequest, SIDES, UpscaleRequest } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { LARGEST_SEED, type ImageEncoding, type ImageSize, type ImageWork } from "../../domain/image.ts";
 import type { FormFields } from "../fields/form-body.ts";
 import { refuseUnknown } from "../fields/unsupported.ts";
 
-export type ImageQuality = "low" | "medium" | "high";
+type ImageQuality = "low" | "medium" | "high";
 
 export interface ImageCall {
   readonly model?: string;
@@ -21,7 +21,7 @@ export interface ImageCall {
   readonly progress: boolean;
 }
 
-export interface ImageEditCall extends ImageCall {
+interface ImageEditCall extends ImageCall {
   readonly strength?: number;
 }
 
@@ -97,7 +97,7 @@ export function decodeUpscale(body: object): ImageCall {
 /** Files that came as parts without a file name. */
 function refuseTexts(body: object, params: readonly string[]): void {
   const param = params.find((name) => name in body);
-  if (param !== undefined) throw invalid(param, "be a part of the form with a file name", "text");
+  if (param !== undefined) throw invalidValue(param, "be a part of the form with a file name", "text");
 }
 
 function callOf(asked: ImageRequest): ImageCall {
@@ -138,7 +138,7 @@ function callOf(asked: ImageRequest): ImageCall {
 /** Throws SvcError about a description that says nothing. */
 export function checkPrompt(prompt: string): void {
   if (prompt.trim() !== "") return;
-  throw invalid("prompt", "say what is to be seen", `${prompt.length} characters of space`);
+  throw invalidValue("prompt", "say what is to be seen", `${prompt.length} characters of space`);
 }
 
 /** Undefined where the model's own is wanted. Throws SvcError. */
@@ -146,7 +146,7 @@ function decodeSize(asked: string | null | undefined): ImageSize | undefined {
   if (asked == null || asked === "" || asked === "auto") return undefined;
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/i.exec(asked) ?? [];
   if (width === undefined || height === undefined) {
-    throw invalid("size", "be auto or WIDTHxHEIGHT in pixels", received(asked));
+    throw invalidValue("size", "be auto or WIDTHxHEIGHT in pixels", received(asked));
   }
   return checkSize({ width: Number(width), height: Number(height) }, "size");
 }
@@ -157,14 +157,14 @@ export function checkSize({ width, height }: ImageSize, param: string): ImageSiz
   const isGood = [width, height].every((side) => side >= least && side <= most && side % divisor === 0);
   if (isGood) return { width, height };
   const rule = `have sides of ${least} to ${most} pixels that are divisible by ${divisor}`;
-  throw invalid(param, rule, `${width} × ${height}`);
+  throw invalidValue(param, rule, `${width} × ${height}`);
 }
 
 /** Throws SvcError where the last image would have none. */
 export function decodeSeed(asked: number | null | undefined, count: number): number | undefined {
   if (asked == null) return undefined;
   if (asked + count - 1 <= LARGEST_SEED) return asked;
-  throw invalid("seed", `be at most ${LARGEST_SEED - count + 1} for ${count} images`, String(asked));
+  throw invalidValue("seed", `be at most ${LARGEST_SEED - count + 1} for ${count} images`, String(asked));
 }
 
 /** What a quality means, or how many steps the request wants itself. */
@@ -212,6 +212,4 @@ function decodeEncoding({
   };
 }
 
-const invalid = (param: string, rule: string, got: string) =>
-  new SvcError("invalid_value", `'${param}' must ${rule}; got ${got}.`, { param });
 const unsupported = (param: string, message: string) => new SvcError("unsupported_parameter", message, { param });

@@ -18,7 +18,7 @@ export async function collectImages(events: AsyncIterable<DrawingEvent>): Promis
 /** `512x512` */
 export const encodeSize = ({ width, height }: ImageSize): string => `${width}x${height}`;
 
-export interface Answering {
+interface Answering {
   /** Unix seconds. */
   readonly created: number;
   /** Keeps an image, and says where. */

@@ -19,7 +19,7 @@ import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-field
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
-export interface LlamaSettings extends AdapterSettings {
+interface LlamaSettings extends AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;

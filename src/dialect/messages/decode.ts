@@ -16,7 +16,7 @@ import { callableTools } from "./deferred-tools.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
-export interface MessagesSettings extends ReasoningSettings, AdapterSettings {
+interface MessagesSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly guidedJson?: JsonSchema;
   readonly constrain: boolean;
@@ -24,7 +24,7 @@ export interface MessagesSettings extends ReasoningSettings, AdapterSettings {
 
 type Request = Omit<GenerateRequest, "id">;
 
-export interface MessagesCall {
+interface MessagesCall {
   readonly request: Request;
   readonly stream: boolean;
   /** Thoughts are shown; else they are left out of the answer. */

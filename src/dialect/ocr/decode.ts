@@ -2,13 +2,13 @@
 
 import { OcrRequest } from "../../contract/ocr.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { DocumentSource, PageRange } from "../../domain/recognition.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { urlSource } from "../recognition/sources.ts";
 
 /** A file that was uploaded before. */
-export interface StoredSource {
+interface StoredSource {
   readonly kind: "stored";
   readonly id: string;
   readonly field: string;
@@ -73,7 +73,6 @@ function rangesOf(text: string): PageRange[] {
     if (first !== undefined && Number(first) <= Number(last)) {
       return { first: Number(first) + 1, last: Number(last) + 1 };
     }
-    const message = `'pages' must be numbers of pages, from 0, and ranges of them, as 0-2,5; got ${received(text)}.`;
-    throw new SvcError("invalid_value", message, { param: "pages" });
+    throw invalidValue("pages", "be numbers of pages, from 0, and ranges of them, as 0-2,5", received(text));
   });
 }

@@ -16,7 +16,7 @@ import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
-export interface OllamaSettings extends ReasoningSettings, AdapterSettings {
+interface OllamaSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly maxTokens?: number;
   readonly maxLogprobs: number;

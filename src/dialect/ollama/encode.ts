@@ -12,7 +12,7 @@ import type { Put, StreamWriter } from "../stream/streamed.ts";
 /** `chat` answers have a message, `generate` answers a response. */
 export type OllamaForm = "chat" | "generate";
 
-export interface OllamaContext extends Pick<AcceptedEvent, "readInputs"> {
+interface OllamaContext extends Pick<AcceptedEvent, "readInputs"> {
   readonly form: OllamaForm;
   readonly model: string;
   /** Milliseconds since 1970. */

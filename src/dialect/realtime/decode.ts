@@ -12,7 +12,7 @@ import {
   type TurnDetectionSettings,
 } from "../../contract/realtime.ts";
 import { checker, received, type Static } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { languageCode } from "../../domain/languages.ts";
 import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
@@ -176,9 +176,7 @@ function formatOf({ type, rate }: { readonly type: string; readonly rate?: numbe
   const chosen = rate ?? rates[0] ?? TELEPHONE_RATE;
   if (!rates.includes(chosen)) {
     const param = "session.audio.input.format.rate";
-    throw new SvcError("invalid_value", `'${param}' must be ${rates.join(" or ")} for ${type}; got ${chosen}.`, {
-      param,
-    });
+    throw invalidValue(param, `be ${rates.join(" or ")} for ${type}`, chosen);
   }
   return { encoding: type === "audio/pcm" ? "pcm16" : type === "audio/pcmu" ? "ulaw" : "alaw", rate: chosen };
 }
@@ -199,8 +197,7 @@ function languageOf(name: string | null, param: string): string | null {
   if (!name || name === "auto") return null;
   const code = languageCode(name);
   if (code !== undefined) return code;
-  const message = `'${param}' must be a language that speech is recognised in, as en, pt-BR or german; got ${received(name)}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, "be a language that speech is recognised in, as en, pt-BR or german", received(name));
 }
 
 function turnChanges(settings: TurnDetectionSettings | null | undefined): LiveChanges {

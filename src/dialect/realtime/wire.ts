@@ -7,7 +7,7 @@ import { decodeEvent, isFlat, type ClientEvent } from "./decode.ts";
 import { encodeEvent, type Form } from "./encode.ts";
 
 /** What is said when a connection is made: its query, and how its client asks for the convention's first form. */
-export interface Greeting {
+interface Greeting {
   readonly query: URLSearchParams;
   readonly headers: Headers;
 }

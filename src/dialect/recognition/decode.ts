@@ -2,7 +2,7 @@
 
 import { RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
 import type { FormFields } from "../fields/form-body.ts";
 import { decodePages } from "./pages.ts";
@@ -71,8 +71,7 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
   const { recognition_level: level, detail, uses_language_correction, languages, max_pages, pages, origin } = asked;
   const format = asked.response_format ?? "json";
   if (format !== "json" && !isTextual) {
-    const message = `'response_format' must be json with mode ${mode}; got ${received(format)}.`;
-    throw new SvcError("invalid_value", message, { param: "response_format" });
+    throw invalidValue("response_format", `be json with mode ${mode}`, received(format));
   }
   return {
     mode,

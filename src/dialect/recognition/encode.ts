@@ -27,7 +27,7 @@ type Wire = RecognizedDocuments["documents"][number];
 type Origin = RecognitionCall["origin"];
 
 /** The text of a page: lines, with an empty one between blocks. */
-export function pageText({ lines }: Pick<RecognizedPage, "lines">): string {
+function pageText({ lines }: Pick<RecognizedPage, "lines">): string {
   return lines
     .map(({ text, block }, at) => (at === 0 ? text : `${lines[at - 1]?.block === block ? "\n" : "\n\n"}${text}`))
     .join("");

@@ -1,7 +1,7 @@
 // Which pages of a document: `1-3,7,12-`.
 
 import { received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { PageRange } from "../../domain/recognition.ts";
 
 const MOST_RANGES = 100;
@@ -22,6 +22,9 @@ export function decodePages(text: string): PageRange[] {
 }
 
 function refusal(text: string): SvcError {
-  const message = `'pages' must be numbers of pages, from 1, and ranges of them, as 1-3,7 or 5-, at most ${MOST_RANGES}; got ${received(text)}.`;
-  return new SvcError("invalid_value", message, { param: "pages" });
+  return invalidValue(
+    "pages",
+    `be numbers of pages, from 1, and ranges of them, as 1-3,7 or 5-, at most ${MOST_RANGES}`,
+    received(text),
+  );
 }

@@ -2,7 +2,7 @@
 
 import type { RecognitionRequest } from "../../contract/recognition.ts";
 import { received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { DocumentSource } from "../../domain/recognition.ts";
 
 export interface NamedSource {
@@ -43,8 +43,7 @@ export function urlSource(url: string, field: string): DocumentSource {
     return { kind: "path", path: url, field };
   const got = scheme === undefined || scheme === "file" ? received(url) : `a URL of another scheme`;
   const what = scheme === "http" || scheme === "https" ? "an http(s) URL, which this server does not fetch here" : got;
-  const message = `'${field}' must be a data: URL, or a path in the server's media folder; got ${what}.`;
-  throw new SvcError("invalid_value", message, { param: field });
+  throw invalidValue(field, "be a data: URL, or a path in the server's media folder", what);
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -60,8 +59,7 @@ function messageSources(messages: readonly Json[]): NamedSource[] {
     throw new SvcError("missing_required_parameter", message, { param: "messages" });
   }
   if (found.length <= MOST_IMAGES) return found;
-  const message = `'messages' must have at most ${MOST_IMAGES} images; got ${found.length}.`;
-  throw new SvcError("invalid_value", message, { param: "messages" });
+  throw invalidValue("messages", `have at most ${MOST_IMAGES} images`, found.length);
 }
 
 function partSource(part: unknown, path: string): NamedSource[] {

@@ -24,7 +24,7 @@ import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** Launch options that shape a request. */
-export interface ResponsesSettings extends ReasoningSettings, AdapterSettings {
+interface ResponsesSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;

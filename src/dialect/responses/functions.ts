@@ -9,7 +9,7 @@ type WireTool = NonNullable<ResponsesPrompt["tools"]>[number];
 type WireFunction = Omit<WireTool, "tools">;
 
 /** How clients name a function. */
-export interface FunctionName {
+interface FunctionName {
   readonly name: string;
   readonly namespace?: string;
 }

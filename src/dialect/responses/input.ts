@@ -3,7 +3,7 @@
 import { MOST_LANGUAGES } from "../../contract/recognition.ts";
 import type { InputItem as Item, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { summaryOf } from "./compact.ts";
@@ -219,8 +219,7 @@ function decodeFile({ file_data, filename }: Part, path: string): string {
 function tags(value: unknown, param: string): readonly string[] {
   const isList = Array.isArray(value) && value.length > 0 && value.length <= MOST_LANGUAGES;
   if (isList && value.every((tag) => typeof tag === "string" && tag !== "")) return value;
-  const message = `'${param}' must be 1 to ${MOST_LANGUAGES} language tags; got ${received(value)}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, `be 1 to ${MOST_LANGUAGES} language tags`, received(value));
 }
 
 function need(value: unknown, param: string): string {

@@ -26,7 +26,7 @@ export function inputItems(input: ResponsesRequest["input"]): readonly ListedIte
  * Items as a conversation keeps them: listed ones, and what references refer to in their place. Throws SvcError as `decodeInput`
  * does; `path` is the field that has them.
  */
-export function keptItems(input: ResponsesRequest["input"], findItem: FindItem, path = "input"): readonly ListedItem[] {
+export function keptItems(input: ResponsesRequest["input"], findItem: FindItem, path: string): readonly ListedItem[] {
   decodeInput(input, findItem, path);
   return withReferred(inputItems(input), findItem);
 }

@@ -6,7 +6,7 @@ import type { Sampling } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
 
 /** What identifies one answer. */
-export interface ResponseIdentity {
+interface ResponseIdentity {
   readonly id: string;
   /** Unix seconds. */
   readonly createdAt: number;

@@ -3,7 +3,7 @@
 import { MOST_IMAGES } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { ImageToImageRequest, SdapiOptionsRequest, TextToImageRequest } from "../../contract/sdapi.ts";
-import { shownName, SvcError } from "../../domain/errors.ts";
+import { invalidValue, shownName, SvcError } from "../../domain/errors.ts";
 import type { ImageAdapter, ImageSize, ImageWork } from "../../domain/image.ts";
 import { checkPrompt, checkSize, decodeSeed } from "../images/decode.ts";
 
@@ -104,7 +104,7 @@ function callOf(asked: TextToImageRequest): SdapiCall {
   const size = decodeSize(asked);
   const count = (asked.batch_size ?? 1) * (asked.n_iter ?? 1);
   if (count > MOST_IMAGES) {
-    throw invalid("batch_size", `be at most ${MOST_IMAGES} times 'n_iter' together`, `${count} images`);
+    throw invalidValue("batch_size", `be at most ${MOST_IMAGES} times 'n_iter' together`, `${count} images`);
   }
   const seed = decodeSeed(asked.seed === -1 ? undefined : asked.seed, count);
   const sampler = samplerOf(asked);
@@ -155,7 +155,7 @@ function decodePrompt(text: string): { prompt: string; adapters: ImageAdapter[] 
 
 function samplerOf({ sampler_name, sampler_index }: TextToImageRequest): string | undefined {
   const name = sampler_name || sampler_index;
-  if (typeof name === "number") throw invalid("sampler_index", "be the name of a sampler", "a number");
+  if (typeof name === "number") throw invalidValue("sampler_index", "be the name of a sampler", "a number");
   return name && name.toLowerCase() !== "automatic" ? plainName(name) : undefined;
 }
 
@@ -169,7 +169,7 @@ function modelOf(settings: TextToImageRequest["override_settings"]): string | un
     const isUsual = name === "CLIP_stop_at_last_layers" && value === 1;
     if (name !== CHECKPOINT && !isUsual && isWanted(value)) throw unsupported(param);
     if (name === CHECKPOINT && value != null && typeof value !== "string") {
-      throw invalid(param, "be the title of a model", received(value));
+      throw invalidValue(param, "be the title of a model", received(value));
     }
   }
   return (settings?.[CHECKPOINT] as string | null | undefined) ?? undefined;
@@ -189,6 +189,4 @@ function isWanted(value: unknown): boolean {
   return typeof value !== "object" || Object.keys(value).length > 0;
 }
 
-const invalid = (param: string, rule: string, got: string) =>
-  new SvcError("invalid_value", `'${param}' must ${rule}; got ${got}.`, { param });
 const unsupported = (param: string) => new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });

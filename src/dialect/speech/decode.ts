@@ -2,11 +2,11 @@
 
 import { checker } from "../../contract/schema.ts";
 import { SpeechRequest } from "../../contract/speech.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue } from "../../domain/errors.ts";
 import type { SpeechWork } from "../../domain/speech.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
-export interface SpeechCall {
+interface SpeechCall {
   readonly model?: string;
   readonly work: Omit<SpeechWork, "voice">;
   /** Absent: the usual one. */
@@ -24,8 +24,7 @@ export function decodeSpeech(body: unknown): SpeechCall {
   // How a voice speaks cannot be told to those that are here.
   refuseUnsupported(body, { instructions: notEmpty });
   if (!/[\p{L}\p{N}]/u.test(input)) {
-    const message = `'input' must have a letter or a digit that can be said; got ${input.length} characters without one.`;
-    throw new SvcError("invalid_value", message, { param: "input" });
+    throw invalidValue("input", "have a letter or a digit that can be said", `${input.length} characters without one`);
   }
   const named = typeof voice === "object" ? voice?.id : voice;
   return {

@@ -6,7 +6,7 @@ import type { SpeechEvent, Voice } from "../../domain/speech.ts";
 import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 
 /** Voices with the models that speak them, and the names that stand for them. */
-export type NamedVoice = Voice & { readonly model: string; readonly aliases: readonly string[] };
+type NamedVoice = Voice & { readonly model: string; readonly aliases: readonly string[] };
 
 /** Those whose locale begins with `prefix`, by locale and name. */
 export function encodeVoices(voices: readonly NamedVoice[], prefix = ""): VoiceList {

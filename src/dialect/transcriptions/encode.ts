@@ -12,13 +12,13 @@ import {
 import type { TranscriptionCall } from "./decode.ts";
 
 /** A whole recording's. */
-export interface Recognised {
+interface Recognised {
   readonly segments: readonly SpeechSegment[];
   readonly result: TranscriptionResult;
 }
 
 /** An answer's body and what it is. */
-export interface EncodedTranscription {
+interface EncodedTranscription {
   readonly type: string;
   readonly body: string;
 }

@@ -1,20 +1,18 @@
 // A model for vectors or scores in a process of its own.
 
 import type { EmbeddingModel, EmbeddingWork } from "../../domain/embedding.ts";
-import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
+import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { EmbeddingEvent, EmbeddingJob, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "./port.ts";
 import type { EmbedderOptions } from "./protocol.ts";
 
-interface KnownModel {
-  readonly id: string;
-  readonly created: number;
+interface KnownEmbedder extends KnownModel {
   readonly dimensions: number;
 }
 
-export type EmbeddingEngineOptions = LazyEngineOptions<EmbedderOptions, KnownModel>;
+type EmbeddingEngineOptions = LazyEngineOptions<EmbedderOptions, KnownEmbedder>;
 
 export class EmbeddingEngine
-  extends LazyEngine<EmbedderOptions, KnownModel, EmbeddingModel, EmbeddingJob, EmbeddingEvent>
+  extends LazyEngine<EmbedderOptions, KnownEmbedder, EmbeddingModel, EmbeddingJob, EmbeddingEvent>
   implements EmbeddingPort
 {
   constructor(options: EmbeddingEngineOptions) {

@@ -1,6 +1,7 @@
 // What services may request of an embedding engine: one model, in a process of its own or on another server.
 
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
+import type { RequestOrigin } from "../../domain/request-origin.ts";
 import type { ProcessStatus } from "../process/status.ts";
 
 export interface EmbeddingStatus extends ProcessStatus {
@@ -17,18 +18,7 @@ export interface EmbeddingStatus extends ProcessStatus {
 }
 
 /** Where work comes from. */
-export interface EmbeddingOrigin {
-  /** Correlation id of the request. */
-  readonly id: string;
-  /** Whose request it is: clients take turns. */
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants the result. */
-  readonly deadline?: number;
-  /** Nobody waits for it: others come first. */
-  readonly background?: true;
-  /** Another svc passed the request on. */
-  readonly forwarded?: boolean;
-}
+export type EmbeddingOrigin = RequestOrigin;
 
 export interface EmbeddingJob {
   readonly work: EmbeddingWork;

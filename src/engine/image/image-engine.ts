@@ -2,17 +2,11 @@
 
 import type { ImageEvent, ImageModel } from "../../domain/image.ts";
 import { counter, type Metric } from "../../telemetry/exposition.ts";
-import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
+import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { ImageJob, ImagePort, ImageStatus } from "./port.ts";
 import type { PainterOptions, PictureEvent, PictureJob } from "./protocol.ts";
 
-interface KnownModel {
-  readonly id: string;
-  /** Unix seconds of its last change. */
-  readonly created: number;
-}
-
-export type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
+type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
 
 /** Of a step's time, in what is said of steps lately. */
 const SHARE = 0.3;

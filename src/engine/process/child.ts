@@ -1,5 +1,6 @@
 // The life of an engine process, whatever it computes: it loads what the parent names, and serves until its parent goes away.
 
+import { errorMessage } from "../../domain/error-message.ts";
 import type { EngineKind } from "./kind.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
 
@@ -15,7 +16,7 @@ const EXIT_STALE = 64;
 const PATIENCE_MS = 10_000;
 
 /** What a native library offers that loads in the background. */
-export interface NativeLoad {
+interface NativeLoad {
   loadPoll():
     | { readonly state: "loading"; readonly progress: number; readonly file?: string }
     | { readonly state: "ready" }
@@ -75,7 +76,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
   });
   const memory = tellMemory((bytes) => send({ type: "memory", bytes }));
   const engine = await kind.load(options, send).catch((error: unknown) => {
-    send({ type: "load-failed", message: error instanceof Error ? error.message : String(error) });
+    send({ type: "load-failed", message: errorMessage(error) });
     return endUnloaded();
   });
   if (engine.end) process.on("SIGTERM", () => void engine.end?.().finally(() => process.exit(0)));

@@ -15,10 +15,10 @@ export interface ComputeOptions {
   readonly warmup: boolean;
 }
 
-export type Send<Ready, Event, Report = never> = (message: FromEngine<Ready, Event, Report>) => void;
+type Send<Ready, Event, Report = never> = (message: FromEngine<Ready, Event, Report>) => void;
 
 /** A loaded model at work. Jobs queue here, by whatever policy suits the kind. */
-export interface LoadedEngine<Ready, Job> {
+interface LoadedEngine<Ready, Job> {
   /** What loading found out about the model. */
   readonly ready: Ready;
   submit(key: JobKey, job: Job): void;

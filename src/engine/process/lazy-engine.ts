@@ -5,9 +5,15 @@ import { processMetrics, type ObservedEngine, type ProcessStatus } from "./statu
 import { SupervisorPool } from "./supervisor-pool.ts";
 import type { Launch, SupervisorOptions } from "./supervisor-options.ts";
 
+/** What is known of a model before it is loaded. */
+export interface KnownModel {
+  readonly id: string;
+  /** Last change of its file, Unix seconds. */
+  readonly created: number;
+}
+
 export interface LazyEngineOptions<Options, Model> {
   readonly engine: Options;
-  /** What is known of the model before it is loaded. */
   readonly model: Model;
   readonly launch: Launch;
   /** Milliseconds without a request after which the model is unloaded; 0: when another one needs its memory. */
@@ -26,7 +32,7 @@ export interface LazyEngineOptions<Options, Model> {
 
 export abstract class LazyEngine<
   Options extends { readonly libraries: string },
-  Model extends { readonly id: string },
+  Model extends KnownModel,
   Ready,
   Job,
   Event extends {},

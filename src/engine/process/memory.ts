@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, freemem, totalmem } from "node:os";
 
 /** Content of a file of the kernel; empty when there is no such file. */
-export type ReadText = (path: string) => string;
+type ReadText = (path: string) => string;
 
 /** Bytes that can be taken without pushing others out: the kernel's estimate, within the container's limit. */
 export function availableMemory(read: ReadText = readText): number {

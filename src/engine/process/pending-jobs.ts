@@ -8,13 +8,13 @@ import type { FromEngine, JobKey, Refusal, ToEngine } from "./protocol.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 
 /** The process that is there now, as far as jobs need it. */
-export interface JobProcess<Job> {
+interface JobProcess<Job> {
   /** False when it is on its way out. */
   send(message: Exclude<ToEngine<never, Job>, { readonly type: "load" }>): boolean;
   abort(key: JobKey): void;
 }
 
-export interface PendingJobsOptions<Job, Event> extends Pick<
+interface PendingJobsOptions<Job, Event> extends Pick<
   SupervisorOptions<never, never, Event, never>,
   "mostUnread" | "abortGraceMs" | "placeFreeMs" | "neverComputed"
 > {

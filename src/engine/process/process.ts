@@ -1,6 +1,7 @@
 // One engine process as seen from its parent: messages, abort requests and signs of life, the tail of its stderr, and its end.
 
 import { closeSync, readSync, writeSync } from "node:fs";
+import { systemErrorCode } from "../../domain/system-error-code.ts";
 import type { JobKey } from "./protocol.ts";
 import type { Pulse } from "./watchdog.ts";
 
@@ -17,7 +18,7 @@ export interface EngineExit {
   readonly culprit: JobKey | undefined;
 }
 
-export interface EngineProcessOptions<From> {
+interface EngineProcessOptions<From> {
   /** Program and arguments that turn this binary into an engine. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -69,7 +70,7 @@ export class EngineProcess<To, From> {
       return true;
     } catch (error) {
       // A killed process loses its channel some time before its exit is known.
-      if (!(error instanceof Error && "code" in error && error.code === "ERR_IPC_CHANNEL_CLOSED")) throw error;
+      if (systemErrorCode(error) !== "ERR_IPC_CHANNEL_CLOSED") throw error;
       return false;
     }
   }

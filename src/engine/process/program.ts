@@ -1,12 +1,14 @@
 // Programs of the host's, for what svc does not do itself: run without a shell, ended when nobody wants more of them.
 
+import { systemErrorCode } from "../../domain/system-error-code.ts";
+
 /** The program failed. */
 export class ProgramError extends Error {
   override readonly name = "ProgramError";
 }
 
 /** What a program is run with. */
-export interface ProgramInput {
+interface ProgramInput {
   /** Its standard input; absent: none. */
   readonly input?: string;
   /** Its environment; absent: an empty one. */
@@ -110,7 +112,7 @@ function spawned<T>(spawn: () => T): T {
   try {
     return spawn();
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const reason = systemErrorCode(error) ?? "unknown";
     throw new ProgramError(`a program cannot be started (${reason})`);
   }
 }

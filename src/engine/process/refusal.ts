@@ -1,5 +1,6 @@
 // What is reported of a job that failed.
 
+import { errorMessage } from "../../domain/error-message.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FromEngine, JobKey } from "./protocol.ts";
 
@@ -10,7 +11,7 @@ export function refusalOf(key: JobKey, error: unknown, message: string): FromEng
     const { code } = error;
     return [{ type: "rejected", key, code, message: error.message, ...(param !== undefined && { param }) }];
   }
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   return [
     { type: "log", level: "error", text },
     { type: "rejected", key, code: "internal_error", message },

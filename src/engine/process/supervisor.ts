@@ -3,6 +3,7 @@
 // successor.
 
 import type { CancelCause } from "../../domain/cancel.ts";
+import { errorMessage } from "../../domain/error-message.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
 import { HungError, type PendingJob, type Started } from "./jobs.ts";
@@ -255,7 +256,7 @@ export class Supervisor<
       this.watchdog = this.watch(this.process);
     } catch (error) {
       this.options.launch.memory.settle(this);
-      this.lastError = error instanceof Error ? error.message : String(error);
+      this.lastError = errorMessage(error);
       this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
       throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
     }

@@ -17,7 +17,7 @@ export interface Pulse {
   readonly work: string;
 }
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   readonly clock: Timers;
   /** Milliseconds of silence after which the process is given up; 0: never. */
   readonly limitMs: number;

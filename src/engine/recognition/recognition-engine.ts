@@ -3,16 +3,11 @@
 import { SvcError } from "../../domain/errors.ts";
 import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.ts";
 import { HungError, type Started } from "../process/jobs.ts";
-import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
+import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "./port.ts";
 import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./protocol.ts";
 
-interface KnownModel {
-  readonly id: string;
-  readonly created: number;
-}
-
-export type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
+type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
 /**
  * How long a page may go on that nobody waits for: WebAssembly looks for aborts while it reads lines, and not while it lays

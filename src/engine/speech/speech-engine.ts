@@ -1,13 +1,11 @@
 // A source of voices in a process of its own.
 
 import type { SpeechEvent, Voice } from "../../domain/speech.ts";
-import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
+import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { SpeechJob, SpeechPort, SpeechStatus } from "./port.ts";
 import type { SpeakerModel, SpeakerOptions } from "./protocol.ts";
 
-interface KnownModel {
-  readonly id: string;
-  readonly created: number;
+interface KnownSpeaker extends KnownModel {
   readonly origin: SpeechStatus["origin"];
   readonly voices: () => Promise<readonly Voice[]>;
 }
@@ -15,10 +13,10 @@ interface KnownModel {
 /** Of four seconds of sound each, or less: 6 MB without compression. */
 const MOST_UNREAD = 32;
 
-export type SpeechEngineOptions = LazyEngineOptions<SpeakerOptions, KnownModel>;
+export type SpeechEngineOptions = LazyEngineOptions<SpeakerOptions, KnownSpeaker>;
 
 export class SpeechEngine
-  extends LazyEngine<SpeakerOptions, KnownModel, SpeakerModel, SpeechJob, SpeechEvent>
+  extends LazyEngine<SpeakerOptions, KnownSpeaker, SpeakerModel, SpeechJob, SpeechEvent>
   implements SpeechPort
 {
   constructor(options: SpeechEngineOptions) {

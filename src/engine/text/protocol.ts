@@ -123,7 +123,7 @@ export type TextJob =
   | ({ readonly type: "tokenize"; readonly text: string } & TokenizeOptions);
 
 /** The only event of a job that is no generation. */
-export interface AnswerEvent {
+interface AnswerEvent {
   readonly type: "answer";
   readonly answer: Int32Array | string;
 }

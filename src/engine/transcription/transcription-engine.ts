@@ -2,16 +2,11 @@
 
 import { SvcError } from "../../domain/errors.ts";
 import type { Heard, ListeningWork, TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
-import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
+import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "./port.ts";
 import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "./protocol.ts";
 
-interface KnownModel {
-  readonly id: string;
-  readonly created: number;
-}
-
-export type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
+type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
 
 export class TranscriptionEngine
   extends LazyEngine<RecogniserOptions, KnownModel, TranscriptionModel, RecogniserJob, RecogniserEvent>

@@ -2,6 +2,8 @@
 // end, or end the process. Speaks as much of llama.cpp's RPC protocol as that takes.
 
 import { lookup } from "node:dns/promises";
+import { abortable } from "../../domain/abortable.ts";
+import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { workerName, type WorkerAddress } from "../../domain/worker.ts";
 
 /** What a worker said. */
@@ -39,7 +41,7 @@ export async function probeWorker(
   const late = AbortSignal.timeout(patienceMs);
   const ends = signal ? AbortSignal.any([signal, late]) : late;
   try {
-    return await orAborted(ask(name, address, ends), ends);
+    return await abortable(ask(name, address, ends), ends);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof WorkerError) throw error;
@@ -48,7 +50,7 @@ export async function probeWorker(
         `The worker ${name} did not answer within ${patienceMs / 1000} s: it is stopped, out of reach, or serves another server.`,
       );
     }
-    throw new WorkerError(`The worker ${name} cannot be reached (${codeOf(error)}).`);
+    throw new WorkerError(`The worker ${name} cannot be reached (${systemErrorCode(error) ?? "unknown reason"}).`);
   }
 }
 
@@ -147,14 +149,3 @@ class Connection {
     wanted.take(taken);
   }
 }
-
-/** What `work` gives, unless the signal comes before. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort);
-  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
-}
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown reason";

@@ -1,6 +1,6 @@
 // What the process of a worker is started with, and what it tells when it serves.
 
-import type { FromEngine } from "../process/protocol.ts";
+import type { WorkerDevice } from "../../../ffi/llama/worker.ts";
 
 export interface WorkerOptions {
   /** Directory with the native libraries. */
@@ -20,16 +20,6 @@ export interface WorkerReady {
   readonly port: number;
   readonly devices: readonly WorkerDevice[];
 }
-
-export interface WorkerDevice {
-  readonly name: string;
-  readonly description: string;
-  /** Bytes. */
-  readonly free: number;
-  readonly total: number;
-}
-
-export type FromWorker = FromEngine<WorkerReady, never>;
 
 /** How the sentence about an address begins that cannot be listened on. */
 export const CANNOT_LISTEN = "cannot listen on";

@@ -13,7 +13,7 @@ import type { RouteTable } from "../route-table.ts";
 /** Nobody reads this answer; the status only shows in the log, as in other servers. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-export interface ErrorDeps {
+interface ErrorDeps {
   readonly contexts: RequestContexts;
   readonly routes: () => RouteTable;
   readonly log: Logger;

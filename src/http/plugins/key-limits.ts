@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /** When a request of the same key will end is not known. */
 const SOON_MS = 1000;
 
-export interface KeyLimitOptions {
+interface KeyLimitOptions {
   /** Requests in any minute; 0: no limit. */
   readonly perMinute: number;
   /** Requests under way at once; 0: no limit. */

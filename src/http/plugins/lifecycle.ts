@@ -18,7 +18,7 @@ import type { KeyLimits } from "./key-limits.ts";
 import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
 import { addSecurityHeaders } from "./security-headers.ts";
 
-export interface LifecycleDeps {
+interface LifecycleDeps {
   readonly contexts: RequestContexts;
   readonly routes: () => RouteTable;
   readonly policy: OriginPolicy;
@@ -30,7 +30,7 @@ export interface LifecycleDeps {
   readonly clock: Clock;
 }
 
-export type Fetch = (request: Request) => Response | Promise<Response>;
+type Fetch = (request: Request) => Response | Promise<Response>;
 
 /** Encloses `handle`. */
 export class Lifecycle {

@@ -11,8 +11,6 @@ import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 
-const PAGE = { usual: 20, most: 100 };
-
 /** Batch jobs; what they do is done without a request. */
 export const batchRoutes = (batches: BatchesService, { bodies, router, config }: AppDeps) =>
   new Elysia({ name: "route.batches" })
@@ -28,7 +26,7 @@ export const batchRoutes = (batches: BatchesService, { bodies, router, config }:
     .get(
       "/v1/batches",
       ({ request }) => {
-        const page = decodePage(new URL(request.url).searchParams, PAGE);
+        const page = decodePage(new URL(request.url).searchParams);
         return Response.json(encodeBatches(batches.list(page)));
       },
       jsonAnswer(BatchList),

@@ -23,9 +23,6 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
 
-/** Items of a page. */
-const PAGE = { usual: 20, most: 100 };
-
 /** OpenAI's Conversations API; conversations are kept beside the responses, in memory. */
 export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history }: KeptAnswers) => {
   const read = (request: Request) => bodies.read(request, bodyCeilings.generation);
@@ -70,7 +67,7 @@ export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history
     .get(
       "/v1/conversations/:id/items",
       ({ params, request }) => {
-        const page = decodePage(new URL(request.url).searchParams, PAGE);
+        const page = decodePage(new URL(request.url).searchParams);
         return Response.json(listItems(conversations.get(params.id).items, page));
       },
       jsonAnswer(InputItemList),

@@ -13,7 +13,8 @@ import {
 } from "../../dialect/images/decode.ts";
 import { imageWriter, type ImageStreamOptions } from "../../dialect/images/encode-stream.ts";
 import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/images/encode.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { unixSeconds } from "../../domain/clock.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
 import type { ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -120,8 +121,7 @@ async function readFiles<Call extends ImageCall>(
   try {
     const count = files.filter(({ name }) => name !== "mask").length;
     if (count <= MOST_PICTURES) return { call: decode(formBody(fields, FORM_FIELDS)), files };
-    const message = `'image' must be there ${MOST_PICTURES} times at most, under either name; got ${count} files.`;
-    throw new SvcError("invalid_value", message, { param: "image" });
+    throw invalidValue("image", `be there ${MOST_PICTURES} times at most, under either name`, `${count} files`);
   } catch (error) {
     await Promise.all(files.map(({ content }) => content.discard()));
     throw error;
@@ -148,7 +148,7 @@ async function respond(
   // Until the request is accepted, a failure has its own status.
   await events.next();
   const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };
-  const now = () => Math.floor(clock.wall() / 1000);
+  const now = () => unixSeconds(clock);
   if (call.stream && config.streaming) {
     const options = { kind, call, requestId: context.id, now };
     // The first step may take long.

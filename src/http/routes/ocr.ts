@@ -32,7 +32,7 @@ async function answer(
   files: FilesService,
   request: Request,
 ): Promise<Response> {
-  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, contexts, request);
   const call = decodeOcr(await deps.bodies.read(request, bodyCeilings.generation));
   const { model, languages, pages } = call;
   const document = await documentOf(deps, files, call, request.signal);
@@ -41,15 +41,13 @@ async function answer(
   contexts.of(request).logFields = () => outcomeFields(report);
   const text = { languages, level: "accurate", correction: true } as const;
   const run = {
-    id,
+    ...origin,
     work: {
       task: { text, tables: true as const },
       maxPages: MOST_PAGES,
       ...(pages && { pages, countsFromZero: true as const }),
     },
     ...(model !== undefined && { model }),
-    ...(client !== undefined && { client }),
-    ...(deadline !== undefined && { deadline }),
   };
   const read: RecognizedPage[] = [];
   for await (const event of deps.recognition.recognise([document], run, disconnection(request).signal, report)) {

@@ -53,7 +53,7 @@ const described = {
   },
 };
 
-export interface RealtimeServices {
+interface RealtimeServices {
   readonly realtime: RealtimeService;
   readonly clientSecrets: ClientSecrets;
 }
@@ -86,9 +86,8 @@ function openSession(deps: AppDeps, contexts: RequestContexts, realtime: Realtim
   const { headers, url } = request;
   checkUpgrade(headers);
   const wire = new RealtimeWire({ query: new URL(url).searchParams, headers });
-  const { id, client, deadline } = requestOrigin(deps, contexts, request);
-  const origin = { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
-  const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
+  const origin = requestOrigin(deps, contexts, request);
+  const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, origin.id);
   const socket = new RealtimeSocket(wire, onUnexpected);
   const context = contexts.of(request);
   const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });

@@ -82,8 +82,7 @@ interface Received {
 
 async function answer(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
   // Headers may be refused: that comes before there is a file to discard.
-  const { id, client, deadline } = requestOrigin(deps, contexts, request);
-  const origin = { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
+  const origin = requestOrigin(deps, contexts, request);
   const { call, files, named } = await receive(deps, request);
   const report: RequestReport = {};
   contexts.of(request).logFields = () => outcomeFields(report);

@@ -23,6 +23,7 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import { inputItems, listItems, withReferred, type ListedItem } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
+import { unixSeconds } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
@@ -39,9 +40,6 @@ import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { beginResource } from "../response-resource.ts";
 
-/** Items of a page of input. */
-const PAGE = { usual: 20, most: 100 };
-
 /** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
 export const responsesRoutes = (
   deps: AppDeps,
@@ -50,7 +48,7 @@ export const responsesRoutes = (
 ) => {
   const { config, clock } = deps;
   const { responses: kept, conversations, history } = answers;
-  const seconds = () => Math.floor(clock.wall() / 1000);
+  const seconds = () => unixSeconds(clock);
 
   const stored = (id: string | undefined) => {
     const response = kept.get(id ?? "");
@@ -197,7 +195,7 @@ export const responsesRoutes = (
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
         const { input } = stored(params.id);
-        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams, PAGE)));
+        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams)));
       },
       jsonAnswer(InputItemList),
     );

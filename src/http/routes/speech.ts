@@ -58,17 +58,15 @@ async function speak(deps: AppDeps, contexts: RequestContexts, request: Request)
   const report: RequestReport = {};
   const context = contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });
-  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, contexts, request);
   const disconnect = disconnection(request);
   const spoken = deps.speech.speak(
     {
+      ...origin,
       work,
-      id,
       ...(model !== undefined && { model }),
       ...(voice !== undefined && { voice }),
       ...(locale !== undefined && { locale }),
-      ...(client !== undefined && { client }),
-      ...(deadline !== undefined && { deadline }),
     },
     disconnect.signal,
     report,

@@ -46,14 +46,14 @@ export const transcriptionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
 
 async function answer(deps: AppDeps, contexts: RequestContexts, request: Request, task: Task): Promise<Response> {
   // Headers may be refused: that comes before there is a file to discard.
-  const from = origin(deps, contexts, request);
+  const origin = requestOrigin(deps, contexts, request);
   const { call, recording } = await readCall(deps, request, task);
   const report: RequestReport = {};
   const context = contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), completion: report.usage?.completionTokens });
   const disconnect = disconnection(request);
   const { model, work } = call;
-  const run = { work, ...(model !== undefined && { model }), ...from };
+  const run = { work, ...(model !== undefined && { model }), ...origin };
   const events = deps.transcriptions.recognise(recording, run, disconnect.signal, report);
   // Until the recording is known to be one, a failure has its own status.
   const { value } = await events.next();
@@ -66,11 +66,6 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const { type, body } = encodeTranscription(await collectSpeech(events), call);
   return new Response(body, { headers: { "Content-Type": type } });
 }
-
-const origin = (deps: AppDeps, contexts: RequestContexts, request: Request) => {
-  const { id, client, deadline } = requestOrigin(deps, contexts, request);
-  return { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
-};
 
 /** What is wanted, and the recording, in a file. Throws SvcError about either. */
 async function readCall(

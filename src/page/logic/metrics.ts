@@ -1,6 +1,6 @@
 // What /metrics says, sample by sample.
 
-export interface Sample {
+interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -55,7 +55,7 @@ export function levelsOf(samples: readonly Sample[], at: number): Levels {
   };
 }
 
-export interface Line {
+interface Line {
   /** `d` of an SVG path: the line, and the area below it. */
   readonly line: string;
   readonly area: string;
@@ -74,7 +74,7 @@ export function lineOf(values: readonly number[], { slots, width, height, most }
   return { line, area: first && last ? `${line}L${last[0]} ${height}L${first[0]} ${height}Z` : "" };
 }
 
-export interface Box {
+interface Box {
   readonly slots: number;
   readonly width: number;
   readonly height: number;

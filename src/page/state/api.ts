@@ -6,7 +6,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 const KEY = "svc.api-key";
 
 /** What the server refused or failed with, in its words. */
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(
     message: string,
     readonly status: number,

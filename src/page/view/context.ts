@@ -7,7 +7,7 @@ import type { Api } from "../state/api.ts";
 import type { Session } from "../state/session.ts";
 import type { Watch } from "../state/watch.ts";
 
-export interface Page {
+interface Page {
   readonly api: Api;
   readonly session: Session;
   readonly watch: Watch;

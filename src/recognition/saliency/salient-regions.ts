@@ -4,14 +4,14 @@ import type { Bitmap, Box } from "../bitmap.ts";
 import { components, regions } from "../components.ts";
 import { histogram, split } from "../ink.ts";
 
-export interface SalientRegion {
+interface SalientRegion {
   /** In pixels of the image. */
   readonly box: Box;
   /** From 0 to 1: how much its place stands out in the mean. */
   readonly confidence: number;
 }
 
-export interface RegionRule {
+interface RegionRule {
   /** How many times the mean of the map a place must have; without, what parts the map best into high and low. */
   readonly timesMean?: number;
   /** Share of the image that a region must have. */

@@ -2,7 +2,7 @@
 
 import type { MergedCell } from "./table.ts";
 
-export interface Headers {
+interface Headers {
   /** One for each column, all different; none when the first rows do not look like names. */
   readonly names: readonly string[];
   /** The first row below them. */
@@ -19,8 +19,8 @@ const YEAR = /^(?:1[89]|20)\p{Nd}{2}$/u;
 export function headersOf(rows: Rows, merged: readonly MergedCell[]): Headers {
   const none = { names: [], below: 0 };
   const columns = rows[0]?.length ?? 0;
-  const isTitle = (at: number) => merged.some(({ row, columnSpan }) => row === at && columnSpan === columns);
-  const top = isTitle(0) ? 1 : 0;
+  const hasTitle = merged.some(({ row, columnSpan }) => row === 0 && columnSpan === columns);
+  const top = hasTitle ? 1 : 0;
   const depth = merged.some(({ row }) => row === top) ? 2 : 1;
   const below = top + depth;
   if (below >= rows.length) return none;

@@ -32,7 +32,7 @@ const SLOPE = 0.03;
 const MOST = 2000;
 
 /** Pixels that rules have at least. */
-export interface Shortest {
+interface Shortest {
   readonly level: number;
   readonly plumb: number;
 }

@@ -6,7 +6,7 @@ const SINGULAR = 1e-9;
 /** A step that takes so many times longer than expected was disturbed and does not count. */
 const OUTLIER = 3;
 
-export type Parts = readonly [number, number, number];
+type Parts = readonly [number, number, number];
 type Vector = [number, number, number];
 
 /** Fits ms = the sum of each part times its price, by least squares. */

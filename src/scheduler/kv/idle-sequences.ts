@@ -3,7 +3,7 @@
 import type { MediaSpan } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 
-export interface Idle {
+interface Idle {
   readonly media: readonly MediaSpan[];
   /** The request that left it, if that was preempted. */
   readonly owner?: Pick<Sequence, "preempted">;

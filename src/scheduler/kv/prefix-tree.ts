@@ -11,7 +11,7 @@ export interface Holder {
   readonly length: number;
 }
 
-export interface PrefixMatch {
+interface PrefixMatch {
   /** Tokens that are in the cache. */
   readonly length: number;
   /** Sequences that hold all of them, the shortest first. */

@@ -8,7 +8,7 @@ export interface LineOrigin {
 }
 
 /** The body of a line, never as a stream. */
-export type LineBody = Readonly<Record<string, unknown>>;
+type LineBody = Readonly<Record<string, unknown>>;
 
 /** Answers a body, as its endpoint does. Throws what that throws, or the signal's reason. */
 export type AnswerLine = (body: LineBody, own: LineOrigin, signal: AbortSignal) => Promise<unknown>;

@@ -4,7 +4,7 @@
 import { decodeInputLine, type InputLine } from "../../dialect/batches/decode.ts";
 import { skippedLine, tallyLine } from "../../dialect/batches/output-line.ts";
 import type { BatchOutputLine } from "../../contract/batches.ts";
-import type { Clock } from "../../domain/clock.ts";
+import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId } from "../../domain/ids.ts";
 import type { BatchFault, BatchRecord } from "../../store/batch-records.ts";
@@ -18,7 +18,7 @@ import { answerLine, type LineDeps } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
-export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
+interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   /** By endpoint. */
   readonly answers: Readonly<Record<string, AnswerLine>>;
   readonly store: JobStore;
@@ -267,6 +267,6 @@ export class BatchRun {
   }
 
   private now(): number {
-    return Math.floor(this.deps.clock.wall() / 1000);
+    return unixSeconds(this.deps.clock);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
-import type { Clock } from "../../domain/clock.ts";
+import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
@@ -17,7 +17,7 @@ import type { JobFolder } from "./job-folder.ts";
 import { pause, type Pause } from "./pause.ts";
 import { Slots } from "./slots.ts";
 
-export interface BatchOptions {
+interface BatchOptions {
   readonly folder: JobFolder;
   /** By endpoint. */
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
@@ -244,7 +244,7 @@ export class BatchesService {
   }
 
   private now(): number {
-    return Math.floor(this.options.clock.wall() / 1000);
+    return unixSeconds(this.options.clock);
   }
 }
 

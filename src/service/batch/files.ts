@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { BodyBudget } from "../../domain/body-budget.ts";
-import type { Clock } from "../../domain/clock.ts";
+import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newFileId } from "../../domain/ids.ts";
 import type { FileRecord } from "../../store/file-records.ts";
@@ -12,7 +12,7 @@ import { storageError, withStorage } from "../../store/storage-error.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { keepContent, receiveContent, type ContentLimits } from "./received-content.ts";
 
-export interface FileOptions {
+interface FileOptions {
   readonly folder: JobFolder;
   readonly clock: Clock;
   readonly limits: ContentLimits;
@@ -23,7 +23,7 @@ export interface FileOptions {
 }
 
 /** A content that is on disk and is no file yet. */
-export interface ReceivedFile {
+interface ReceivedFile {
   /** Makes it a file, which is kept for so many seconds. */
   keep(filename: string, expiresSeconds?: number): Promise<FileRecord>;
   /** It is not wanted after all. */
@@ -94,7 +94,7 @@ export class FilesService {
   }
 
   private now(): number {
-    return Math.floor(this.options.clock.wall() / 1000);
+    return unixSeconds(this.options.clock);
   }
 }
 

@@ -8,7 +8,7 @@ import { isBlank, linesOf, parseLine, type Line } from "../../store/json-lines.t
 /** Faults beyond these are not listed. */
 const MOST_FAULTS = 100;
 
-export interface Validation {
+interface Validation {
   readonly total: number;
   readonly faults: readonly BatchFault[];
 }

@@ -2,18 +2,11 @@
 
 import { SvcError } from "../../domain/errors.ts";
 import type { LiveSettings } from "../../domain/live.ts";
+import type { RequestOrigin } from "../../domain/request-origin.ts";
 import type { RawSound } from "../../domain/transcription.ts";
 import type { RequestReport } from "../request.ts";
 import type { TranscriptionService } from "../transcriptions.ts";
 import type { Utterance } from "./utterance.ts";
-
-export interface Origin {
-  /** Correlation id of the session. */
-  readonly id: string;
-  readonly client?: string;
-  /** Milliseconds since 1970 after which nobody wants anything more. */
-  readonly deadline?: number;
-}
 
 interface Piece {
   readonly utterance: Utterance;
@@ -21,9 +14,9 @@ interface Piece {
   readonly settings: LiveSettings;
 }
 
-export interface RecogniserDeps {
+interface RecogniserDeps {
   readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech">;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   /** Aborted when nobody reads any more. */
   readonly signal: AbortSignal;
   /** A failure that nobody expected. */

@@ -3,10 +3,11 @@
 import type { Timers } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { LiveCommand, LiveEnd, LiveEvent, LiveSettings } from "../../domain/live.ts";
+import type { RequestOrigin } from "../../domain/request-origin.ts";
 import { readBase64 } from "../../media/inline.ts";
 import { Refusal } from "../../media/refusal.ts";
 import type { TranscriptionService } from "../transcriptions.ts";
-import { Recogniser, type Origin } from "./recogniser.ts";
+import { Recogniser } from "./recogniser.ts";
 import { changed } from "./settings.ts";
 import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundClock } from "./sound-clock.ts";
@@ -21,12 +22,12 @@ export const IDLE_MS = 300_000;
 /** Commands that may wait for the sound before them. */
 const MOST_COMMANDS = 1000;
 
-export interface LiveSessionDeps {
+interface LiveSessionDeps {
   readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech" | "listen" | "model">;
   readonly clock: Timers;
   /** Sound of the whole session. */
   readonly maxSeconds: number;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly settings: LiveSettings;
   readonly emit: (event: LiveEvent) => void;
   /** Called once, at the end: nothing is emitted any more. */

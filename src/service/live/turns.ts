@@ -27,7 +27,7 @@ export const LONGEST_UTTERANCE_SECONDS = 300;
 /** Frames that may be needed again: those by which speech is found, and one by which sound follows on. */
 const FRAMES_BACK = 5;
 
-export interface TurnsDeps {
+interface TurnsDeps {
   readonly buffer: SoundBuffer;
   readonly clock: SoundClock;
   readonly recogniser: Pick<Recogniser, "add" | "drop">;

@@ -1,6 +1,7 @@
 // What can be known of a file at an address of its own before it is downloaded.
 
-import { codeOf, get, type Hub } from "./http-client.ts";
+import { systemErrorCode } from "../../domain/system-error-code.ts";
+import { get, type Hub } from "./http-client.ts";
 import { baseName, isModelFile, otherPart, partOf } from "./gguf-names.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import { isSafePath, type RemoteFile } from "./remote-file.ts";
@@ -59,7 +60,9 @@ async function probe(hub: Hub, url: string, path: string, { signal, patience }: 
     signal.throwIfAborted();
     if (error instanceof PullError || error instanceof PassingError) throw error;
     throw new PassingError(
-      limit.expired() ? `${new URL(url).host} does not answer` : `The connection failed (${codeOf(error)})`,
+      limit.expired()
+        ? `${new URL(url).host} does not answer`
+        : `The connection failed (${systemErrorCode(error) ?? "unknown"})`,
     );
   } finally {
     limit.end();

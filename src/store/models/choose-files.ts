@@ -6,12 +6,12 @@ import type { RemoteFile } from "./remote-file.ts";
 import { shown } from "./reference.ts";
 
 /** Good for its size first, as other programs choose; what is not listed comes after these, by name. */
-export const DEFAULT_QUANTS: readonly string[] =
+const DEFAULT_QUANTS: readonly string[] =
   "Q4_K_M UD-Q4_K_XL Q4_K_S Q4_0 IQ4_XS IQ4_NL MXFP4 MXFP4_MOE Q5_K_M Q5_K_S Q6_K Q8_0 BF16 F16 F32".split(" ");
 /** Projectors are small: the most exact one that every device computes. */
 const PROJECTOR_QUANTS = ["F16", "BF16", "Q8_0", "F32"];
 
-export interface ChosenModel {
+interface ChosenModel {
   /** What comes after the colon in the model's name: its quantization, or the file's name where that is not enough. */
   readonly tag: string;
   readonly quant?: string;

@@ -10,7 +10,7 @@ import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
 /** So many bytes take seconds to hash before anything else is seen. */
 const LONG_TO_READ = 1e9;
 
-export interface DownloadOptions extends Omit<RetryOptions, "progress"> {
+interface DownloadOptions extends Omit<RetryOptions, "progress"> {
   /** Told how many bytes are there, often. */
   readonly progress: (received: number) => void;
   /** Looks at the whole file before it gets its name; throws when it is not wanted. */

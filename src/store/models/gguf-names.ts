@@ -27,7 +27,7 @@ export function partOf(path: string): { readonly part: number; readonly parts: n
 export const otherPart = (path: string, part: number): string =>
   path.replace(/-\d{5}(-of-\d{5}\.gguf)$/i, `-${String(part).padStart(5, "0")}$1`);
 
-export const isGguf = (path: string): boolean => /\.gguf$/i.test(path);
+const isGguf = (path: string): boolean => /\.gguf$/i.test(path);
 
 /** A speech recognition model in whisper.cpp's format. */
 export const isWhisper = (path: string): boolean => /^ggml-.+\.bin$/i.test(baseName(path));

@@ -1,5 +1,6 @@
 // Requests of downloads: redirects followed by hand, the token kept at home, refusals told in plain words.
 
+import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 
 export interface Hub {
@@ -22,7 +23,7 @@ const MOST_REDIRECTS = 10;
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** `subject` names in messages what is asked for: a repository or a host. Headers are sent to every host on the way. */
-export interface GetOptions {
+interface GetOptions {
   readonly subject: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -56,7 +57,7 @@ async function send(url: URL, headers: Record<string, string>, signal: AbortSign
     return await fetch(url, { headers, signal, redirect: "manual" });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new PassingError(`${url.host} cannot be reached (${codeOf(error)})`);
+    throw new PassingError(`${url.host} cannot be reached (${systemErrorCode(error) ?? "unknown"})`);
   }
 }
 
@@ -126,7 +127,3 @@ function retryAfter({ headers }: Response): number | undefined {
   const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
 }
-
-/** The code of a failed system call or connection. */
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";

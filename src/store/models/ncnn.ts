@@ -1,5 +1,7 @@
 // Weights of ncnn's as safetensors: those of an RRDB net (ESRGAN), under the names that stable-diffusion.cpp reads.
 
+import { dataView } from "../../domain/data-view.ts";
+
 interface Convolution {
   readonly outputs: number;
   readonly kernel: number;
@@ -29,7 +31,7 @@ export function rrdbSafetensors(param: Uint8Array, bin: Uint8Array): Uint8Array 
     header[name] = { dtype, shape, data_offsets: [end, end + bytes] };
     end += bytes;
   };
-  const view = new DataView(bin.buffer, bin.byteOffset, bin.byteLength);
+  const view = dataView(bin);
   for (const [index, { outputs, kernel, weights }] of layers.entries()) {
     const kind = view.getUint32(at, true);
     if (kind !== HALVES && kind !== 0) throw new Error("weights of an unknown kind");

@@ -4,7 +4,8 @@ import { createHash, type Hash } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { codeOf } from "./http-client.ts";
+import { errorMessage } from "../../domain/error-message.ts";
+import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PullError } from "./pull-error.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 
@@ -89,7 +90,7 @@ export class PartFile {
       check(this.path);
     } catch (error) {
       await this.discard();
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new PullError(`${path} was downloaded and thrown away: ${reason.replace(basename(this.path), "it")}`);
     }
     await writing(this.path, () => this.handle.sync());
@@ -148,7 +149,7 @@ export async function writing<T>(path: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (error) {
     if (error instanceof PullError) throw error;
-    const code = codeOf(error);
+    const code = systemErrorCode(error) ?? "unknown";
     throw new PullError(`${path} cannot be written: ${REASONS[code] ?? code}.`);
   }
 }

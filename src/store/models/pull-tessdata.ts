@@ -3,14 +3,15 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { codeOf, get, type Answer, type Hub } from "./http-client.ts";
+import { systemErrorCode } from "../../domain/system-error-code.ts";
+import { get, type Answer, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
 import { writing } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import { defaultPatience, idleLimit, retrying, type Patience } from "./retry.ts";
 import { tessdataModel } from "./short-names.ts";
 
-export interface TessdataPull {
+interface TessdataPull {
   /** As Tesseract calls it: deu, chi_sim. */
   readonly name: string;
   /** Of a package registry, without a slash at its end. */
@@ -124,7 +125,7 @@ async function bytesAt(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof PullError || error instanceof PassingError) throw error;
-    const why = idle.expired() ? "nothing came for too long" : codeOf(error);
+    const why = idle.expired() ? "nothing came for too long" : (systemErrorCode(error) ?? "unknown");
     throw new PassingError(`The connection for ${subject} was lost (${why})`);
   } finally {
     idle.end();

@@ -32,7 +32,7 @@ export interface PullOptions {
   readonly now: () => number;
 }
 
-export interface Pulled {
+interface Pulled {
   readonly manifest: Manifest;
   /** false: everything was there already. */
   readonly changed: boolean;

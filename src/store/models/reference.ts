@@ -14,12 +14,12 @@ export interface HubReference {
   readonly wanted?: string;
 }
 
-export interface UrlReference {
+interface UrlReference {
   readonly kind: "url";
   readonly url: URL;
 }
 
-export interface SetReference {
+interface SetReference {
   readonly kind: "set";
   /** The model's name in the store. */
   readonly name: string;

@@ -3,7 +3,7 @@
 import { Emptiness } from "./emptiness.ts";
 import type { Item, Rule } from "./rules.ts";
 
-export interface Opening {
+interface Opening {
   /** Elements on all paths by which the rule begins with others. */
   readonly paths: number;
   /** Alternatives that it may begin with; one that is empty is one, too. */

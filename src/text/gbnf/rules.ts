@@ -21,7 +21,7 @@ export interface Rule {
   alternatives: Item[][];
 }
 
-export interface GrammarRules {
+interface GrammarRules {
   /** Those of its brackets among them, and those that a later definition of the same name has replaced. */
   readonly rules: readonly Rule[];
   /** The one that an answer follows; none where it has no definition. */

@@ -7,7 +7,7 @@ import { SvcError } from "../../../domain/errors.ts";
 /** Words that BERT's tokenizer takes for unknown as a whole: of more than 100 letters. */
 const ENDLESS_WORD = /[^\s\p{P}\p{Script=Han}$+<=>^`|~]{101,}/gu;
 
-export interface PreparedInputs {
+interface PreparedInputs {
   readonly inputs: readonly Int32Array[];
   /** How many of them were cut. */
   readonly truncated: number;

@@ -2,7 +2,7 @@
 
 import type { ImageSize } from "../../../domain/image.ts";
 
-export interface FamilyHabits {
+interface FamilyHabits {
   readonly size: ImageSize;
   readonly largestSide: number;
   readonly steps: number;

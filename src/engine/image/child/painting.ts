@@ -21,7 +21,7 @@ export interface Painted {
   readonly size: ImageSize;
 }
 
-export interface Told {
+interface Told {
   readonly step: (step: number, steps: number) => void;
   /** The image as it is now, the first time with 0. */
   readonly preview: (index: number, pixels: Pixels, size: ImageSize) => void;

@@ -1,6 +1,6 @@
 // What is drawn for a request: its wishes where they can be served, and the model's habits where it has none.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../../domain/errors.ts";
 import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
 
@@ -115,7 +115,7 @@ const unsupported = (param: string, message: string) => new SvcError("unsupporte
 
 function within(param: string, value: number, least: number, most: number): number {
   if (value >= least && value <= most) return value;
-  throw new SvcError("invalid_value", `'${param}' must be from ${least} to ${most}; got ${value}.`, { param });
+  throw invalidValue(param, `be from ${least} to ${most}`, value);
 }
 
 /** The client's text is not repeated. */

@@ -57,7 +57,7 @@ async function reading<T>({ path, field }: ImageSource, use: (bytes: Uint8Array)
 /** The pixels in another size; where its proportions are others, the same is cut off at both ends. */
 export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> {
   const { left, top, width, height } = middle(pixels, size);
-  const cropped = { width, height, rgb: cut(pixels.rgb, pixels.width, { left, top, width, height }, 3) };
+  const cropped = { width, height, rgb: cut(pixels, { left, top, width, height }) };
   if (width === size.width && height === size.height) return cropped;
   const image = new Bun.Image(await writeBmp(cropped, always))
     .resize(size.width, size.height)
@@ -105,11 +105,11 @@ function middle({ width, height }: ImageSize, like: ImageSize): Area {
   return { ...size, left: Math.floor((width - size.width) / 2), top: Math.floor((height - size.height) / 2) };
 }
 
-function cut(from: Uint8Array, stride: number, { left, top, width, height }: Area, channels: number): Uint8Array {
-  const out = new Uint8Array(width * height * channels);
+function cut(from: Pixels, { left, top, width, height }: Area): Uint8Array {
+  const out = new Uint8Array(3 * width * height);
   for (let y = 0; y < height; y++) {
-    const start = ((top + y) * stride + left) * channels;
-    out.set(from.subarray(start, start + width * channels), y * width * channels);
+    const start = 3 * ((top + y) * from.width + left);
+    out.set(from.rgb.subarray(start, start + 3 * width), 3 * y * width);
   }
   return out;
 }

@@ -12,7 +12,7 @@ export interface DocumentPage {
   picture(dotsPerInch: number): Promise<PagePicture>;
 }
 
-export interface PagePicture {
+interface PagePicture {
   readonly bitmap: Bitmap;
   /** What is known of its resolution; a guess where nothing is. */
   readonly dotsPerInch: number;

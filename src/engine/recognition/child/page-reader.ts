@@ -28,7 +28,7 @@ const DOTS_A_LETTER = 8;
 /** Words of a page that was read upside down are worth less. */
 const PLAUSIBLE = 0.6;
 
-export interface PageReaderOptions {
+interface PageReaderOptions {
   readonly documents: Documents;
   readonly tesseract: Pick<Tesseract, "words">;
   /** Loaded when they are needed first. */

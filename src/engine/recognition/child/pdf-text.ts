@@ -25,7 +25,7 @@ interface Character {
   readonly box: Box;
 }
 
-export interface PageText {
+interface PageText {
   readonly words: readonly RecognizedWord[];
   /** Share of the characters that their fonts give no meaning. */
   readonly unknownShare: number;

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
+import { errorMessage } from "../../../domain/error-message.ts";
 import type { TextTask } from "../../../domain/recognition.ts";
 import type { Bitmap, Box, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { blocksOf } from "../../../recognition/blocks.ts";
@@ -69,7 +70,7 @@ export class Ppocr {
       try {
         return await loadOnnx(readFileSync(path));
       } catch (error) {
-        throw new LanguageDataError(`PP-OCR cannot load ${path} (${error instanceof Error ? error.message : error})`);
+        throw new LanguageDataError(`PP-OCR cannot load ${path} (${errorMessage(error)})`);
       }
     };
     const nets = {

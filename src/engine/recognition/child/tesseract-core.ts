@@ -10,8 +10,6 @@ import { limitMemory } from "./wasm-memory.ts";
 export interface TessApi {
   /** 0, or -1 where a language's data cannot be read. `config`: path of a file with variables. */
   Init(folder: string, languages: string, engineMode: number, config: string): number;
-  Version(): string;
-  SetVariable(name: string, value: string): boolean;
   SetPageSegMode(mode: number): void;
   /** Reads the picture `/input` of the core's files. 0, or 1 where it is none. */
   SetImageFile(exifOrientation: number, degrees: number): number;
@@ -20,15 +18,12 @@ export interface TessApi {
   Recognize(monitor: null): number;
   GetTSVText(page: number): string;
   Clear(): void;
-  End(): void;
 }
 
 export interface TesseractCore {
   readonly TessBaseAPI: new () => TessApi;
   /** Files in memory. */
   readonly FS: { writeFile(path: string, content: Uint8Array | string): void; unlink(path: string): void };
-  /** Frees an object of its own. */
-  destroy(object: unknown): void;
 }
 
 export type CreateCore = (options: {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
+import { errorMessage } from "../../../domain/error-message.ts";
 import type { LanguageData, TextTask } from "../../../domain/recognition.ts";
 import type { Bitmap, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgram } from "./tesseract-core.ts";
@@ -15,7 +16,7 @@ const NO_DICTIONARIES = "load_system_dawg 0\nload_freq_dawg 0\n";
 const CONFIG = "/config";
 
 /** Tesseract could not read a page: it is out of memory, or has met what it does not expect. */
-export class TesseractError extends Error {
+class TesseractError extends Error {
   override readonly name = "TesseractError";
 }
 
@@ -84,7 +85,7 @@ function contentOf({ path }: LanguageData): Uint8Array {
   try {
     return readFileSync(unpacked(path));
   } catch (error) {
-    throw new LanguageDataError(error instanceof Error ? error.message : String(error));
+    throw new LanguageDataError(errorMessage(error));
   }
 }
 

@@ -1,6 +1,6 @@
 // Which pages of a document are read.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../../domain/errors.ts";
 import type { OpeningJob } from "../protocol.ts";
 
 /** In their order, each once. Throws SvcError about pages that are not there, and too many. */
@@ -12,8 +12,7 @@ export function wantedPages(
   if (beyond !== undefined) {
     const before = countsFromZero ? 1 : 0;
     const there = count === 1 ? `only ${1 - before}` : `${1 - before} to ${count - before}`;
-    const message = `'pages' must name pages of the document, which has ${there}; got ${beyond - before}.`;
-    throw new SvcError("invalid_value", message, { param: "pages" });
+    throw invalidValue("pages", `name pages of the document, which has ${there}`, beyond - before);
   }
   const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
   const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);

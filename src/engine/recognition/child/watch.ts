@@ -18,13 +18,13 @@ export class TooLong extends Error {
 }
 
 /** The socket to the parent process. */
-export interface Parent {
+interface Parent {
   aborts(): readonly number[];
   tellMoved(work: string): void;
 }
 
 /** What tells the time, in milliseconds. */
-export interface WatchClock {
+interface WatchClock {
   now(): number;
   /** Of computing, by this process. */
   computed(): number;

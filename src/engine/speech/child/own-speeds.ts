@@ -3,7 +3,7 @@
 import { stretch } from "../../../audio/time-stretch.ts";
 
 /** Speeds at which a voice speaks well by itself. */
-export interface OwnSpeeds {
+interface OwnSpeeds {
   readonly slowest: number;
   readonly fastest: number;
 }

@@ -6,7 +6,7 @@ import { Fourier, type Complex } from "../../../audio/fourier.ts";
 export const SAMPLE_RATE = 24_000;
 const WINDOW = 1200;
 const HOP = 300;
-export const BINS = WINDOW / 2 + 1;
+const BINS = WINDOW / 2 + 1;
 /** Hz below which a frame has no voice, and above which it has no harmonics. */
 const LOWEST_PITCH = 40;
 const HIGHEST_HARMONIC = 11_000;

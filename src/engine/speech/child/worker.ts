@@ -2,6 +2,7 @@
 
 import { FORMATS } from "../../../audio/encode/formats.ts";
 import { join, type Encoder } from "../../../audio/encode/encoder.ts";
+import { errorMessage } from "../../../domain/error-message.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { ProgramError } from "../../process/program.ts";
@@ -92,7 +93,7 @@ export class SpeechWorker {
       await this.advance(job);
     } catch (error) {
       if (!this.turns.has(job)) return;
-      this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
+      this.send({ type: "log", level: "error", text: errorMessage(error) });
       const code = error instanceof ProgramError ? "engine_crashed" : "internal_error";
       this.reject(job, code, "The voice could not say this text; the log has the details.");
     }

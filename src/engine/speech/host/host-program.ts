@@ -14,7 +14,7 @@ export interface HostProgram {
   readonly voicesDir?: string;
 }
 
-export interface Saying {
+interface Saying {
   /** The voice's id without the program's name. */
   readonly voice: string;
   /** One line, without anything that the program takes for a command. */

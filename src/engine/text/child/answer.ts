@@ -53,7 +53,7 @@ export class PlainAnswer implements Answer {
 }
 
 /** llama.cpp's parser for the model's format. */
-export interface AnswerParser {
+interface AnswerParser {
   push(bytes: Uint8Array): void;
   read(final: boolean): AnswerNews | undefined;
 }

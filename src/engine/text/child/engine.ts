@@ -216,7 +216,7 @@ export class Engine {
       return false;
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
-    this.observer?.accepted(prompt, this.clock.now());
+    this.observer?.accepted?.(prompt, this.clock.now());
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
     const event = { type: "accepted", promptTokens: tokens.length, downgraded } as const;

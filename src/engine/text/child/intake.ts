@@ -35,7 +35,7 @@ export interface ReadyPrompt {
   readonly media?: MediaPrompt;
 }
 
-export interface IntakeHandlers {
+interface IntakeHandlers {
   /**
    * The request is accepted unless the answer is false; then the sampler is the receiver's from here on, and with media,
    * `encoded` comes later.

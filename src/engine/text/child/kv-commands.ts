@@ -9,7 +9,7 @@ import type { KvCommand } from "../../../scheduler/kv/kv-command.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
 /** An entry of the host cache that could not be restored, and the sequence that is empty for that reason. */
-export interface FailedRestore {
+interface FailedRestore {
   readonly sequence: number;
   readonly hostId: HostId;
 }

@@ -2,18 +2,19 @@
 // belong to this class alone until they are written. It reports to the scheduler's disk cache which files there are.
 
 import { release } from "../../../../ffi/llama/allocate.ts";
+import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { DiskCache, DiskId } from "../../../scheduler/kv/disk-cache.ts";
 import type { CachedPrefix } from "../../../scheduler/kv/prefix-index.ts";
 import type { KvEntry } from "./kv-file.ts";
 import type { KvFolder } from "./kv-folder.ts";
 
-export interface KvDiskListener {
+interface KvDiskListener {
   /** The counts have changed. */
   changed(): void;
   warn(text: string): void;
 }
 
-export interface KvDiskCounts {
+interface KvDiskCounts {
   /** Tokens on disk that this model can restore. */
   readonly held: number;
   /** Tokens that were written so far, that were read back, and that were lost to errors or for lack of space. */
@@ -48,7 +49,7 @@ export class KvDisk {
   /** Lists the files that are there. Resolves with how much they hold, and how many damaged ones were removed. */
   async open(): Promise<{ readonly conversations: number; readonly tokens: number; readonly damaged: number }> {
     const { entries, damaged } = await this.folder.index().catch((error) => {
-      this.warnOnce(`the folder cannot be read (${codeOf(error)})`);
+      this.warnOnce(`the folder cannot be read (${reasonOf(error)})`);
       return { entries: new Map<string, KvEntry>(), damaged: 0 };
     });
     for (const [name, entry] of entries) this.cache.add(this.add(name, entry));
@@ -109,7 +110,7 @@ export class KvDisk {
       this.cache.add(this.add(written.name, entry));
       this.listener.changed();
     } catch (error) {
-      this.fail(entry, `writing failed (${codeOf(error)})`);
+      this.fail(entry, `writing failed (${reasonOf(error)})`);
     }
   }
 
@@ -119,7 +120,7 @@ export class KvDisk {
       if (!parts) this.fail(entry, "a conversation's file is missing or damaged");
       return parts;
     } catch (error) {
-      this.fail(entry, `reading failed (${codeOf(error)})`);
+      this.fail(entry, `reading failed (${reasonOf(error)})`);
       return undefined;
     }
   }
@@ -157,5 +158,4 @@ export class KvDisk {
   }
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+const reasonOf = (error: unknown): string => systemErrorCode(error) ?? "unknown reason";

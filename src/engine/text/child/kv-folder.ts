@@ -4,9 +4,10 @@
 
 import { readdir, stat, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import { contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile, type KvEntry } from "./kv-file.ts";
 
-export interface KvFolderOptions {
+interface KvFolderOptions {
   readonly path: string;
   /** Bytes that all files may take together. */
   readonly limitBytes: number;
@@ -15,7 +16,7 @@ export interface KvFolderOptions {
 }
 
 /** The file that was written, and those that were removed for it. */
-export interface Written {
+interface Written {
   readonly name: string;
   readonly removed: readonly string[];
 }
@@ -134,6 +135,6 @@ export class KvFolder {
 
 /** null: the file does not exist any more, which is no error. */
 function ignoreMissing(error: unknown): null {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+  if (systemErrorCode(error) === "ENOENT") return null;
   throw error;
 }

@@ -36,7 +36,7 @@ export interface Decoded {
 }
 
 export interface EngineObserver {
-  accepted(prompt: ReadyPrompt, now: number): void;
+  accepted?(prompt: ReadyPrompt, now: number): void;
   /** The first computation of these requests begins. */
   started?(keys: readonly JobKey[], now: number, levels: AdmissionLevels): void;
   /** The request gives its cells to others, and waits again. */
@@ -59,7 +59,7 @@ export class Observers implements EngineObserver {
   constructor(private readonly all: readonly EngineObserver[]) {}
 
   accepted(prompt: ReadyPrompt, now: number): void {
-    for (const one of this.all) one.accepted(prompt, now);
+    for (const one of this.all) one.accepted?.(prompt, now);
   }
 
   started(keys: readonly JobKey[], now: number, levels: AdmissionLevels): void {

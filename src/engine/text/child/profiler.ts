@@ -17,7 +17,7 @@ const SAMPLE_MS = 300;
 /** Beyond this every other reading is dropped, and readings are taken half as often. */
 const MOST_READINGS = 1024;
 
-export interface ProfilerModel extends Pick<LoadedModel, "bytes" | "context" | "device"> {
+interface ProfilerModel extends Pick<LoadedModel, "bytes" | "context" | "device"> {
   readonly kvTokenBytes: number;
 }
 

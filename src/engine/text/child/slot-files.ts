@@ -10,7 +10,7 @@ import type { KvCommands } from "./kv-commands.ts";
 import { fileBytes, type KvEntry } from "./kv-file.ts";
 import { badFile, type SlotFolder } from "./slot-folder.ts";
 
-export interface SlotHandlers {
+interface SlotHandlers {
   /** Carries out the commands for the KV cache; false when a restore failed. */
   prepare(): boolean;
   /** Should the process die from here on, the action is why. */

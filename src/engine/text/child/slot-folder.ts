@@ -3,6 +3,7 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
+import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import { readKvFile, readKvHeader, writeKvFile, type KvEntry } from "./kv-file.ts";
 
 /** An incomplete file; no name of a slot begins with a dot. */
@@ -59,20 +60,19 @@ export const badFile = (why: string): SvcError =>
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
-
 /** The name may be longer than the file system has them. */
 function ignoreMissing(error: unknown): undefined {
-  if (!["ENOENT", "ENAMETOOLONG"].includes(codeOf(error))) throw error;
+  const code = systemErrorCode(error);
+  if (code !== "ENOENT" && code !== "ENAMETOOLONG") throw error;
 }
 
 async function orStorageError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const code = codeOf(error);
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
     if (FULL.has(code)) throw new SvcError("storage_full", "The disk with the folder of --slot-save-path is full.");
-    if (code === "") throw error;
     throw new SvcError("storage_unavailable", `The folder of --slot-save-path cannot be used: ${code}.`);
   }
 }

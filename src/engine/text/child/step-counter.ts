@@ -22,8 +22,6 @@ export class StepCounter implements EngineObserver {
 
   constructor(private readonly report: (steps: StepCounts) => void) {}
 
-  accepted(): void {}
-
   decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     const kind = kindOf(step);
     if (kind === "media") this.mediaAt = after;

@@ -35,7 +35,7 @@ export interface StepHooks {
 }
 
 /** Accepted requests. */
-export interface Requests {
+interface Requests {
   readonly active: ReadonlyMap<JobKey, ActiveRequest>;
   /** The prompts of those with media. */
   readonly mediaPrompts: ReadonlyMap<JobKey, MediaPrompt>;

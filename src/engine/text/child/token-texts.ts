@@ -1,7 +1,7 @@
 // Bytes of tokens as one text, or as a JSON list of each token's own.
 
 /** Takes the bytes of consecutive tokens. */
-export interface TokenTexts {
+interface TokenTexts {
   push(tokens: readonly Uint8Array[]): void;
   end(): string;
 }

@@ -50,10 +50,7 @@ export class Tracer implements EngineObserver {
   }
 
   decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
-    const [from, to] = [this.origin + before, this.origin + after];
-    // Sampling is part of the call. Between calls come text, messages and the next plan.
-    if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
-    this.lastEnd = to;
+    const { from, to } = this.call(before, after);
     this.count(levels, from);
     if ("rows" in step) {
       const { decodeRows, speculativeRows, rows } = step;
@@ -77,9 +74,7 @@ export class Tracer implements EngineObserver {
   drafted(jobs: readonly DraftJob[], before: number, after: number): void {
     const sum = (value: (job: DraftJob) => number) => jobs.reduce((total, job) => total + value(job), 0);
     const args = { fed_rows: sum(({ tokens }) => tokens.length), wanted: sum(({ count }) => count) };
-    const [from, to] = [this.origin + before, this.origin + after];
-    if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
-    this.lastEnd = to;
+    const { from, to } = this.call(before, after);
     this.file.add(slice(this.steps, "draft", from, to, args));
   }
 
@@ -95,6 +90,14 @@ export class Tracer implements EngineObserver {
     // Nothing is left to compute: the time until the next call is idle, not between steps.
     if (this.phases.size === 0) this.lastEnd = undefined;
     return finish;
+  }
+
+  /** The times of a call, whose sampling is part of it. Between calls come text, messages and the next plan. */
+  private call(before: number, after: number): { readonly from: number; readonly to: number } {
+    const [from, to] = [this.origin + before, this.origin + after];
+    if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
+    this.lastEnd = to;
+    return { from, to };
   }
 
   private enter(key: JobKey, phase: Phase, at: number): void {

@@ -23,7 +23,7 @@ const POLL_MS = 5;
 /** For so long behind a sound of speech in a stream, an utterance may be over at any moment. */
 const LIVE_MS = 10_000;
 
-export interface WorkerOptions {
+interface WorkerOptions {
   /** Stretches that are recognised side by side. */
   readonly parallel: number;
   /** Threads of all of them. */

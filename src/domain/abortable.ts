@@ -1,0 +1,12 @@
+/** Waits for `work`, or throws the signal's reason; work that cannot be stopped goes on unheard. */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([aborted.promise, work]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
