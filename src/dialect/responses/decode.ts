@@ -15,7 +15,7 @@ import { schemaInstruction, withInstruction } from "../../domain/instruction.ts"
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
+import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { decodeFunctions, flatName } from "./functions.ts";
@@ -191,7 +191,7 @@ function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, funct
   if (choice.type === "function") return { mode: "required", names: [flat(choice)], param };
   if (choice.type === "allowed_tools") {
     const names = (choice.tools ?? []).flatMap((tool) => (tool.type === "function" ? [flat(tool)] : []));
-    return { mode: names.length > 0 ? (choice.mode ?? "auto") : "none", names, param };
+    return allowTools(choice.mode, names, { ...param, name: "tool_choice.tools" });
   }
   // Another kind of tool: nothing that can be forced here.
   return { mode: functions > 0 ? "auto" : "none", param };
