@@ -50,7 +50,7 @@ describe("GET /v1/models", () => {
     const { data } = await get(`${url}/v1/models`);
     expect(await (await fetch(`${url}/v1/models/fake-model`)).json()).toEqual(data[0]);
     const other = await fetch(`${url}/v1/models/other`);
-    expect([other.status, (await read(other)).error["code"]]).toEqual([404, "not_found"]);
+    expect([other.status, (await read(other)).error["code"]]).toEqual([404, "model_not_found"]);
   });
 
   test("advertises what works and nothing else", async () => {
