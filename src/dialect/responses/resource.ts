@@ -46,7 +46,7 @@ export function newResource(
     service_tier: "default",
     store: asked.store ?? true,
     temperature: asked.temperature ?? defaults.temperature ?? 1,
-    text: { format: formatOf(asked) },
+    text: { format: formatOf(asked), verbosity: asked.text?.verbosity ?? "medium" },
     tool_choice: asked.tool_choice ?? "auto",
     tools: (asked.tools ?? []).map(echoTool),
     top_logprobs: asked.top_logprobs ?? 0,
