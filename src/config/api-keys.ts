@@ -4,6 +4,9 @@ import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
 import { KEY, KEY_NAME } from "./secrets.ts";
 
+/** Characters from which on one = may be padding. */
+const LEAST_PADDED = 12;
+
 export interface ApiKey {
   /** The client that it makes of its requests. Several keys may have one name. */
   readonly name: string;
@@ -39,10 +42,15 @@ function linesOf(file: string): string[] {
 /** What was given stays out of messages. */
 function parse(item: string, place: number): ApiKey {
   const equals = item.indexOf("=");
-  const rest = item.slice(equals + 1);
-  // Keys in base64 may end with = themselves.
-  const isNamed = KEY_NAME.test(item.slice(0, Math.max(equals, 0))) && !/^=*$/.test(rest);
-  const [name, key] = isNamed ? [item.slice(0, equals), rest] : [`key-${place}`, item];
+  const isNamed = KEY_NAME.test(item.slice(0, Math.max(equals, 0))) && !isPadded(item);
+  const [name, key] = isNamed ? [item.slice(0, equals), item.slice(equals + 1)] : [`key-${place}`, item];
+  if (/^=*$/.test(key)) throw new UsageError(`API key ${place} of those given is empty: write NAME=KEY.`);
   if (KEY.test(key)) return { name, key };
   throw new UsageError(`The API key ${name} must be visible ASCII characters; got ${key.length} with others.`);
+}
+
+/** A key in base64 without a name, whose = belong to it. A short word or one in small letters before one = is a name without a key. */
+function isPadded(item: string): boolean {
+  if (!/^[^=]+={1,2}$/.test(item) || Buffer.from(item, "base64").toString("base64") !== item) return false;
+  return item.endsWith("==") || (item.length >= LEAST_PADDED && /[a-z]/.test(item) && /[A-Z]/.test(item));
 }

@@ -19,7 +19,7 @@ export function parseValue(option: Option, given: unknown, origin: string): Opti
   const value = option.read(given);
   if (value !== undefined) return value;
   throw new UsageError(
-    `${origin} must be ${option.wanted}, not ${option.secret ? "what was given" : describe(given)}.`,
+    `${origin} must be ${option.wanted}, not ${option.secret ? "what was given" : describe(given, option)}.`,
   );
 }
 
@@ -70,7 +70,14 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
   return values;
 }
 
-function describe(given: unknown): string {
+function describe(given: unknown, { type }: Option): string {
+  if (Array.isArray(given) && type === "list") return describeList(given as readonly unknown[]);
   if (typeof given === "string") return given.length > 40 ? `a text of ${given.length} characters` : `"${given}"`;
   return Array.isArray(given) ? "a list" : typeof given === "object" ? "a table" : String(given);
+}
+
+/** A list by the first of its items that is no text, or an empty one. */
+function describeList(items: readonly unknown[]): string {
+  const at = items.findIndex((item) => typeof item !== "string" || item === "");
+  return `a list whose item ${at + 1} is ${items[at] === "" ? "empty" : "no text"}`;
 }

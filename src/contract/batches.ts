@@ -30,8 +30,8 @@ export const BatchRequest = t.Object({
   endpoint: Endpoint,
   completion_window: opt(
     t.String({
-      description: "How long the batch may take: a number with s, m, h or d, at most 30d. Default 24h.",
-      pattern: "^[1-9][0-9]{0,6}[smhd]$",
+      description: "How long the batch may take: a number with s, m, h or d, from 1s to 30d. Default 24h.",
+      pattern: "^[0-9]{1,7}[smhd]$",
       examples: ["24h", "30m", "7d"],
     }),
   ),

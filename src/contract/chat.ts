@@ -50,7 +50,19 @@ const FunctionDefinition = t.Object({
 
 const Tool = t.Object({ type: oneOf("function", "custom"), function: opt(FunctionDefinition) });
 
-const NamedTool = t.Object({ type: t.Literal("function"), function: t.Object({ name: t.String() }) });
+const ToolName = t.Object({ name: t.String() });
+
+/** One function, or `allowed_tools`: those of `tools` that may be called, or of which one must be. */
+const ToolChoice = t.Object({
+  type: oneOf("function", "allowed_tools"),
+  function: opt(ToolName),
+  allowed_tools: opt(
+    t.Object({
+      mode: opt(oneOf("auto", "required")),
+      tools: t.Array(t.Object({ type: t.Literal("function"), function: ToolName }), { maxItems: MOST_TOOLS }),
+    }),
+  ),
+});
 
 export const ChatCompletionRequest = t.Object({
   model: modelName,
@@ -75,7 +87,7 @@ export const ChatCompletionRequest = t.Object({
   ...runningFields,
   user: opt(t.String()),
   tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
-  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), NamedTool])),
+  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
   parallel_tool_calls: opt(t.Boolean({ description: "false: at most one call. Default true." })),
   functions: opt(
     t.Array(FunctionDefinition, {

@@ -63,6 +63,8 @@ const TextFormat = t.Object({
   strict: opt(t.Boolean()),
 });
 
+const Verbosity = oneOf("low", "medium", "high");
+
 const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
 
 /** What a prompt is made of; also all that counting its tokens needs. */
@@ -85,7 +87,7 @@ const prompt = {
   ),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
   parallel_tool_calls: opt(t.Boolean()),
-  text: opt(t.Object({ format: opt(TextFormat), verbosity: opt(t.String()) })),
+  text: opt(t.Object({ format: opt(TextFormat), verbosity: opt(Verbosity) })),
   reasoning: opt(t.Object({ effort: opt(Effort), summary: opt(t.String()) })),
   chat_template_kwargs: opt(JsonObject),
   truncation: opt(oneOf("auto", "disabled")),
@@ -98,7 +100,21 @@ export const ResponsesRequest = t.Object({
   max_output_tokens: opt(outputLimit("-1 is without limit.")),
   reasoning_budget_tokens: opt(t.Integer({ minimum: -1 })),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  include: opt(t.Array(t.String())),
+  include: opt(
+    t.Array(
+      oneOf(
+        "message.output_text.logprobs",
+        "reasoning.encrypted_content",
+        "message.input_image.image_url",
+        "web_search_call.results",
+        "web_search_call.action.sources",
+        "file_search_call.results",
+        "code_interpreter_call.outputs",
+        "computer_call_output.output.image_url",
+      ),
+      { description: "Only message.output_text.logprobs has an effect." },
+    ),
+  ),
   stream: opt(t.Boolean()),
   store: opt(t.Boolean({ description: "Default true: it can be fetched and continued until newer ones push it out." })),
   background: opt(t.Boolean({ description: "Answers at once with in_progress; the result is fetched by its id." })),
@@ -181,7 +197,7 @@ export const ResponseResource = t.Object({
   service_tier: t.String(),
   store: t.Boolean(),
   temperature: t.Union([t.Number(), t.Null()], { description: "Null: another server samples, with its own default." }),
-  text: t.Object({ format: TextFormat }),
+  text: t.Object({ format: TextFormat, verbosity: Verbosity }),
   tool_choice: t.Unknown(),
   tools: t.Array(t.Unknown()),
   top_logprobs: t.Integer(),

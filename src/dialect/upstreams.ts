@@ -2,12 +2,23 @@
 
 import { checker } from "../contract/schema.ts";
 import { DrainRequest, type Upstream, type UpstreamList, type UpstreamReplica } from "../contract/upstreams.ts";
+import { SvcError } from "../domain/errors.ts";
 import type { ReplicaStatus, UpstreamStatus } from "../domain/upstream.ts";
 
 const checkDrain = checker(DrainRequest);
 
-/** The address of the replica that is meant; undefined: all of them. Throws SvcError about the body. */
-export const decodeDrain = (body: unknown): string | undefined => checkDrain(body).replica ?? undefined;
+/**
+ * The address of the replica that is meant, by the query or the body (undefined: there is none); undefined: all of them. Throws
+ * SvcError about the body, and `invalid_value` where several replicas are named.
+ */
+export function decodeDrain(query: URLSearchParams, body: unknown): string | undefined {
+  const param = "replica";
+  const asked = body === undefined ? undefined : checkDrain(body).replica;
+  const [replica, ...others] = new Set([...query.getAll(param), ...(asked == null ? [] : [asked])]);
+  if (others.length === 0) return replica;
+  const message = `'${param}' must be one replica, in the query and the body; got ${others.length + 1}.`;
+  throw new SvcError("invalid_value", message, { param });
+}
 
 export const encodeUpstreams = (upstreams: readonly UpstreamStatus[]): UpstreamList => ({
   object: "list",

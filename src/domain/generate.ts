@@ -113,6 +113,8 @@ export interface GenerateRequest extends RequestOrigin {
   readonly messages: readonly ChatMessage[];
   /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
   readonly prompt?: string | readonly number[];
+  /** The field that has the token ids of `prompt`, one by one; absent: some of them come from elsewhere. */
+  readonly promptField?: string;
   /** Special tokens that are written out in a `prompt` of text count as such. */
   readonly parseSpecial?: true;
   /** Text that the answer has to lead to: it fills the gap between a `prompt` of text and this. */

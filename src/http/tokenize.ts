@@ -20,10 +20,7 @@ export function tokenizing({ engine, log }: Pick<AppDeps, "engine" | "log">, tok
   return async (body: unknown, signal: AbortSignal, usual: TokenizeOptions = {}): Promise<TokenizeResponse> => {
     const asked = check(body);
     const text = asked.text || asked.prompt;
-    if (!text) {
-      const message = "'text' is required: a string of at least 1 character ('prompt' is another name for it).";
-      throw new SvcError("missing_required_parameter", message, { param: "text" });
-    }
+    if (!text) throw withoutText(asked);
     refuseUnsupported(asked, UNSUPPORTED);
     const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false };
     const tokens = await tokenizer.run(() => engine.tokenize(text, signal, options));
@@ -40,4 +37,14 @@ export function tokenizing({ engine, log }: Pick<AppDeps, "engine" | "log">, tok
       ...(info && { max_model_len: info.maxModelLen }),
     };
   };
+}
+
+function withoutText({ text, prompt }: TokenizeRequest): SvcError {
+  const rule = "a string of at least 1 character";
+  if (text == null && prompt == null) {
+    const message = `'text' is required: ${rule} ('prompt' is another name for it).`;
+    return new SvcError("missing_required_parameter", message, { param: "text" });
+  }
+  const param = text == null ? "prompt" : "text";
+  return new SvcError("invalid_value", `'${param}' must be ${rule}; got a string of length 0.`, { param });
 }

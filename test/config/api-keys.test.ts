@@ -23,6 +23,10 @@ test.each<[given: string, name: string, key: string]>([
   ["c2VjcmV0", "key-1", "c2VjcmV0"],
   ["c2VjcmV0cw==", "key-1", "c2VjcmV0cw=="],
   ["c2VjcmV0cyE=", "key-1", "c2VjcmV0cyE="],
+  ["c2VjcmV0PQ==", "key-1", "c2VjcmV0PQ=="],
+  ["ada=c2VjcmV0==", "ada", "c2VjcmV0=="],
+  ["ada=a=", "ada", "a="],
+  ["q2/0+Jj1YVbVtZq8s0q3o5v1Q9bqv3yXJw7hX0kZ5dA=", "key-1", "q2/0+Jj1YVbVtZq8s0q3o5v1Q9bqv3yXJw7hX0kZ5dA="],
   ["=x", "key-1", "=x"],
 ])("%s is a key with or without a name", (given, name, key) => {
   expect(parseApiKeys([given], [])).toEqual([{ name, key }]);
@@ -59,10 +63,18 @@ describe("is refused, and the key not told:", () => {
   test.each<[what: string, given: string[], message: string]>([
     ["blanks", ["ada=hush hush"], "The API key ada must be visible ASCII characters; got 9 with others."],
     ["other letters", ["hüsh"], "The API key key-1 must be visible ASCII characters"],
+    ["a name alone", ["ada="], "API key 1 of those given is empty: write NAME=KEY."],
+    ["a longer name alone", ["charlesbabb="], "The key of charlesbabb is empty"],
+    ["a name with a mere =", ["ada=="], "The key of ada is empty"],
+    ["nothing but =", ["="], "The key of key-1 is empty"],
     ["one key under two names", ["ada=hush", "eve=hush"], "The API keys ada and eve are the same."],
   ])("%s", (_, given, message) => {
     expect(messageOf(given)).toStartWith(message);
     expect(messageOf(given)).not.toMatch(/h.sh/);
+  });
+
+  test("a name alone in a file", () => {
+    expect(messageOf([], [file("bob=b\nada=\n")])).toStartWith("The key of ada is empty");
   });
 
   test("a file that cannot be read, or has no key: the server would be open", () => {

@@ -39,7 +39,17 @@ describe("values", () => {
     ["flash-attention", "fast", '--flash-attention must be one of auto, on, off, not "fast".'],
     ["stop", "a,,b", '--stop must be non-empty texts separated by commas, or a JSON array of them, not "a,,b".'],
     ["stop", '["a"', '--stop must be non-empty texts separated by commas, or a JSON array of them, not "["a"".'],
-    ["stop", [1], "--stop must be non-empty texts separated by commas, or a JSON array of them, not a list."],
+    [
+      "stop",
+      [1],
+      "--stop must be non-empty texts separated by commas, or a JSON array of them, not a list whose item 1 is no text.",
+    ],
+    [
+      "stop",
+      ["ell", ""],
+      "--stop must be non-empty texts separated by commas, or a JSON array of them, not a list whose item 2 is empty.",
+    ],
+    ["port", [1], "--port must be a whole number from 0 to 65535, not a list."],
     ["chat-template-kwargs", "[1]", '--chat-template-kwargs must be a JSON object, not "[1]".'],
     ["host", "", '--host must be a non-empty text, not "".'],
     ["model", "", '--model must be a non-empty text, not "".'],

@@ -93,6 +93,8 @@ describe("a conversation", () => {
     [{ items: "a" }, "invalid_type", "items"],
     [{ metadata: { a: 1 } }, "invalid_type", "metadata.a"],
     [{ metadata: { a: "x".repeat(513) } }, "invalid_value", "metadata.a"],
+    [{ metadata: { ["k".repeat(65)]: "" } }, "invalid_value", "metadata"],
+    [{ items: [{ type: "bogus" }] }, "invalid_value", "items.0.type"],
     [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ""])) }, "invalid_value", "metadata"],
   ])("%j is refused", async (body, code, param) => {
     const { post, create } = server();

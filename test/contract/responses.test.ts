@@ -164,7 +164,7 @@ describe("responses", () => {
       ["auto", []],
     ]);
     const unknown = await server.post("/v1/responses", { input: "hi", tools, tool_choice: allow("auto", "d") });
-    expect((await json(unknown)).error.param).toBe("tool_choice.name");
+    expect((await json(unknown)).error.param).toBe("tool_choice.tools");
   });
 
   test.each([

@@ -26,9 +26,13 @@ describe("tools", () => {
     });
     expect(tools).toMatchObject([
       { name: "a", description: "does a", parameters: schema, enforced: schema },
-      { name: "b", description: "", parameters: { type: "object", properties: {} } },
+      { name: "b", description: "", enforced: { type: "object", properties: {}, additionalProperties: false } },
     ]);
     expect(toolChoice).toBe("auto");
+  });
+
+  test.each([[{ type: "object" }], [{}]])("parameters of %j are free", (parameters) => {
+    expect(decode({ tools: [tool("a", { parameters })] }).tools[0]?.enforced).toEqual({ type: "object" });
   });
 
   test("none takes them all away, a name leaves one and demands it, required demands any", () => {
@@ -37,6 +41,39 @@ describe("tools", () => {
     const named = decode({ tools, tool_choice: { type: "function", function: { name: "b" } } });
     expect([named.tools.map(({ name }) => name), named.toolChoice]).toEqual([["b"], "required"]);
     expect(decode({ tools, tool_choice: "required" })).toMatchObject({ toolChoice: "required" });
+  });
+
+  test("allowed tools are the only ones, free or forced; none allowed is none", () => {
+    const tools = [tool("a"), tool("b"), tool("c")];
+    const allow = (mode: string | undefined, ...names: string[]) =>
+      decode({
+        tools,
+        tool_choice: {
+          type: "allowed_tools",
+          allowed_tools: { mode, tools: names.map((name) => ({ type: "function", function: { name } })) },
+        },
+      });
+    const chosen = [allow("auto", "c", "a"), allow("required", "b"), allow(undefined)].map((asked) => [
+      asked.toolChoice,
+      asked.tools.map(({ name }) => name),
+      asked.allTools?.map(({ name }) => name),
+    ]);
+    const all = ["a", "b", "c"];
+    expect<unknown>(chosen).toEqual([
+      ["auto", ["a", "c"], all],
+      ["required", ["b"], all],
+      ["auto", [], all],
+    ]);
+    expect(thrown(() => allow("auto", "d"))).toEqual(["invalid_value", "tool_choice.allowed_tools.tools"]);
+  });
+
+  test.each([
+    [{ type: "function" }, "missing_required_parameter", "tool_choice.function"],
+    [{ type: "allowed_tools" }, "missing_required_parameter", "tool_choice.allowed_tools"],
+    [{ type: "allowed_tools", allowed_tools: {} }, "missing_required_parameter", "tool_choice.allowed_tools.tools"],
+    [{ type: "custom", custom: { name: "a" } }, "invalid_value", "tool_choice.type"],
+  ])("the choice %j is refused where it is wrong", (tool_choice, code, param) => {
+    expect(thrown(() => decode({ tools: [tool("a")], tool_choice }))).toEqual([code, param]);
   });
 
   test("the older form means the same", () => {

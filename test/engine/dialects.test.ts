@@ -129,6 +129,35 @@ test("arguments of a call that nest deeper than a native stack are a prompt like
   expect((await post("/v1/chat/completions", { messages: turns, max_tokens: 4 })).status).toBe(200);
 }, 60_000);
 
+test("a function without parameters is called without any", async () => {
+  const tools = [{ type: "function", function: { name: "save", description: "Saves a text." } }];
+  const messages = [{ role: "user", content: "Save the text hello." }];
+  const body = { messages, tools, tool_choice: "required", max_tokens: 60, temperature: 0 };
+  const [answer] = await objects(await post("/v1/chat/completions", body));
+  expect(answer.choices[0].message.tool_calls[0].function).toEqual({ name: "save", arguments: "{}" });
+});
+
+test.each([
+  ["/v1/completions", { prompt: [[1], [2, 999_999]] }, "prompt.1.1"],
+  ["/v1/completions", { prompt: [999_999] }, "prompt.0"],
+  ["/completion", { prompt: [[1], [999_999]] }, "prompt.1.0"],
+  ["/completion", { prompt: [1, 999_999] }, "prompt.1"],
+  ["/completion", { prompt: ["two words", 999_999] }, "prompt"],
+  ["/api/generate", { prompt: "hi", context: [1, 999_999], stream: false }, "context.1"],
+])("a token id that the model does not have is told by its place: %s %j", async (path, body, field) => {
+  const response = await post(path, body);
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain(`'${field}' must be a token id from 0 to `);
+});
+
+test("a bias of a token that the model does not have is refused", async () => {
+  const response = await post("/v1/chat/completions", { messages: turns, logit_bias: { 999999: 1 } });
+  expect(response.status).toBe(400);
+  const [{ error }] = await objects(response);
+  expect(error).toMatchObject({ code: "invalid_value", param: "logit_bias" });
+  expect(error.message).toMatch(/^'logit_bias' must have token ids from 0 to \d+ for this model; got 999999\.$/);
+});
+
 describe("llama.cpp's routes", () => {
   const ask = async (path: string, body: object) => (await objects(await post(path, body)))[0];
 

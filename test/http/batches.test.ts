@@ -318,6 +318,14 @@ describe("what is wrong with a batch", () => {
     expect(((await (await fetch(`${server.url}/v1/batches`)).json()) as { data: unknown[] }).data).toEqual([]);
   });
 
+  test.each(["0h", "31d"])("a window of %s is told what is allowed", async (completion_window) => {
+    const server = serve();
+    const input_file_id = await upload(server, jsonl(many(1)));
+    const body = { input_file_id, endpoint: "/v1/chat/completions", completion_window };
+    const { error } = (await (await server.post("/v1/batches", body)).json()) as Failure;
+    expect(error.message).toContain("from 1s to 30d");
+  });
+
   test("null means absent, unknown fields are ignored, and an output is no input", async () => {
     const server = serve();
     const nulls = { completion_window: null, metadata: null, output_expires_after: null, colour: "red" };

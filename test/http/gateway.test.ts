@@ -155,7 +155,7 @@ describe("a model of another server", () => {
     }
     for (const name of ["up/other", "other/far", "up/", "up/far/more", "up/%zz"]) {
       const unknown = await fetch(`${server.url}/v1/models/${name}`);
-      expect([unknown.status, (await body(unknown))["error"].code]).toEqual([404, "not_found"]);
+      expect([unknown.status, (await body(unknown))["error"].code]).toEqual([404, "model_not_found"]);
     }
   });
 

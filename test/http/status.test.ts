@@ -50,7 +50,7 @@ describe("GET /v1/models", () => {
     const { data } = await get(`${url}/v1/models`);
     expect(await (await fetch(`${url}/v1/models/fake-model`)).json()).toEqual(data[0]);
     const other = await fetch(`${url}/v1/models/other`);
-    expect([other.status, (await read(other)).error["code"]]).toEqual([404, "not_found"]);
+    expect([other.status, (await read(other)).error["code"]]).toEqual([404, "model_not_found"]);
   });
 
   test("advertises what works and nothing else", async () => {
@@ -122,6 +122,17 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     expect(await count({ text: "", prompt: "ab" })).toBe(2);
   });
 
+  test.each([
+    [{}, "text", "missing_required_parameter"],
+    [{ text: null, prompt: null }, "text", "missing_required_parameter"],
+    [{ prompt: "" }, "prompt", "invalid_value"],
+    [{ text: "" }, "text", "invalid_value"],
+    [{ text: "", prompt: "" }, "text", "invalid_value"],
+  ])("%j is refused by the field that is empty", async (body, param, code) => {
+    const refused = await serve().post("/v1/tokenize", body);
+    expect([refused.status, (await read(refused)).error]).toMatchObject([400, { param, code }]);
+  });
+
   test("/tokenize answers in llama.cpp's form or vLLM's, as the body is, and special tokens are as there", async () => {
     const { url, post, engine } = serve();
     const options: unknown[] = [];
@@ -168,7 +179,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
 
   test.each([
     ["{}", "missing_required_parameter"],
-    ['{"text":"","prompt":null}', "missing_required_parameter"],
+    ['{"text":"","prompt":null}', "invalid_value"],
     ['{"text":7}', "invalid_type"],
     ['{"text":["a"]}', "invalid_type"],
     ['{"messages":[{"role":"user","content":"a"}]}', "missing_required_parameter"],

@@ -76,6 +76,29 @@ test("drains an upstream or one replica, and puts it back", async () => {
   expect((await server.post("/upstreams/up/drain", { replica: null })).status).toBe(200);
 });
 
+test("the query names a replica as the body does", async () => {
+  const [first, second] = [chatServer(helloStream), chatServer(helloStream)];
+  const { gateway } = await remote([first.url, second.url]);
+  const server = serve(hello, { serveModel: false }, [gateway]);
+  const only = (url: string) => `?replica=${encodeURIComponent(url)}`;
+  const states = async (path: string, body?: object) => {
+    const answer = await (body ? server.post(path, body) : fetch(server.url + path, { method: "POST" }));
+    return checkUpstream(await read(answer)).replicas.map(({ state }) => state);
+  };
+  expect(await states(`/upstreams/up/drain${only(second.url)}`)).toEqual(["up", "drained"]);
+  expect(await states(`/upstreams/up/drain${only(first.url)}`, {})).toEqual(["drained", "drained"]);
+  expect(await states(`/upstreams/up/resume${only(first.url)}`, { replica: first.url })).toEqual(["up", "drained"]);
+
+  const refused = async (query: string, body: object) => {
+    const answer = await server.post(`/upstreams/up/drain${query}`, body);
+    const { error } = (await read(answer)) as { readonly error: { readonly code: string } };
+    return [answer.status, error.code];
+  };
+  expect(await refused(only(first.url), { replica: second.url })).toEqual([400, "invalid_value"]);
+  expect(await refused("?replica=", {})).toEqual([404, "not_found"]);
+  expect(gateway.status()[0]?.replicas.map(({ state }) => state)).toEqual(["up", "drained"]);
+});
+
 test("who may steer: this machine, and elsewhere whoever has an API key", async () => {
   const far = chatServer(helloStream);
   const { gateway } = await remote([far.url]);

@@ -70,6 +70,11 @@ const more: readonly (readonly [base: Body, field: string, value: unknown])[] = 
   [{ messages, tools: two }, "tool_choice", "none"],
   [{ messages, tools: two }, "tool_choice", "required"],
   [{ messages, tools: two }, "tool_choice", { type: "function", function: { name: "f" } }],
+  [
+    { messages, tools: two },
+    "tool_choice",
+    { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "f" } }] } },
+  ],
   [{ messages, tools: two }, "parallel_tool_calls", false],
   [{ messages }, "tools", two],
   [{ messages: begun }, "continue_final_message", true],

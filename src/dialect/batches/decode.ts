@@ -3,6 +3,7 @@
 import { BATCH_ENDPOINT, BatchInputLine, BatchRequest, type BatchEndpoint } from "../../contract/batches.ts";
 import { checker } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { checkedMetadata } from "../fields/metadata.ts";
 
 export interface BatchCall {
   readonly inputFileId: string;
@@ -22,7 +23,6 @@ export interface InputLine {
 
 const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const LONGEST_WINDOW_S = 30 * 86_400;
-const LONGEST_KEY = 64;
 
 const checkBatch = checker(BatchRequest);
 const checkLine = checker(BatchInputLine);
@@ -35,17 +35,12 @@ export function decodeBatch(body: unknown, more: boolean): BatchCall {
     throw new SvcError("invalid_value", message, { param: "endpoint" });
   }
   const window = asked.completion_window ?? "24h";
-  const [key] = Object.keys(asked.metadata ?? {}).filter(({ length }) => length > LONGEST_KEY);
-  if (key !== undefined) {
-    const message = `A key of 'metadata' must have at most ${LONGEST_KEY} characters; one has ${key.length}.`;
-    throw new SvcError("invalid_value", message, { param: "metadata" });
-  }
   return {
     inputFileId: asked.input_file_id,
     endpoint: asked.endpoint,
     window,
     windowSeconds: secondsOf(window),
-    metadata: asked.metadata ?? null,
+    metadata: checkedMetadata(asked.metadata),
     ...(asked.output_expires_after && { outputSeconds: asked.output_expires_after.seconds }),
   };
 }
@@ -53,9 +48,9 @@ export function decodeBatch(body: unknown, more: boolean): BatchCall {
 function secondsOf(window: string): number {
   const [, count, unit = ""] = /^(\d+)([smhd])$/.exec(window) ?? [];
   const seconds = Number(count) * (UNIT_S[unit] ?? Number.NaN);
-  if (seconds <= LONGEST_WINDOW_S) return seconds;
+  if (seconds > 0 && seconds <= LONGEST_WINDOW_S) return seconds;
   const param = "completion_window";
-  throw invalidValue(param, "be a number with s, m, h or d, at most 30d", `a string of length ${window.length}`);
+  throw invalidValue(param, "be a number with s, m, h or d, from 1s to 30d", `a string of length ${window.length}`);
 }
 
 /** A line of a batch for this endpoint. Throws SvcError naming its field. What is in the body is not looked at. */

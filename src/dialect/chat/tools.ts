@@ -2,7 +2,7 @@
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { chooseTools, type ChosenTools, type ToolChoice, type ToolDefinition } from "../fields/tools.ts";
+import { allowTools, chooseTools, type ChosenTools, type ToolChoice, type ToolDefinition } from "../fields/tools.ts";
 
 /** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are no schema. */
 export function decodeTools(chat: ChatCompletionRequest): ChosenTools {
@@ -35,5 +35,22 @@ function decodeChoice({ tool_choice, function_call }: ChatCompletionRequest): To
   const param = { choice: field, name: field };
   const choice = tool_choice ?? function_call ?? "auto";
   if (typeof choice === "string") return { mode: choice, param };
-  return { mode: "required", names: ["function" in choice ? choice.function.name : choice.name], param };
+  if (!("type" in choice)) return { mode: "required", names: [choice.name], param };
+  if (choice.type === "function") return { mode: "required", names: [given(choice, "function").name], param };
+  const { mode, tools } = given(choice, "allowed_tools");
+  return allowTools(
+    mode,
+    tools.map((tool) => tool.function.name),
+    { ...param, name: "tool_choice.allowed_tools.tools" },
+  );
+}
+
+type WireChoice = Extract<NonNullable<ChatCompletionRequest["tool_choice"]>, object>;
+
+/** What a choice of this type goes with. */
+function given<Key extends "function" | "allowed_tools">(choice: WireChoice, key: Key): NonNullable<WireChoice[Key]> {
+  const value = choice[key];
+  if (value != null) return value;
+  const param = `tool_choice.${key}`;
+  throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
 }

@@ -66,10 +66,12 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   const constraint = decodeStructure(asked)?.constraint;
   const includeUsage = asked.stream_options?.include_usage ?? false;
   const running = decodeRunning(asked, includeUsage);
-  const requests = prompts.map((prompt): Request => ({
+  const isList = Array.isArray(asked.prompt) && typeof asked.prompt[0] !== "number";
+  const requests = prompts.map((prompt, at): Request => ({
     ...decodeModel(asked.model),
     messages: [],
     prompt,
+    ...(typeof prompt === "object" && { promptField: isList ? `prompt.${at}` : "prompt" }),
     ...(asked.suffix != null && { suffix: asked.suffix }),
     tools: [],
     toolChoice: "auto",

@@ -34,7 +34,17 @@ export interface ChosenTools {
   readonly inexpressible: boolean;
 }
 
-const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
+/** What arguments follow that nothing is said about. */
+const ANY_PARAMETERS: JsonSchema = { type: "object", properties: {} };
+/** A function without a schema takes no arguments; a grammar from anything freer makes the model invent some. */
+const NO_PARAMETERS: JsonSchema = { ...ANY_PARAMETERS, additionalProperties: false };
+
+/** A choice that only these tools may be called, or must be one of; of none: no tool may be called. */
+export const allowTools = (
+  mode: "auto" | "required" | null | undefined,
+  names: readonly string[],
+  param: ToolChoice["param"],
+): ToolChoice => ({ mode: names.length > 0 ? (mode ?? "auto") : "none", names, param });
 
 /** Throws SvcError about too many tools, duplicate names, a choice that names no tool, or parameters that are no schema. */
 export function chooseTools(definitions: readonly ToolDefinition[], choice: ToolChoice): ChosenTools {
@@ -81,7 +91,7 @@ function decodeTool(definition: ToolDefinition) {
 
 /** A tool whose schema nobody has looked at. */
 function unchecked({ name, description, parameters, strict, described }: ToolDefinition): Tool {
-  const asked = parameters == null || Object.keys(parameters).length === 0 ? NO_PARAMETERS : parameters;
+  const asked = parametersOf(parameters);
   return {
     name,
     description: description ?? "",
@@ -90,6 +100,11 @@ function unchecked({ name, description, parameters, strict, described }: ToolDef
     ...(strict === true && { strict }),
     ...(described === true && { described }),
   };
+}
+
+function parametersOf(schema: JsonSchema | null | undefined): JsonSchema {
+  if (schema == null) return NO_PARAMETERS;
+  return Object.keys(schema).length === 0 ? ANY_PARAMETERS : schema;
 }
 
 /** Schemas bound each list by itself; namespaces are lists in a list. */

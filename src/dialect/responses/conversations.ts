@@ -7,6 +7,7 @@ import {
   type Conversation,
 } from "../../contract/conversations.ts";
 import { checker } from "../../contract/schema.ts";
+import { checkedMetadata } from "../fields/metadata.ts";
 import type { FindItem } from "./input.ts";
 import { keptItems } from "./items.ts";
 
@@ -17,7 +18,7 @@ const checkUpdate = checker(ConversationUpdate);
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeConversation(body: unknown, findItem: FindItem) {
   const { items, metadata } = checkRequest(body);
-  return { items: keptItems(items ?? [], findItem, "items"), metadata: metadata ?? {} };
+  return { items: keptItems(items ?? [], findItem, "items"), metadata: checkedMetadata(metadata) ?? {} };
 }
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
@@ -25,7 +26,7 @@ export const decodeConversationItems = (body: unknown, findItem: FindItem) =>
   keptItems(checkItems(body).items, findItem, "items");
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
-export const decodeConversationUpdate = (body: unknown) => checkUpdate(body).metadata ?? {};
+export const decodeConversationUpdate = (body: unknown) => checkedMetadata(checkUpdate(body).metadata) ?? {};
 
 interface Kept {
   readonly id: string;

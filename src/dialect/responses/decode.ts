@@ -6,16 +6,17 @@ import {
   type InputItem,
   type ResponsesPrompt,
 } from "../../contract/responses.ts";
-import { checker } from "../../contract/schema.ts";
+import { checker, received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import { checkedMetadata } from "../fields/metadata.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
+import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { decodeFunctions, flatName } from "./functions.ts";
@@ -62,6 +63,7 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
   const asked = checkRequest(body);
   refuseUnsupported(body, UNSUPPORTED);
   refuseBackground(asked);
+  checkedMetadata(asked.metadata);
   const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
   const { conversation, prompt } = decodePrompt(asked, settings, history, asked.reasoning_budget_tokens);
   return {
@@ -106,11 +108,7 @@ function decodePrompt(
   budget: number | null | undefined,
 ) {
   const conversation = [...earlier(asked, history), ...decodeInput(asked.input, history.item)];
-  if (conversation.length === 0) {
-    throw new SvcError("missing_required_parameter", "'input' is required: a string or an array of items.", {
-      param: "input",
-    });
-  }
+  if (conversation.length === 0) throw withoutInput(asked.input);
   const { constraint, instruction } = decodeFormat(asked, settings);
   const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
   const messages = joinTurns([...instructions, ...conversation]);
@@ -131,6 +129,16 @@ function decodePrompt(
     choices: 1,
   };
   return { conversation, prompt };
+}
+
+function withoutInput(input: ResponsesPrompt["input"]): SvcError {
+  const param = "input";
+  if (input == null) {
+    const message = `'${param}' is required: a string or an array of items.`;
+    return new SvcError("missing_required_parameter", message, { param });
+  }
+  const message = `'${param}' must be a string or an array of at least 1 item that is not of a hosted tool; got ${received(input)}.`;
+  return new SvcError("invalid_value", message, { param });
 }
 
 function earlier(
@@ -191,7 +199,7 @@ function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, funct
   if (choice.type === "function") return { mode: "required", names: [flat(choice)], param };
   if (choice.type === "allowed_tools") {
     const names = (choice.tools ?? []).flatMap((tool) => (tool.type === "function" ? [flat(tool)] : []));
-    return { mode: names.length > 0 ? (choice.mode ?? "auto") : "none", names, param };
+    return allowTools(choice.mode, names, { ...param, name: "tool_choice.tools" });
   }
   // Another kind of tool: nothing that can be forced here.
   return { mode: functions > 0 ? "auto" : "none", param };

@@ -13,8 +13,8 @@ import { flatName } from "./functions.ts";
 export type FindItem = (id: string) => Item | undefined;
 
 /**
- * Throws SvcError about an item that lacks what its type needs; `path` is the field that has the items. Items of types that
- * have no meaning here are left out.
+ * Throws SvcError about an item of an unknown type, or that lacks what its type needs; `path` is the field that has the items.
+ * Those of hosted tools are left out.
  */
 export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem, path = "input"): ChatMessage[] {
   if (input == null) return [];
@@ -73,10 +73,30 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
     }
     default:
-      // Agents send items of tools that run elsewhere; a conversation goes on without them.
-      return;
+      if (isHosted(typeOf(item) ?? "")) return;
+      throw new SvcError("invalid_value", `'${path}.type' is a kind of item that is not known.`, {
+        param: `${path}.type`,
+      });
   }
 }
+
+/** What the API's clients and Codex send that is neither a call nor its result. */
+const HOSTED: ReadonlySet<string> = new Set([
+  "additional_tools",
+  "compaction_summary",
+  "compaction_trigger",
+  "configuration_update",
+  "context_compaction",
+  "ghost_snapshot",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "mcp_list_tools",
+  "other",
+  "program",
+]);
+
+/** An item of a tool that runs elsewhere, which agents send: a conversation goes on without it. New tools come with every agent. */
+const isHosted = (type: string): boolean => HOSTED.has(type) || /^[a-z_]+_(call|output)$/.test(type);
 
 /** What an item is, also one that does not say it. */
 export function typeOf({ type, role, id }: Item): string | undefined {

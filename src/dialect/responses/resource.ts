@@ -52,7 +52,7 @@ export function newResource(
     service_tier: "default",
     store: asked.store ?? true,
     temperature: asked.temperature ?? orUsual(defaults.temperature),
-    text: { format: formatOf(asked) },
+    text: { format: formatOf(asked), verbosity: asked.text?.verbosity ?? "medium" },
     tool_choice: asked.tool_choice ?? "auto",
     tools: (asked.tools ?? []).map(echoTool),
     top_logprobs: asked.top_logprobs ?? 0,

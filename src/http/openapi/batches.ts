@@ -29,7 +29,7 @@ were answered, and for the others the reason.
 is in the output once. A batch whose server is gone is taken over by another server on the same --data-dir, and is then
 answered by that server's model.
 
-completion_window is a number with s, m, h or d, at most \`30d\`. The output file is retained as output_expires_after says, else
+completion_window is a number with s, m, h or d, from \`1s\` to \`30d\`. The output file is retained as output_expires_after says, else
 as --keep-files. Deleting the input file does not stop the batch. The batch itself is listed for --keep-batches days (30)
 after its end, longer while its output file exists, and is then deleted.`,
     answers: { 200: "The batch." },

@@ -16,7 +16,8 @@ A prompt that does not fit the context is refused with 400 \`context_length_exce
 context is not an error, the answer then ends with \`length\`.
 
 **Tools.** tool_choice \`required\` and a named function are enforced while sampling: the answer begins with a call (with
-reasoning on, thoughts and text may come first). \`none\` leaves the tools out of the prompt. parallel_tool_calls false: the
+reasoning on, thoughts and text may come first). \`none\` leaves the tools out of the prompt, \`allowed_tools\` all but those it names. A
+function without parameters takes none: its arguments are {}. parallel_tool_calls false: the
 second call ends the answer and is not returned. Arguments that the model leaves open when its turn ends are closed to valid
 JSON; at the token limit they stay truncated and finish_reason is \`length\`. Text that does not follow the model's call
 format, for example with an unknown tool's name, is returned as content. Results may come in any order; functions and

@@ -23,6 +23,6 @@ that another svc forwarded (header Via) get only the models that are computed he
     description:
       "The entry of the list; a slash in the name may be sent as it is or as %2F. On other routes unknown names fall back to the active model; here they are an error.",
     answers: { 200: "The model." },
-    errors: { 404: "No model with this name is served." },
+    errors: { 404: "`model_not_found`: no model with this name is served." },
   },
 };

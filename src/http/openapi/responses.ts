@@ -16,7 +16,8 @@ it; the response has svc_transcriptions and svc_recognitions. instructions are a
 the model; a system message after the first answer becomes part of the turn that it follows.
 
 Tools are functions, alone or in namespaces: the model sees the latter as namespace__name, and its calls have both names
-separately. Items and tools of hosted types (web_search and others), which agents send, are ignored.
+separately. Items and tools of hosted types (web_search and others), which agents send, are ignored; items of unknown types are
+400. text.verbosity is echoed and has no effect.
 
 Responses are stored (unless store is false) in memory, up to --stored-responses, and lost when the server ends.
 previous_response_id continues a stored response, with its whole conversation, and conversation goes on from one of

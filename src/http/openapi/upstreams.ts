@@ -23,7 +23,7 @@ export const upstreamsOperations: Operations = {
     ...steering,
     summary: "Take an upstream out of service",
     description:
-      "No new requests go to the upstream, or to the one replica of it that `replica` names; those under way end in order. It is `drained` when `running` is 0, and stays so until it is resumed or svc is restarted.",
+      "No new requests go to the upstream, or to the one replica of it that `replica` names, in the query or the body; those under way end in order. It is `drained` when `running` is 0, and stays so until it is resumed or svc is restarted.",
     example: { replica: "http://10.0.0.5:8000" },
   },
   "POST /upstreams/{name}/resume": {

@@ -10,7 +10,7 @@ import {
 } from "../../dialect/llama/decode.ts";
 import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
-import { withFieldNames } from "../../domain/errors.ts";
+import { SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
@@ -23,13 +23,21 @@ import type { RequestContexts } from "../request-context.ts";
 const INFILL_FIELDS = { prompt: "input_prefix", suffix: "input_suffix" };
 
 type Generate = Omit<GenerateRequest, "id">;
+type Prompt = NonNullable<GenerateRequest["prompt"]>;
+
+/** Names of the places in each prompt. Beside texts, which come to any number of tokens, the place is not the client's. */
+const fieldOf = (prompts: readonly RawPrompt[]) => (at: number) => (place: string) => {
+  const field = prompts.length > 1 ? `prompt.${at}` : "prompt";
+  const prompt = prompts[at];
+  return typeof prompt === "object" && prompt.every((part) => typeof part === "number") ? `${field}${place}` : field;
+};
 
 /** Raw completions as llama.cpp's server answers them, whole or as a stream. */
 export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { engine, router, clock, config } = deps;
 
   /** The tokens of a prompt that is not one text. */
-  const tokensOf = async (prompt: RawPrompt, signal: AbortSignal): Promise<readonly number[] | string> => {
+  const tokensOf = async (prompt: RawPrompt, signal: AbortSignal): Promise<Prompt> => {
     if (typeof prompt === "string") return prompt;
     const parts = prompt.map((part, at) =>
       typeof part === "number"
@@ -39,12 +47,21 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     return (await Promise.all(parts)).flatMap((tokens) => [...tokens]);
   };
 
-  const textOf = (prompt: string | readonly number[], signal: AbortSignal): Promise<string> | string =>
-    typeof prompt === "string" ? prompt : tokenizer.run(() => engine.detokenize(prompt, signal));
+  /** Throws as `detokenize` does, about `field`. */
+  const textOf = async (prompt: Prompt, field: (place: string) => string, signal: AbortSignal): Promise<string> => {
+    if (typeof prompt === "string") return prompt;
+    try {
+      return await tokenizer.run(() => engine.detokenize(prompt, signal));
+    } catch (error) {
+      const param = error instanceof SvcError ? error.details.param : undefined;
+      throw param === undefined ? error : withFieldNames(error, { [param]: field(param.replace("tokens", "")) });
+    }
+  };
 
   const answer = async (request: Request, call: LlamaCall) => {
     const prompts = await Promise.all(call.prompts.map((prompt) => tokensOf(prompt, request.signal)));
-    const texts = await Promise.all(prompts.map((prompt) => textOf(prompt, request.signal)));
+    const field = fieldOf(call.prompts);
+    const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, field(at), request.signal)));
     const requests = prompts.map((prompt): Generate => ({ ...call.request, prompt }));
     const { model } = router.find(call.request.model, "chat");
     const stream = call.stream && config.streaming;

@@ -18,7 +18,7 @@ export const modelRoutes = ({ router }: AppDeps) => {
   const describe = (request: Request, name: string) => {
     const model = list(request).data.find(({ id }) => id === name);
     if (model) return Response.json(model);
-    throw new SvcError("not_found", "No model of this name is served.", { param: "model" });
+    throw new SvcError("model_not_found", "No model of this name is served.", { param: "model" });
   };
 
   return (

@@ -47,7 +47,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
     const { signal } = request;
     const text = await tokenizer.run(() => engine.render({ ...asked, id: contexts.of(request).id }, signal));
     const tokens = await tokenizer.run(() => engine.tokenize(text, signal, { parseSpecial: true }));
-    return { ...asked, messages: [], prompt: [...before, ...tokens] };
+    return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
   };
 
   const answer = async (request: Request, call: OllamaCall, form: OllamaForm) => {

@@ -10,20 +10,30 @@ import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import type { RequestContexts } from "../request-context.ts";
 
+const replica = {
+  name: "replica",
+  in: "query" as const,
+  required: false,
+  description: "As in the body; where both are there they must be the same.",
+  schema: { type: "string" as const },
+};
+
 const steering = {
-  parse: "none",
+  parse: "none" as const,
   detail: {
+    parameters: [replica],
     requestBody: { ...jsonContent(DrainRequest), required: false },
     responses: { 200: jsonContent(Upstream) },
   },
-} as const;
+};
 
 /** Who has an API key steers; without keys, who is on this machine. */
 export const upstreamRoutes = ({ upstreams, bodies, config }: AppDeps, contexts: RequestContexts) => {
   const setDraining = async (request: Request, name: string | null, isDraining: boolean) => {
     if (contexts.of(request).apiKey === undefined) checkLocal(request.headers, config, "Upstreams are drained");
     const isEmpty = request.body === null || request.headers.get("content-length") === "0";
-    const url = isEmpty ? undefined : decodeDrain(await bodies.read(request, bodyCeilings.batch));
+    const body = isEmpty ? undefined : await bodies.read(request, bodyCeilings.batch);
+    const url = decodeDrain(new URL(request.url).searchParams, body);
     const upstream = name === null ? undefined : upstreams.setDraining(name, isDraining, url);
     if (upstream) return Response.json(encodeUpstream(upstream));
     const what = upstreams.status().some((one) => one.name === name) ? "replica of this upstream" : "upstream";

@@ -29,6 +29,7 @@ const node = {
 
 /** Parameters, and whether arguments follow them. */
 export const CHECKED_PARAMETERS: Readonly<Record<string, readonly [object, (value: never) => boolean]>> = {
+  "none at all": [{ properties: {}, additionalProperties: false }, (given: object) => Object.keys(given).length === 0],
   "$ref and $defs": [
     { properties: { at: { $ref: "#/$defs/point" } }, $defs: { point }, required: ["at"] },
     ({ at }: { at: { x: unknown } }) => Number.isInteger(at.x),

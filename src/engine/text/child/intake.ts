@@ -21,6 +21,7 @@ import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
 import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
+import { unknownToken, unknownTokenOf } from "./token-ids.ts";
 import { JoinedText, TextList } from "./token-texts.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
@@ -67,11 +68,6 @@ const MEDIUM = "<__media__>";
 
 /** Prompts that a request itself makes impossible. */
 const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
-  "unknown-token": {
-    code: "invalid_value",
-    message: "'prompt' has a token id that the model does not know.",
-    param: "prompt",
-  },
   "no-infill": {
     code: "unsupported_parameter",
     message: "'suffix': the loaded model cannot fill gaps.",
@@ -149,10 +145,8 @@ export class Intake {
   /** In pieces: others' tokens are computed between them. */
   async detokenize(key: JobKey, { tokens, apart }: JobOf<"detokenize">): Promise<void> {
     const { vocabulary } = this;
-    const wrong = tokens.findIndex((token) => token < 0 || token >= vocabulary);
-    if (wrong >= 0) {
-      return this.refuse(key, `'tokens.${wrong}' is no token of this model.`, "invalid_value", `tokens.${wrong}`);
-    }
+    const unknown = unknownToken(tokens, "tokens", vocabulary);
+    if (unknown) return this.handlers.refused(key, unknown);
     const texts = apart ? new TextList() : new JoinedText();
     for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
       if (from > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -166,7 +160,8 @@ export class Intake {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
     const tooMuch = tooMuchToRender(request, counts ? { ...this.limits, mostPromptBytes: undefined } : this.limits);
-    if (tooMuch) return this.handlers.refused(key, tooMuch);
+    const refusal = tooMuch ?? unknownTokenOf(request, this.vocabulary);
+    if (refusal) return this.handlers.refused(key, refusal);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, this.options.constrain, this.marker);
     this.start(prompt, { kind: "generate", key, request, counts }, request.client);

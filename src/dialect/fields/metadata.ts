@@ -1,0 +1,16 @@
+// What a client notes about something that is kept.
+
+import { SvcError } from "../../domain/errors.ts";
+
+type Metadata = Readonly<Record<string, string>>;
+
+const LONGEST_KEY = 64;
+
+/** Nothing noted is null. Throws SvcError `invalid_value` about a key that is too long. */
+export function checkedMetadata(asked: Metadata | null | undefined): Metadata | null {
+  const param = "metadata";
+  const key = Object.keys(asked ?? {}).find(({ length }) => length > LONGEST_KEY);
+  if (key === undefined) return asked ?? null;
+  const message = `A key of '${param}' must have at most ${LONGEST_KEY} characters; one has ${key.length}.`;
+  throw new SvcError("invalid_value", message, { param });
+}

@@ -1,0 +1,36 @@
+// Token ids of requests that the model does not have.
+
+import type { GenerateRequest } from "../../../domain/generate.ts";
+import type { Refusal } from "../../process/protocol.ts";
+
+/** Why these ids cannot be read; `field`: where they come from, told with the place of the first that is none. */
+export function unknownToken(tokens: readonly number[], field: string, vocabulary: number): Refusal | undefined {
+  const wrong = indexOfUnknown(tokens, vocabulary);
+  return wrong < 0 ? undefined : refusal(`${field}.${wrong}`, "be a token id", vocabulary, tokens[wrong]);
+}
+
+/** The same of a request: of its prompt and of what it wants biased. */
+export function unknownTokenOf(request: GenerateRequest, vocabulary: number): Refusal | undefined {
+  const { prompt, promptField, sampling } = request;
+  return (
+    (typeof prompt === "object" ? unknownPromptToken(prompt, promptField, vocabulary) : undefined) ??
+    unknownIn(sampling.logitBias?.map(([token]) => token) ?? [], "logit_bias", vocabulary)
+  );
+}
+
+const unknownPromptToken = (prompt: readonly number[], field: string | undefined, vocabulary: number) =>
+  field === undefined ? unknownIn(prompt, "prompt", vocabulary) : unknownToken(prompt, field, vocabulary);
+
+function unknownIn(tokens: readonly number[], field: string, vocabulary: number): Refusal | undefined {
+  const wrong = indexOfUnknown(tokens, vocabulary);
+  return wrong < 0 ? undefined : refusal(field, "have token ids", vocabulary, tokens[wrong]);
+}
+
+const indexOfUnknown = (tokens: readonly number[], vocabulary: number): number =>
+  tokens.findIndex((token) => token < 0 || token >= vocabulary);
+
+const refusal = (param: string, must: string, vocabulary: number, got: number | undefined): Refusal => ({
+  code: "invalid_value",
+  message: `'${param}' must ${must} from 0 to ${vocabulary - 1} for this model; got ${got}.`,
+  param,
+});

@@ -1,0 +1,69 @@
+// What /v1/responses refuses, and what it lets pass because clients send it.
+
+import { describe, expect, test } from "bun:test";
+import { serve } from "../http/harness.ts";
+import { scripts } from "./scripts.ts";
+
+interface Answer {
+  readonly status?: string;
+  readonly text?: { readonly format: { readonly type: string }; readonly verbosity: string };
+  readonly error?: { readonly code: string; readonly param: string; readonly message: string } | null;
+}
+
+const post = async (body: object) => {
+  const response = await serve(scripts.text).post("/v1/responses", body);
+  return { status: response.status, body: (await response.json()) as Answer };
+};
+const refusal = async (body: object) => {
+  const { status, body: answer } = await post(body);
+  return [status, answer.error?.code, answer.error?.param];
+};
+const user = { role: "user", content: "hi" };
+
+test.each([
+  [{ input: "hi", include: ["bogus"] }, "invalid_value", "include.0"],
+  [{ input: [user, { type: "bogus" }] }, "invalid_value", "input.1.type"],
+  [{ input: [{ ...user, type: "Bogus_Call" }] }, "invalid_value", "input.0.type"],
+  [{ input: "hi", metadata: { ["k".repeat(65)]: "" } }, "invalid_value", "metadata"],
+  [{ input: "hi", text: { verbosity: "loud" } }, "invalid_value", "text.verbosity"],
+  [{}, "missing_required_parameter", "input"],
+  [{ input: null }, "missing_required_parameter", "input"],
+])("%j is refused", async (body, code, param) => {
+  expect(await refusal(body)).toEqual([400, code, param]);
+});
+
+test("an input without anything to answer is told by its length, not called missing", async () => {
+  for (const input of [[], [{ type: "web_search_call" }]]) {
+    const { error } = (await post({ input })).body;
+    expect(error).toMatchObject({ code: "invalid_value", param: "input" });
+    expect(error?.message).toEndWith(`; got an array of length ${input.length}.`);
+  }
+});
+
+describe("what clients send is taken", () => {
+  test("a key of 64 characters", async () => {
+    expect((await post({ input: "hi", metadata: { ["k".repeat(64)]: "" } })).status).toBe(200);
+  });
+
+  test("all that the API can include", async () => {
+    const include = ["reasoning.encrypted_content", "file_search_call.results", "web_search_call.action.sources"];
+    expect((await post({ input: "hi", include })).status).toBe(200);
+  });
+
+  test("items of hosted tools, and of tools that are yet to come", async () => {
+    const types =
+      "web_search_call local_shell_call local_shell_call_output custom_tool_call custom_tool_call_output mcp_list_tools " +
+      "mcp_approval_request mcp_approval_response tool_search_call tool_search_output image_generation_call " +
+      "additional_tools configuration_update program program_output compaction_trigger ghost_snapshot other brush_call";
+    const { status, body } = await post({ input: [...types.split(" ").map((type) => ({ type })), user] });
+    expect([status, body.status]).toEqual([200, "completed"]);
+  });
+});
+
+test("the verbosity that is asked for is echoed, the usual one without", async () => {
+  expect((await post({ input: "hi", text: { verbosity: "low" } })).body.text).toEqual({
+    format: { type: "text" },
+    verbosity: "low",
+  });
+  expect((await post({ input: "hi" })).body.text?.verbosity).toBe("medium");
+});
