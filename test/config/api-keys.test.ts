@@ -64,9 +64,9 @@ describe("is refused, and the key not told:", () => {
     ["blanks", ["ada=hush hush"], "The API key ada must be visible ASCII characters; got 9 with others."],
     ["other letters", ["hüsh"], "The API key key-1 must be visible ASCII characters"],
     ["a name alone", ["ada="], "API key 1 of those given is empty: write NAME=KEY."],
-    ["a longer name alone", ["charlesbabb="], "The key of charlesbabb is empty"],
-    ["a name with a mere =", ["ada=="], "The key of ada is empty"],
-    ["nothing but =", ["="], "The key of key-1 is empty"],
+    ["a longer name alone", ["charlesbabb="], "API key 1 of those given is empty"],
+    ["a name with a mere =", ["ada=="], "API key 1 of those given is empty"],
+    ["nothing but =", ["="], "API key 1 of those given is empty"],
     ["one key under two names", ["ada=hush", "eve=hush"], "The API keys ada and eve are the same."],
   ])("%s", (_, given, message) => {
     expect(messageOf(given)).toStartWith(message);
@@ -74,7 +74,7 @@ describe("is refused, and the key not told:", () => {
   });
 
   test("a name alone in a file", () => {
-    expect(messageOf([], [file("bob=b\nada=\n")])).toStartWith("The key of ada is empty");
+    expect(messageOf([], [file("bob=b\nada=\n")])).toStartWith("API key 2 of those given is empty");
   });
 
   test("a file that cannot be read, or has no key: the server would be open", () => {
