@@ -78,26 +78,22 @@ async function main(): Promise<void> {
     await step("completed dist/release", () => completeRelease(releases));
     return;
   }
-  const [{ libraries, sources }, embeddingModel, voice, english] = await Promise.all([
-    buildLlama(flavour),
-    buildAllMinilm(),
-    buildHibari(),
-    buildEnglishData(),
-  ]);
-  // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
+  // These take longer than all the rest. Who had them once keeps them.
   const isWanted = (folder: string) => target === "media" || isExecutable(target) || existsSync(join(out, folder));
+  const llama = buildLlama(flavour);
   const media = () =>
     Promise.all([
       buildWhisperBase(),
       buildSileroVad(),
-      buildMedia(flavour),
-      buildAudio(flavour),
-      buildWhisper(flavour),
+      ...[buildWhisper, buildMedia, buildAudio].map((build) => llama.then(() => build(flavour))),
     ]);
-  // What takes longest begins first.
-  const [, [whisper, vad] = []] = await Promise.all([
-    isWanted("image") ? buildImage(flavour) : undefined,
+  const [{ libraries, sources }, embeddingModel, voice, english, [whisper, vad] = []] = await Promise.all([
+    llama,
+    buildAllMinilm(),
+    buildHibari(),
+    buildEnglishData(),
     isWanted("media") ? media() : undefined,
+    isWanted("image") ? buildImage(flavour, llama) : undefined,
   ]);
   if (isExecutable(target)) {
     const native = readdirSync(libraries).map((name) => join(libraries, name));

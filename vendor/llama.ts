@@ -54,11 +54,11 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
         const includes = ["include", "ggml/include", "ggml/src", "common", "src"].map((folder) =>
           join(sources, folder),
         );
-        await compileShim(
-          { name: "llama", includes, parts: linkedLibraries(temporary), flags: flavourFlags(flavour) },
-          temporary,
-        );
-        await compileRpcBackend(sources, flavourFlags(flavour), temporary);
+        const flags = flavourFlags(flavour);
+        await Promise.all([
+          compileShim({ name: "llama", includes, parts: linkedLibraries(temporary), flags }, temporary),
+          compileRpcBackend(sources, flags, temporary),
+        ]);
         // Copies, not links: nothing here may ever write to a file of the system.
         for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),

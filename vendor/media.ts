@@ -35,7 +35,7 @@ export interface MtmdObjects {
 const out = join(import.meta.dir, ".build/media");
 // Sections, so that the linker leaves out the speech models that nothing here calls. Their warnings are upstream's.
 const MTMD_FLAGS = [...CXX_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
-/** Most of mtmd builds graphs, where -O3 only costs time to compile; these files work on pixels and samples. */
+/** Most of mtmd builds graphs, where more than -O1 only takes time to compile; these files work on pixels and samples. */
 const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
 const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "vendor/hash"];
 
@@ -103,7 +103,7 @@ export async function compileUnit(
   const isC = /(xxhash|sha256)\.c$/.test(unit);
   const language = isC ? ["-x", "c"] : ["-x", "c++"];
   const flags = MTMD_FLAGS.filter((flag) => !isC || !flag.startsWith("-std"));
-  const level = HOT.test(unit) ? "-O3" : "-O2";
+  const level = HOT.test(unit) ? "-O3" : "-O1";
   const includes = INCLUDES.map((folder) => `-I${join(sources, folder)}`);
   const temporary = `${object}.${process.pid}`;
   await run([
@@ -136,16 +136,15 @@ export function place(source: string, target: string): void {
   rmSync(temporary, { force: true });
 }
 
-/** What mtmd's own build file lists, the graphs of models apart, plus the hash functions it needs. */
+/** mtmd without its programs and the helpers of these, which decode sound and images once more; the graphs of models apart. */
 function mtmdSources(sources: string): { readonly units: readonly string[]; readonly models: readonly string[] } {
   const cpp = (folder: string, skip: RegExp) =>
     readdirSync(join(sources, folder))
       .filter((name) => name.endsWith(".cpp") && !skip.test(name))
       .sort()
       .map((name) => `${folder}/${name}`);
-  const hashes = ["hash.cpp", "xxhash/xxhash.c", "sha1/sha1.c", "sha256/sha256.c"].map((name) => `vendor/hash/${name}`);
   return {
-    units: [...cpp("tools/mtmd", /^(mtmd-cli|deprecation-warning)\./), ...hashes],
+    units: cpp("tools/mtmd", /^(mtmd-cli|mtmd-helper|mtmd-helper-gen|deprecation-warning)\./),
     models: cpp("tools/mtmd/models", /^$/),
   };
 }

@@ -2,14 +2,17 @@
 // comparison shows what our shim does and nothing else.
 
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { compileMtmd, compileUnit, place } from "./media.ts";
-import { makeFolder, run, step } from "./run.ts";
+import { inParallel, makeFolder, run, step } from "./run.ts";
 import { compiler, linkedLibraries, origin } from "./shim.ts";
 
 const out = join(import.meta.dir, ".build/media");
-const UNIT = "tools/mtmd/mtmd-cli.cpp";
+const UNITS = [
+  ...["mtmd-cli", "mtmd-helper", "mtmd-helper-gen"].map((name) => `tools/mtmd/${name}.cpp`),
+  ...["hash.cpp", "xxhash/xxhash.c", "sha1/sha1.c", "sha256/sha256.c"].map((name) => `vendor/hash/${name}`),
+];
 
 /** Builds the program, or returns at once when it was built before. Returns its path; throws BuildError. */
 export async function buildMtmdCli(flavour: Flavour): Promise<string> {
@@ -20,13 +23,13 @@ export async function buildMtmdCli(flavour: Flavour): Promise<string> {
   if (!existsSync(target)) {
     await step(`compiled ${name}`, () =>
       makeFolder(target, async (folder) => {
-        const object = join(folder, "mtmd-cli.o");
-        await compileUnit(sources, UNIT, object, []);
+        const objectOf = (unit: string) => join(folder, `${basename(unit)}.o`);
+        await inParallel(UNITS, (unit) => compileUnit(sources, unit, objectOf(unit), []));
         // Beside the program, where it searches for compute backends.
         const set = readdirSync(libraries).filter((library) => /^lib(llama|ggml).*\.(so|dylib)$/.test(library));
         for (const library of set) place(join(libraries, library), join(folder, library));
         const rpath = `-Wl,-rpath,${origin}`;
-        const objects = [object, ...mtmd.objects];
+        const objects = [...UNITS.map(objectOf), ...mtmd.objects];
         await run([compiler, ...objects, ...linkedLibraries(folder), rpath, "-pthread", "-o", join(folder, name)]);
       }),
     );

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "./run.ts";
+import { inParallel, run } from "./run.ts";
 import { compiler, CXX_FLAGS, LINK_FLAGS, linkedLibraries, origin } from "./shim.ts";
 
 const source = join(import.meta.dir, "../ffi/rpc/backend.cpp");
@@ -15,7 +15,8 @@ export async function compileRpcBackend(sources: string, flags: readonly string[
   const base = linkedLibraries(folder).filter((path) => path.includes("libggml-base."));
   const output = ["-o", join(folder, "libggml-rpc.so")];
   const link = [...LINK_FLAGS, `-Wl,-rpath,${origin}`, ...base];
-  await run([compiler, ...CXX_FLAGS, "-O3", ...flags, ...DEFINES, ...includes, source, ...link, ...output]);
+  const command = [compiler, ...CXX_FLAGS, "-O3", ...flags, ...DEFINES, ...includes, source, ...link, ...output];
+  await inParallel([command], (words) => run(words));
 }
 
 /** What it depends on here. */

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { buildLlama, type Flavour } from "./llama.ts";
+import type { Flavour, LlamaBuild } from "./llama.ts";
 import { fingerprint, place } from "./media.ts";
 import { BuildError, inParallel, makeFolder, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
@@ -84,14 +84,15 @@ export interface SdObjects {
 
 /**
  * Builds the image library and puts it beside the llama shim, so that development runs find it there. Takes half a minute the
- * first time, and seconds after a change of the shim. Returns its path; undefined, with a line about it, where the sources
- * cannot be had or do not compile. Throws BuildError when they are not the pinned ones.
+ * first time, and seconds after a change of the shim; what it has of its own does not wait for `llama`. Returns its path;
+ * undefined, with a line about it, where the sources cannot be had or do not compile. Throws BuildError when they are not the
+ * pinned ones.
  */
-export async function buildImage(flavour: Flavour): Promise<string | undefined> {
-  const { libraries } = await buildLlama(flavour);
+export async function buildImage(flavour: Flavour, llama: Promise<LlamaBuild>): Promise<string | undefined> {
   const name = libraryName("image");
   try {
     const { objects, sources, id } = await compileStableDiffusion();
+    const { libraries } = await llama;
     const self = readFileSync(import.meta.path, "utf8");
     const target = join(
       out,

@@ -5,7 +5,7 @@
 #include "../common/flash-attention.hpp"
 
 #include "gguf.h"
-#include "mtmd-helper.h"
+#include "mtmd.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -29,7 +29,7 @@ void on_log(ggml_log_level level, const char * text, void *) {
 
 void forward_log() {
     ggml_log_get(&sink.callback, &sink.user_data);
-    mtmd_helper_log_set(on_log, nullptr);
+    mtmd_log_set(on_log, nullptr);
 }
 
 // A text that no client can guess: whoever could write it into a message would shift the media behind it.

@@ -15,7 +15,8 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
 
   beforeAll(async () => {
     llama = library();
-    await load(llama, { layout, parallel: 8, context: 4096 });
+    // Room for an answer in each sequence, and little to fill.
+    await load(llama, { layout, parallel: 8, context: layout === "streams" ? 4096 : 1024 });
   });
   afterAll(() => llama.unload());
 

@@ -159,7 +159,7 @@ describe("a database that several open", () => {
         process.execPath,
         "-e",
         `const { Database } = require("bun:sqlite"); const database = new Database(${JSON.stringify(path)}, { create: true });
-         database.run("BEGIN IMMEDIATE"); console.log("held");
+         database.run("PRAGMA busy_timeout = 5000"); database.run("BEGIN IMMEDIATE"); console.log("held");
          setTimeout(() => { database.run("COMMIT"); process.exit(); }, ${milliseconds});`,
       ],
       { stdout: "pipe" },
