@@ -40,7 +40,7 @@ export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: Reload
 }
 
 /** Whether whoever started the process had it ignore SIGHUP; only Linux says. */
-function ignoresHangup(): boolean {
+export function ignoresHangup(): boolean {
   try {
     const [, ignored = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
     // The first bit is signal 1's.
