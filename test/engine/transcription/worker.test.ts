@@ -300,9 +300,11 @@ describe("several recordings", () => {
     const { whisper, submit, settle } = start({ parallel: 1 });
     await submit("300", {}, "long");
     await submit("300", {}, "long");
+    whisper.tell(1, [" a"], { done: false });
+    await settle();
     await submit("4", {}, "short");
     expect(whisper.open).toEqual([1]);
-    whisper.tell(1, [" a"]);
+    whisper.tell(1, [" b"]);
     await settle();
     expect(whisper.submitted[whisper.open[0]! - 1]?.samples).toBe(4 * SAMPLE_RATE);
   });
@@ -318,6 +320,29 @@ describe("several recordings", () => {
       await settle();
     }
     expect(lengths(whisper)).toEqual([8, 3, 8, 3, 8, 3, 8]);
+  });
+
+  test("a whole stretch that was begun before another client came gives way to a few seconds of his, and nothing is lost", async () => {
+    const { whisper, submit, settle, textOf, endOf } = start({ parallel: 2 });
+    const long = await submit(talk("120"), {}, "a");
+    expect(lengths(whisper)).toEqual([29, 29]);
+    whisper.tell(1, [" first"], { done: false });
+    await settle();
+    const short = await submit("3", {}, "b");
+    // The first has said something already.
+    expect([lengths(whisper), [...whisper.released]]).toEqual([[29, 29, 3], [2]]);
+    whisper.tell(3, [" short"]);
+    await settle();
+    expect([textOf(short), endOf(short) === undefined]).toEqual([[" short"], false]);
+    whisper.tell(1, [" and on"]);
+    await settle();
+    for (let job = 4; endOf(long) === undefined; job++) {
+      whisper.tell(job, [` ${job}`]);
+      await settle();
+    }
+    expect(textOf(long).slice(0, 3)).toEqual([" first", " and on", " 4"]);
+    // What was given back is begun again, in short stretches as long as others may come.
+    expect(lengths(whisper)).toEqual([29, 29, 3, ...Array(8).fill(8), 4]);
   });
 
   test("leave a place to who dictates, while somebody does", async () => {

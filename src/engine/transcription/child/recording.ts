@@ -185,6 +185,19 @@ export class RecordingWork {
     return { segments: this.inOrder(), next: part.job };
   }
 
+  /**
+   * Gives back the stretch that was begun last, if it has more samples than that and nothing of it is told: it is begun again
+   * later. Returns its job, which has ended.
+   */
+  giveBack(longest: number): WhisperJob | undefined {
+    const part = this.parts.at(-1);
+    if (part?.job === undefined || part.told > 0 || part.stretch.samples.length <= longest) return undefined;
+    this.parts.pop();
+    this.waiting.putBack(part.stretch);
+    this.whisper.release(part.job);
+    return part.job;
+  }
+
   /** Stops all work on it. */
   close(): void {
     for (const { job } of this.parts) if (job !== undefined) this.whisper.release(job);

@@ -27,7 +27,7 @@ export class Stretch {
   readonly samples: Float32Array;
   private readonly parts: readonly Part[];
 
-  constructor(phrases: readonly Phrase[]) {
+  constructor(readonly phrases: readonly Phrase[]) {
     const pieces: Float32Array[] = [];
     const parts: Part[] = [];
     let at = 0;
@@ -90,6 +90,11 @@ export class PhraseQueue {
 
   add(phrase: Phrase): void {
     this.phrases.push(phrase);
+  }
+
+  /** The phrases of a stretch that was taken last come first again. */
+  putBack({ phrases }: Stretch): void {
+    this.phrases.unshift(...phrases);
   }
 
   clear(): void {

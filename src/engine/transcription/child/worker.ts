@@ -90,6 +90,7 @@ export class TranscriptionWorker {
       busy = true;
       this.advance(job);
     }
+    this.makePlace();
     while (this.owners.size < this.options.parallel) {
       const next = this.nextStretch();
       if (!next) break;
@@ -114,6 +115,19 @@ export class TranscriptionWorker {
       : this.next("served", (work) => can(work) && work.endsWithin(SHORT_STRETCH));
     this.hasJumped = short !== undefined && short !== first;
     return short ?? first;
+  }
+
+  /** Whole stretches were begun when nobody else was there: one of them gives way to a few seconds of somebody who came. */
+  private makePlace(): void {
+    if (this.owners.size < this.options.parallel) return;
+    const short = this.next("served", (work) => work.endsWithin(SHORT_STRETCH) && work.canBegin(SHORT_STRETCH));
+    if (!short || short.job.background) return;
+    const running = [...this.owners.values()].toReversed();
+    if (running.some((work) => work === short || isSameClient(work.job, short.job))) return;
+    for (const work of running) {
+      const job = work.giveBack(SHORT_STRETCH);
+      if (job !== undefined) return void this.owners.delete(job);
+    }
   }
 
   /** While somebody dictates, recordings leave one of several places free. */
