@@ -49,8 +49,8 @@ const withBoth = () => [...FLAGS, "--worker", at(first), "--worker", at(second)]
 async function textsOf(flags: readonly string[]): Promise<string[]> {
   const texts: string[] = [];
   await withServer(flags, async ({ url }) => {
-    for (const content of ["Tell a story.", "Tell a story.", "What is the sea? ".repeat(100)]) {
-      const answer = await streamChat(url, ask(content, 40));
+    for (const content of ["Tell a story.", "Tell a story.", "What is the sea? ".repeat(40)]) {
+      const answer = await streamChat(url, ask(content, 20));
       expect(answer).toMatchObject({ done: true, finishReason: "length" });
       texts.push(answer.text);
     }

@@ -3,31 +3,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulateCluster } from "./cluster.ts";
+import { COST as cost, everyoneFinishes } from "./everyone-finishes.ts";
 import { simulate } from "./simulate.ts";
 import { adapted, agents, backgroundFlood, chat, documents, flood, disconnects, type Trace } from "./traces.ts";
 
 // Other processes may have the cores.
 setDefaultTimeout(60_000);
 
-const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
-
-describe.each([
-  ["unified", 0],
-  ["unified", 64],
-  ["streams", 0],
-  ["streams", 64],
-] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
-  const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
-
-  const loads = [chat(12, 150), agents(4, 500, 1), flood(12, 10), backgroundFlood(4, 6), disconnects(20)];
-  test.each([...loads, ...loads.map(adapted)])("$name", (trace) => {
-    const { outcomes } = simulate(trace, limits, cost, true);
-    for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
-      if (arrival.disconnectsAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
-    }
-    expect(outcomes.length).toBeGreaterThanOrEqual(trace.arrivals.length);
-  });
-});
+everyoneFinishes([chat(6, 150), agents(2, 300, 1), flood(6, 4), backgroundFlood(2, 3), disconnects(8)]);
 
 test("no request starves: the longest wait for a first token is bounded by the work before it", () => {
   const trace = flood(64, 30);
