@@ -37,6 +37,15 @@ describe("a model of another server", () => {
     expect(await body(await server.chat({ model: "far" }))).toMatchObject({ model });
   });
 
+  test("cannot go on from tokens: what these are only its own server knows", async () => {
+    const { server, far } = await gatewayServer(helloStream);
+    const asked = { model: "up/far", prompt: "hi", stream: false };
+    expect((await server.post("/api/generate", asked)).status).toBe(200);
+    const before = far.asked.length;
+    const refused = await server.post("/api/generate", { ...asked, context: [1, 2] });
+    expect([refused.status, far.asked.length]).toEqual([422, before]);
+  });
+
   test("continues raw text", async () => {
     const chunk = (text: string, finish_reason: string | null) => ({ choices: [{ index: 0, text, finish_reason }] });
     const { server, far } = await gatewayServer(() => eventStream([chunk("lo", null), chunk("", "length")]));

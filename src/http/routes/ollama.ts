@@ -18,6 +18,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
 import type { ProcessState } from "../../engine/process/status.ts";
+import type { TextBackend } from "../../service/model-router.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
@@ -43,10 +44,16 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
   const checkShow = checker(OllamaShowRequest);
 
   /** A request whose conversation goes on from these tokens: its own are put behind them. */
-  const goingOn = async (asked: Generation, before: readonly number[], request: Request): Promise<Generation> => {
+  const goingOn = async (
+    asked: Generation,
+    before: readonly number[],
+    { engine: own, surface }: TextBackend,
+    request: Request,
+  ): Promise<Generation> => {
     const { signal } = request;
-    const text = await tokenizer.run(() => engine.render({ ...asked, id: contexts.of(request).id }, signal));
-    const tokens = await tokenizer.run(() => engine.tokenize(text, signal, { parseSpecial: true }));
+    if (surface) throw surface.noTokenizer;
+    const text = await tokenizer.run(() => own.render({ ...asked, id: contexts.of(request).id }, signal));
+    const tokens = await tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
     return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
   };
 
@@ -59,7 +66,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
     // Called when the request was accepted: by then the model is loaded.
     const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
     return respond(deps, contexts, request, {
-      requests: [before ? await goingOn(asked, before, request) : asked],
+      requests: [before ? await goingOn(asked, before, backend, request) : asked],
       stream,
       json: (events, { readInputs }) => encodeOllama(events, { ...context, ...loaded(), readInputs }),
       writer: (put, { readInputs }) => ollamaWriter(put, { ...context, ...loaded(), readInputs }),
