@@ -77,7 +77,6 @@ export class RemoteAnswer {
     } else if (piece.logprobs) added.push({ type: "text", text: "", logprobs: piece.logprobs });
     for (const call of piece.calls ?? []) this.addCall(call, added);
     if (piece.usage) this.usage = piece.usage;
-    this.count(piece, added);
     if (piece.stopSequence !== undefined && this.options.stop.includes(piece.stopSequence)) {
       this.stopSequence = piece.stopSequence;
     }
@@ -89,6 +88,7 @@ export class RemoteAnswer {
       this.isFinished = true;
       this.reason = REASONS[piece.reason] ?? "stop";
     }
+    this.count(piece, added);
     return added;
   }
 
@@ -132,6 +132,7 @@ export class RemoteAnswer {
     }
     const last = added.at(-1);
     if (!this.options.counts || tokens === undefined || !last || last.type === "progress") return;
+    for (const [at, event] of added.entries()) if (event.type !== "progress") added[at] = { ...event, sampled: 0 };
     added[added.length - 1] = { ...last, sampled: Math.max(tokens - this.counted, 0) };
     this.pieces = this.counted = tokens;
   }

@@ -266,6 +266,11 @@ export class Scheduler {
     this.kv.cut(sequence);
   }
 
+  /** Requests that decode. */
+  get streamCount(): number {
+    return this.streams.length;
+  }
+
   private get streams(): Sequence[] {
     return this.queue.running.filter((sequence) => sequence.decoding);
   }

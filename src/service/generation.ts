@@ -98,7 +98,7 @@ export class GenerationService {
         // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
         // Upstreams accept a request before they have counted it.
-        live.promptTokens ||= event.total;
+        if (others.length === 0) live.promptTokens ||= event.total;
         if (!returnProgress && !counted) return false;
       } else {
         const now = this.deps.clock.now();

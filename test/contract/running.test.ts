@@ -77,3 +77,13 @@ test("a reporting stream of chat keeps to the order of every stream", async () =
   };
   expect(body.choices.map(({ message }) => message.content)).toEqual(["one two three", "one two three"]);
 });
+
+test("a whole answer needs none of it, and a field of another route is none of raw completions", async () => {
+  const server = serve(script);
+  expect((await server.post("/v1/chat/completions", { messages, ...everything })).status).toBe(200);
+  expect((await server.post("/v1/completions", { prompt: "Once", max_tokens: 9, ...everything })).status).toBe(200);
+  expect((await server.post("/v1/completions", { prompt: "Once", max_completion_tokens: "secret" })).status).toBe(200);
+  for (const field of ["counted", "returnProgress"]) {
+    for (const request of server.engine.requests) expect(request).not.toHaveProperty(field);
+  }
+});

@@ -74,3 +74,12 @@ test("vLLM counts by the usage of each chunk, which tells the prompt's tokens, t
     stream_options: { include_usage: true, continuous_usage_stats: true },
   });
 });
+
+test("a chunk of several events counts its tokens once", async () => {
+  const call = delta({ tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }] });
+  const answer = [timed("a", 5), { ...call, timings: { predicted_n: 9 } }, delta({}, "tool_calls"), usage(12, 9)];
+  const far = await remote([serverOf("llamacpp", () => eventStream(answer)).url]);
+  const events = await generate(far, { counted: "timings_per_token" });
+  const counts = events.flatMap((event) => ("sampled" in event ? (event.sampled ?? 1) : []));
+  expect([counts.at(0), counts.reduce((sum, count) => sum + count, 0)]).toEqual([5, 9]);
+});

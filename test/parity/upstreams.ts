@@ -112,7 +112,8 @@ function rowOf(route: Route, base: Body, field: PeerField): FieldRow {
 function fateOf(route: Route, kind: ServerKind, base: Body, field: PeerField): Fate {
   const name = field.field.split(".")[0] ?? "";
   try {
-    const [without, sent] = [base, withField(base, field) as Body].map((body) => encode(kind, DECODE[route](body)));
+    const bodies = [base, withField(base, field) as Body].map((body) => ({ ...body, stream: true }));
+    const [without, sent] = bodies.map((body) => encode(kind, DECODE[route](body)));
     const changed = changedFields(without ?? {}, sent ?? {});
     if (changed.length > 0) return changed;
     if (OWN.has(name)) return "svc";

@@ -11,6 +11,7 @@ export interface RunningReports {
 }
 
 interface Asked {
+  readonly stream?: boolean | null | undefined;
   readonly stream_options?: { readonly continuous_usage_stats?: boolean | null } | null;
   readonly timings_per_token?: boolean | null;
   readonly return_progress?: boolean | null;
@@ -18,6 +19,8 @@ interface Asked {
 
 /** `includeUsage`: the stream ends with its usage; without it no chunk has any. */
 export function decodeRunning(asked: Asked, includeUsage: boolean): RunningReports {
+  // A whole answer has all of it at its end.
+  if (!asked.stream) return { usage: false, timings: false, progress: false };
   return {
     usage: includeUsage && asked.stream_options?.continuous_usage_stats === true,
     timings: asked.timings_per_token === true,

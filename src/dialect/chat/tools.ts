@@ -30,12 +30,14 @@ function decodeTool(tool: WireTool, index: number): ToolDefinition {
 
 const paramsOf = (path: string) => ({ name: `${path}.name`, parameters: `${path}.parameters` });
 
-function decodeChoice({ tool_choice, function_call }: ChatCompletionRequest): ToolChoice {
-  const field = tool_choice != null ? "tool_choice" : "function_call";
-  const param = { choice: field, name: field };
-  const choice = tool_choice ?? function_call ?? "auto";
+function decodeChoice({ tool_choice: choice, function_call: older }: ChatCompletionRequest): ToolChoice {
+  if (choice == null) {
+    const param = { choice: "function_call", name: "function_call" };
+    if (older == null || typeof older === "string") return { mode: older ?? "auto", param };
+    return { mode: "required", names: [older.name], param };
+  }
+  const param = { choice: "tool_choice", name: "tool_choice" };
   if (typeof choice === "string") return { mode: choice, param };
-  if (!("type" in choice)) return { mode: "required", names: [choice.name], param };
   if (choice.type === "function") return { mode: "required", names: [given(choice, "function").name], param };
   const { mode, tools } = given(choice, "allowed_tools");
   return allowTools(

@@ -102,7 +102,7 @@ function common(
       ...(predictMs && { maxPredictMs: predictMs }),
       // Counted in streams, too.
       returnTokens: true,
-      ...runningFields({ usage: false, timings: timingsPerToken, progress: returnProgress }),
+      ...(asked.stream && runningFields({ usage: false, timings: timingsPerToken, progress: returnProgress })),
       choices: made,
     },
     stream: asked.stream ?? false,

@@ -54,7 +54,9 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
       return await tokenizer.run(() => engine.detokenize(prompt, signal));
     } catch (error) {
       const param = error instanceof SvcError ? error.details.param : undefined;
-      throw param === undefined ? error : withFieldNames(error, { [param]: field(param.replace("tokens", "")) });
+      throw !param?.startsWith("tokens")
+        ? error
+        : withFieldNames(error, { [param]: field(param.replace("tokens", "")) });
     }
   };
 

@@ -345,6 +345,31 @@ describe("several recordings", () => {
     expect(lengths(whisper)).toEqual([29, 29, 3, ...Array(8).fill(8), 4]);
   });
 
+  test("a phrase that is longer than a short stretch gives way once, not for ever", async () => {
+    const { whisper, submit, settle } = start({ parallel: 1 });
+    await submit("25", {}, "a");
+    expect(lengths(whisper)).toEqual([25]);
+    for (const client of ["b", "c"]) {
+      await submit("3", {}, client);
+      whisper.tell(whisper.open[0]!, [" x"]);
+      await settle();
+    }
+    expect(lengths(whisper).filter((seconds) => seconds === 25)).toHaveLength(2);
+  });
+
+  test("no utterance gives way, nor anything to a recording while somebody dictates", async () => {
+    const { whisper, worker, submit, utter } = start({ parallel: 1 });
+    await utter(15);
+    await submit("3", {}, "b");
+    expect([lengths(whisper), [...whisper.released]]).toEqual([[15], []]);
+    const recording = start({ parallel: 2 });
+    await recording.submit(talk("120"), {}, "a");
+    recording.worker.expectUtterance();
+    await recording.submit("3", {}, "b");
+    expect([...recording.whisper.released]).toEqual([]);
+    worker.expectUtterance();
+  });
+
   test("leave a place to who dictates, while somebody does", async () => {
     const { whisper, worker, clock, submit, utter, settle } = start({ parallel: 2 });
     await submit("300");

@@ -167,14 +167,15 @@ export class ActiveRequest {
     return { key: this.key, event };
   }
 
-  /** The same events; the last one says how many tokens were sampled for them, where that is not one. */
+  /** The same events; the last one says how many tokens were sampled for all of them, where that is not one, and the others none. */
   private told(events: OutputEvent[]): OutputEvent[] {
     const told = this.withIds(events);
     const last = told.at(-1);
     if (!last || last.type === "progress") return told;
     const sampled = this.unsent;
     this.unsent = 0;
-    return sampled === 1 ? told : told.with(-1, { ...last, sampled });
+    const others = told.slice(0, -1).map((event) => ({ ...event, sampled: 0 }));
+    return [...others, sampled === 1 ? last : { ...last, sampled }];
   }
 
   /** The same events; the last text has the tokens since the one before. */

@@ -88,7 +88,7 @@ export class Engine {
     });
     const hooks: StepHooks = {
       begins: (expectedMs, now) => {
-        const longestMs = Math.min(multiStepMs(this.active.size), options.stallBudgetMs);
+        const longestMs = Math.min(multiStepMs(this.scheduler.streamCount), options.stallBudgetMs);
         if (this.output.begin(now, expectedMs, longestMs)) this.sendStep([]);
       },
       started: (keys, now) => this.announce(keys, now),

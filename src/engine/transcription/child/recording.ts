@@ -54,6 +54,7 @@ export class RecordingWork {
   private language: string | undefined;
   private speechSamples = 0;
   private hasText = false;
+  private hasGivenBack = false;
   private ended = false;
   /** Of what was recognised, the end; in seconds, as what was told of it. */
   private recognised = 0;
@@ -181,17 +182,20 @@ export class RecordingWork {
       this.whisper.release(job);
       part.job = undefined;
       part.done = true;
+      this.hasGivenBack = false;
     }
     return { segments: this.inOrder(), next: part.job };
   }
 
   /**
    * Gives back the stretch that was begun last, if it has more samples than that and nothing of it is told: it is begun again
-   * later. Returns its job, which has ended.
+   * later. Returns its job, which has ended. Once, until another stretch is done: a phrase may be longer than any limit.
    */
   giveBack(longest: number): WhisperJob | undefined {
     const part = this.parts.at(-1);
     if (part?.job === undefined || part.told > 0 || part.stretch.samples.length <= longest) return undefined;
+    if (this.hasGivenBack) return undefined;
+    this.hasGivenBack = true;
     this.parts.pop();
     this.waiting.putBack(part.stretch);
     this.whisper.release(part.job);

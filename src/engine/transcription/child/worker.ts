@@ -14,7 +14,7 @@ import { refusalOf } from "../../process/refusal.ts";
 import { isSameClient } from "../../process/turns.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
 
-/** Samples of a stretch while others may come: what runs is not interrupted, and so they wait for no more than this. */
+/** Samples of a stretch while others may come, who wait for what runs; a phrase may be longer. */
 const SHORT_STRETCH = 10 * SAMPLE_RATE;
 /** Stretches that are begun before somebody who was alone again is taken to stay alone. */
 const CALM = 16;
@@ -122,10 +122,12 @@ export class TranscriptionWorker {
     if (this.owners.size < this.options.parallel) return;
     const short = this.next("served", (work) => work.endsWithin(SHORT_STRETCH) && work.canBegin(SHORT_STRETCH));
     if (!short || short.job.background) return;
+    // While somebody dictates, the place would stay free.
+    if (!isUtterance(short) && this.options.now() < this.liveUntil) return;
     const running = [...this.owners.values()].toReversed();
     if (running.some((work) => work === short || isSameClient(work.job, short.job))) return;
     for (const work of running) {
-      const job = work.giveBack(SHORT_STRETCH);
+      const job = isUtterance(work) ? undefined : work.giveBack(SHORT_STRETCH);
       if (job !== undefined) return void this.owners.delete(job);
     }
   }
