@@ -56,8 +56,10 @@ async function timed(wanted: Wanted): Promise<number> {
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 const program = await buildImageDriver();
+const loadBegan = performance.now();
 const failure = await load(rig, { threads: THREADS });
 if (failure !== undefined) throw new Error(failure);
+console.log(`loading: ${Math.round(performance.now() - loadBegan)} ms, once here, and for each image by a program`);
 
 const wanted = SAMPLERS.flatMap((sampler) =>
   Array.from({ length: SEEDS }, (_, seed) => ({ seed: 100 + seed, sampler, steps: STEPS })),
