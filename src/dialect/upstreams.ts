@@ -2,7 +2,7 @@
 
 import { checker } from "../contract/schema.ts";
 import { DrainRequest, type Upstream, type UpstreamList, type UpstreamReplica } from "../contract/upstreams.ts";
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue } from "../domain/errors.ts";
 import type { ReplicaStatus, UpstreamStatus } from "../domain/upstream.ts";
 
 const checkDrain = checker(DrainRequest);
@@ -16,8 +16,7 @@ export function decodeDrain(query: URLSearchParams, body: unknown): string | und
   const asked = body === undefined ? undefined : checkDrain(body).replica;
   const [replica, ...others] = new Set([...query.getAll(param), ...(asked == null ? [] : [asked])]);
   if (others.length === 0) return replica;
-  const message = `'${param}' must be one replica, in the query and the body; got ${others.length + 1}.`;
-  throw new SvcError("invalid_value", message, { param });
+  throw invalidValue(param, "be one replica, in the query and the body", others.length + 1);
 }
 
 export const encodeUpstreams = (upstreams: readonly UpstreamStatus[]): UpstreamList => ({

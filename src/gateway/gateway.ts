@@ -1,6 +1,6 @@
 // The models of other servers, as a source of the router: those that the operator named, and those found on this machine.
 
-import type { Clock } from "../domain/clock.ts";
+import { unixSeconds, type Clock } from "../domain/clock.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { UpstreamStatus } from "../domain/upstream.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -225,7 +225,7 @@ export class Gateway implements ModelSource, Upstreams {
 
   private listed(upstream: Upstream, model: RemoteModel): ListedModel {
     const id = `${upstream.name}/${model.id}`;
-    const created = this.created.get(id) ?? model.created ?? Math.floor(this.options.clock.wall() / 1000);
+    const created = this.created.get(id) ?? model.created ?? unixSeconds(this.options.clock);
     this.created.set(id, created);
     const kind = upstream.replicas.find(({ models }) => models)?.kind ?? "openai";
     const { capabilities, loaded, contextLength } = model;

@@ -2,7 +2,8 @@
 
 import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
@@ -41,7 +42,7 @@ export class RemoteEmbedder implements EmbeddingPort {
   async *run(
     work: EmbeddingWork,
     signal: AbortSignal,
-    origin?: EmbeddingOrigin,
+    origin?: RequestOrigin,
   ): AsyncGenerator<EmbeddingEvent, void, void> {
     if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
     if (origin?.forwarded) throw passedOnAlready();
@@ -64,7 +65,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     this.stopping.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
-  private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
+  private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: RequestOrigin): Promise<EmbeddingResult> {
     const key = inputKey(work.inputs[0]);
     const { model } = this.names;
     const refusalOf = ({ kind }: Replica) => {
@@ -88,7 +89,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     attempt: Attempt,
     work: EmbedWork,
     signal: AbortSignal,
-    origin?: EmbeddingOrigin,
+    origin?: RequestOrigin,
   ): Promise<EmbeddingResult> {
     const { replica } = attempt;
     const { client, kind } = replica;

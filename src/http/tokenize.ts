@@ -3,7 +3,7 @@
 import { checker } from "../contract/schema.ts";
 import { TokenizeRequest, type TokenizeResponse } from "../contract/tokenize.ts";
 import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 import type { TokenizeOptions } from "../engine/text/port.ts";
 import type { TokenizerService } from "../service/tokenizer.ts";
 import type { AppDeps } from "./deps.ts";
@@ -46,5 +46,5 @@ function withoutText({ text, prompt }: TokenizeRequest): SvcError {
     return new SvcError("missing_required_parameter", message, { param: "text" });
   }
   const param = text == null ? "prompt" : "text";
-  return new SvcError("invalid_value", `'${param}' must be ${rule}; got a string of length 0.`, { param });
+  return invalidValue(param, `be ${rule}`, "a string of length 0");
 }

@@ -3,7 +3,8 @@
 import type { EmbeddingInput, EmbeddingResult, EmbeddingWork } from "../domain/embedding.ts";
 import { invalidValue, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
-import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort } from "../engine/embedding/port.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
+import type { EmbeddingEvent, EmbeddingPort } from "../engine/embedding/port.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
@@ -21,7 +22,7 @@ export interface EmbeddingAnswer {
 /** Who wants it, from which model; absent: the server's first. */
 interface EmbeddingCall {
   readonly model?: string;
-  readonly origin: EmbeddingOrigin;
+  readonly origin: RequestOrigin;
 }
 
 /** Of no inputs. */
@@ -66,7 +67,7 @@ export class EmbeddingService {
     backend: Backend<EmbeddingPort>,
     work: EmbeddingWork,
     signal: AbortSignal,
-    origin: EmbeddingOrigin,
+    origin: RequestOrigin,
   ): Promise<EmbeddingResult> {
     const report: RequestReport = {};
     const { id, client, deadline, background } = origin;

@@ -1,12 +1,8 @@
 // An embedding engine in memory, for tests of everything above its port: vectors that depend on the input alone.
 
 import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
-import type {
-  EmbeddingEvent,
-  EmbeddingOrigin,
-  EmbeddingPort,
-  EmbeddingStatus,
-} from "../../src/engine/embedding/port.ts";
+import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../../src/engine/embedding/port.ts";
+import type { RequestOrigin } from "../../src/domain/request-origin.ts";
 
 export const FAKE_DIMENSIONS = 4;
 /** Inputs of more characters or ids are cut. */
@@ -17,7 +13,7 @@ export class FakeEmbedder implements EmbeddingPort {
   /** What was asked, in order. */
   readonly asked: EmbeddingWork[] = [];
   /** And by whom. */
-  readonly origins: Partial<EmbeddingOrigin>[] = [];
+  readonly origins: Partial<RequestOrigin>[] = [];
   /** Numbers in a vector; those beyond the first four are 0. */
   dimensions = FAKE_DIMENSIONS;
   /** Settled by a test, answers wait for it. */
@@ -46,7 +42,7 @@ export class FakeEmbedder implements EmbeddingPort {
   async *run(
     work: EmbeddingWork,
     signal: AbortSignal,
-    origin: Partial<EmbeddingOrigin> = {},
+    origin: Partial<RequestOrigin> = {},
   ): AsyncGenerator<EmbeddingEvent, void, void> {
     this.state = "ready";
     this.asked.push(work);

@@ -7,7 +7,7 @@ import {
   type ResponsesPrompt,
 } from "../../contract/responses.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
@@ -137,8 +137,8 @@ function withoutInput(input: ResponsesPrompt["input"]): SvcError {
     const message = `'${param}' is required: a string or an array of items.`;
     return new SvcError("missing_required_parameter", message, { param });
   }
-  const message = `'${param}' must be a string or an array of at least 1 item that is not of a hosted tool; got ${received(input)}.`;
-  return new SvcError("invalid_value", message, { param });
+  const rule = "be a string or an array of at least 1 item that is not of a hosted tool";
+  return invalidValue(param, rule, received(input));
 }
 
 function earlier(

@@ -2,7 +2,8 @@
 
 import type { EmbeddingModel, EmbeddingWork } from "../../domain/embedding.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
-import type { EmbeddingEvent, EmbeddingJob, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "./port.ts";
+import type { EmbeddingEvent, EmbeddingJob, EmbeddingPort, EmbeddingStatus } from "./port.ts";
+import type { RequestOrigin } from "../../domain/request-origin.ts";
 import type { EmbedderOptions } from "./protocol.ts";
 
 interface KnownEmbedder extends KnownModel {
@@ -32,7 +33,7 @@ export class EmbeddingEngine
     };
   }
 
-  run(work: EmbeddingWork, signal: AbortSignal, { client, background }: Partial<EmbeddingOrigin> = {}) {
+  run(work: EmbeddingWork, signal: AbortSignal, { client, background }: Partial<RequestOrigin> = {}) {
     return this.supervisor.run(
       { work, ...(client !== undefined && { client }), ...(background && { background }) },
       signal,

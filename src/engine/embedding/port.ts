@@ -17,9 +17,6 @@ export interface EmbeddingStatus extends ProcessStatus {
   readonly model?: EmbeddingModel;
 }
 
-/** Where work comes from. */
-export type EmbeddingOrigin = RequestOrigin;
-
 export interface EmbeddingJob {
   readonly work: EmbeddingWork;
   readonly client?: string;
@@ -39,7 +36,7 @@ export interface EmbeddingPort {
    * `context_length_exceeded`, `engine_unavailable`, `engine_crashed`, `shutting_down`, for other servers' models the codes
    * of upstreams), or the signal's reason after an abort: what was not computed by then is dropped.
    */
-  run(work: EmbeddingWork, signal: AbortSignal, origin?: EmbeddingOrigin): AsyncIterable<EmbeddingEvent>;
+  run(work: EmbeddingWork, signal: AbortSignal, origin?: RequestOrigin): AsyncIterable<EmbeddingEvent>;
   /** Ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }
