@@ -73,7 +73,8 @@ describe("a batch's time", () => {
     const server = serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
     const lines = [...many(3), lineOf(3, { messages, max_tokens: 1 }), lineOf(4, { messages, max_tokens: 1 })];
     const { id } = await create(server, lines, {
-      completion_window: "1s",
+      // Times are whole seconds: one second may be nearly over.
+      completion_window: "2s",
       output_expires_after: { anchor: "created_at", seconds: 3600 },
     });
     const done = await untilStatus(server, id, "expired");
