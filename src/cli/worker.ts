@@ -1,5 +1,6 @@
 // `svc worker`: this machine's devices for the models of other machines.
 
+import { gib } from "../domain/gib.ts";
 import { isIPv4 } from "node:net";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
@@ -15,7 +16,6 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { logger } from "./runtime.ts";
 import { isQuiet } from "./terminal.ts";
-import { gib } from "./workers.ts";
 
 interface WorkerFlags {
   readonly host?: string;

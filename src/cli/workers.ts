@@ -1,5 +1,6 @@
 // The workers of the served model: who is there when it is loaded, and what becomes of it when one has gone.
 
+import { gib } from "../domain/gib.ts";
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { WorkerAddress } from "../domain/worker.ts";
@@ -116,6 +117,3 @@ export function spreadLeft(
     tensorSplit: shares.some((share) => share > 0) ? shares : [],
   });
 }
-
-/** Bytes in GiB, to a tenth. */
-export const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);

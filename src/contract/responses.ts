@@ -201,7 +201,7 @@ export const ResponseResource = t.Object({
   tool_choice: t.Unknown(),
   tools: t.Array(t.Unknown()),
   top_logprobs: t.Integer(),
-  top_p: t.Union([t.Number(), t.Null()]),
+  top_p: nullable(t.Number()),
   presence_penalty: t.Number(),
   frequency_penalty: t.Number(),
   truncation: t.String(),

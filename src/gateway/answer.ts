@@ -116,25 +116,30 @@ export class RemoteAnswer {
     };
   }
 
-  /** Puts in what the server counts before the end: how much of the prompt is computed, and tokens of the answer. */
+  /** Puts in what the server counts before the end: tokens of the answer, and how much of the prompt is computed. */
   private count({ progress, usage, tokens }: Piece, added: OutputEvent[]): void {
-    // What says tokens of the answer and of the prompt says nothing of how long that took.
-    const whole = usage && {
-      total: usage.promptTokens,
-      cached: usage.cachedTokens,
-      processed: usage.promptTokens,
-      ms: 0,
-    };
-    const known = progress ?? (this.prompt || !this.options.counts || tokens === undefined ? undefined : whole);
-    if (known) {
-      this.prompt = known;
-      added.unshift({ type: "progress", ...known });
+    if (this.options.counts && tokens !== undefined) {
+      if (added.length > 0) this.countTokens(tokens, added);
+      // Counts of the answer say how long the prompt is, too, and nothing of how long that took.
+      if (usage && !this.prompt) {
+        const { promptTokens: total, cachedTokens: cached } = usage;
+        this.addProgress({ total, cached, processed: total, ms: 0 }, added);
+      }
     }
-    const last = added.at(-1);
-    if (!this.options.counts || tokens === undefined || !last || last.type === "progress") return;
-    for (const [at, event] of added.entries()) if (event.type !== "progress") added[at] = { ...event, sampled: 0 };
-    added[added.length - 1] = { ...last, sampled: Math.max(tokens - this.counted, 0) };
+    if (progress) this.addProgress(progress, added);
+  }
+
+  /** The last event has the tokens of all. */
+  private countTokens(tokens: number, added: OutputEvent[]): void {
+    const fresh = Math.max(tokens - this.counted, 0);
+    const counted = added.map((event, at) => ({ ...event, sampled: at < added.length - 1 ? 0 : fresh }));
+    added.splice(0, added.length, ...counted);
     this.pieces = this.counted = tokens;
+  }
+
+  private addProgress(progress: NonNullable<Piece["progress"]>, added: OutputEvent[]): void {
+    this.prompt = progress;
+    added.unshift({ type: "progress", ...progress });
   }
 
   private addText(piece: string, logprobs: Piece["logprobs"], added: OutputEvent[]): void {

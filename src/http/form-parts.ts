@@ -3,7 +3,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { shownName, SvcError } from "../domain/errors.ts";
+import { invalidValue, shownName, SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
 
 /** Form parts or query parameters, in their order; a name may come several times. */
@@ -102,10 +102,9 @@ async function read<Content extends Received>(
   };
   form.on("field", (name: string, value: string, _: boolean, truncated: boolean) => {
     const param = shownName(name);
-    if (truncated && Object.hasOwn(known, name)) {
-      fail(broken(`'${param}' must be a part of the form with a file name; got text.`, param));
-    } else if (truncated) fail(broken(`'${param}' is longer than ${fieldBytes} bytes.`, param));
-    else fields.push([name, value]);
+    if (!truncated) fields.push([name, value]);
+    else if (Object.hasOwn(known, name)) fail(invalidValue(param, "be a part of the form with a file name", "text"));
+    else fail(broken(`'${param}' is longer than ${fieldBytes} bytes.`, param));
   });
   form.on("file", (name: string, stream: BusboyFileStream, filename: string | undefined) => {
     const most = Object.hasOwn(known, name) ? known[name] : undefined;

@@ -1,5 +1,6 @@
 // How many tokens the KV cache gets.
 
+import { GIB, gib } from "../domain/gib.ts";
 import { liesApart, type KvLayout } from "../domain/kv-layout.ts";
 import type { ModelFile } from "./model-file.ts";
 
@@ -42,7 +43,6 @@ export interface ContextNeeds {
   readonly hostBytes?: number;
 }
 
-const GIB = 2 ** 30;
 /** Share of the memory left beside the weights that the KV cache may take by default. */
 const KV_SHARE = 0.5;
 /** llama.cpp rounds the cache to this many cells. */
@@ -138,5 +138,3 @@ function defaultNote(maxModelLen: number, trained: number, cappedByMemory: boole
   const reason = cappedByMemory ? "capped by free memory" : "the default limit";
   return `${reason}; the model was trained for ${trained}, --ctx sets another size`;
 }
-
-const gib = (bytes: number): string => (bytes / GIB).toFixed(1);

@@ -10,7 +10,8 @@ import type { Key, Sequence } from "./sequence.ts";
  * for several steps. On few cores, sending a message slows the computation down, and from four streams on that is felt. They
  * get text sixty times a second, as often as screens show it; fewer streams get it token by token unless tokens are fast.
  */
-export const multiStepMs = (streams: number): number => (streams < 4 ? 4 : 16);
+export const multiStepMs = (streams: number, stallBudgetMs: number): number =>
+  Math.min(streams < 4 ? 4 : 16, stallBudgetMs);
 
 /** One row of a decode batch. */
 export interface PlanRow {

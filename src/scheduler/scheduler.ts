@@ -16,7 +16,7 @@ import type { Waiting } from "../domain/waiting.ts";
 import { Forecast } from "./cost/forecast.ts";
 import { StepCost } from "./cost/step-cost.ts";
 import { KvCache } from "./kv/kv-cache.ts";
-import type { MediaStep, Sampled, SlicePlan, StepPlan } from "./plan.ts";
+import { multiStepMs, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "./plan.ts";
 import { RunQueue, type QueueLimits } from "./queue/run-queue.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slots } from "./slots.ts";
@@ -266,9 +266,9 @@ export class Scheduler {
     this.kv.cut(sequence);
   }
 
-  /** Requests that decode. */
-  get streamCount(): number {
-    return this.streams.length;
+  /** Milliseconds that text may be held. */
+  get heldMs(): number {
+    return multiStepMs(this.streams.length, this.limits.stallBudgetMs);
   }
 
   private get streams(): Sequence[] {

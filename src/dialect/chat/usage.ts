@@ -1,9 +1,8 @@
 // Counts and clocks of a generation in the two forms that clients read.
 
+import { GIB } from "../../domain/gib.ts";
 import type { ChatCounts, ChatTimings, ChatUsage } from "../../contract/chat.ts";
 import type { Usage } from "../../domain/usage.ts";
-
-export const GIB = 1024 ** 3;
 
 export const rounded = (value: number, digits = 3): number => Number(value.toFixed(digits));
 

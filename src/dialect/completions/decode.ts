@@ -2,7 +2,7 @@
 
 import { CompletionRequest, MOST_ANSWERS } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
@@ -58,7 +58,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   const withLogprobs = alternatives !== undefined;
   refuse(asked, prompts, given, withLogprobs);
   const echoAlone = limit === 0;
-  if (echoAlone && asked.echo !== true) throw invalid(limitParam, "must be at least 1 without echo; got 0");
+  if (echoAlone && asked.echo !== true) throw invalidValue(limitParam, "be at least 1 without echo", limit);
   checkAnswers(prompts.length, made, made > given ? "best_of" : "n");
   if (withLogprobs) checkAlternatives(alternatives, settings.maxLogprobs, alternativesParam);
   // Of several candidates the likeliest are chosen, so each needs its log probabilities.
@@ -125,10 +125,9 @@ function checkAnswers(prompts: number, each: number, param: string): void {
   throw new SvcError("invalid_value", message, { param });
 }
 
-const invalid = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
-
 /** What has no meaning together, or none here. */
 function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number, withLogprobs: boolean): void {
+  const invalid = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
   const unsupported = (param: string, rule: string) =>
     new SvcError("unsupported_parameter", `'${param}': ${rule}.`, { param });
   const isText = prompts.every((prompt) => typeof prompt === "string");

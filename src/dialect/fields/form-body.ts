@@ -15,7 +15,7 @@ export function formBody(fields: Iterable<readonly [name: string, value: string]
     if (list === undefined) body.set(name, read(kind, value));
     else {
       const values = body.get(list);
-      const more = kind === "list" || kinds[list] === "list" ? itemsOf(value) : [value];
+      const more = kinds[list] === "list" ? itemsOf(value) : [value];
       body.set(list, [...(Array.isArray(values) ? values : []), ...more]);
     }
   }

@@ -10,7 +10,7 @@ import {
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
-import { runningFields } from "../chat/running-reports.ts";
+import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
@@ -42,8 +42,7 @@ export interface LlamaCall {
   readonly promptAlone: boolean;
   readonly slot: number;
   readonly returnTokens: boolean;
-  readonly timingsPerToken: boolean;
-  readonly returnProgress: boolean;
+  readonly running: RunningReports;
   readonly fields: readonly string[];
 }
 
@@ -79,8 +78,7 @@ function common(
   const limit = asked.n_predict ?? asked.max_tokens ?? settings.maxTokens;
   const structure = decodeStructure(asked);
   const { t_max_predict_ms: predictMs } = asked;
-  const timingsPerToken = asked.timings_per_token ?? false;
-  const returnProgress = asked.return_progress ?? false;
+  const running = decodeRunning(asked, false);
   return {
     request: {
       ...decodeModel(asked.model),
@@ -102,7 +100,7 @@ function common(
       ...(predictMs && { maxPredictMs: predictMs }),
       // Counted in streams, too.
       returnTokens: true,
-      ...(asked.stream && runningFields({ usage: false, timings: timingsPerToken, progress: returnProgress })),
+      ...runningFields(running),
       choices: made,
     },
     stream: asked.stream ?? false,
@@ -110,8 +108,7 @@ function common(
     promptAlone: limit === 0,
     slot: decodeIdSlot(asked).slot ?? 0,
     returnTokens: asked.return_tokens ?? false,
-    timingsPerToken,
-    returnProgress,
+    running,
     fields: asked.response_fields ?? [],
   };
 }

@@ -38,7 +38,7 @@ export function llamaWriter(
         put(JSON.stringify(chosen(ending(event, { index, text: one.text }, context), context)));
       } else if (event.type === "progress") {
         one.soFar.add(event, now());
-        if (!context.returnProgress) return;
+        if (!context.running.progress) return;
         put(JSON.stringify({ ...piece(index, one.soFar.usage), prompt_progress: encodeProgress(event) }));
       } else if (event.type === "text" && !context.promptAlone) {
         one.soFar.add(event, now());
@@ -49,7 +49,7 @@ export function llamaWriter(
             ...piece(index, usage),
             content: event.text,
             tokens: event.tokens ?? [],
-            ...(context.timingsPerToken && { timings: encodeTimings(usage) }),
+            ...(context.running.timings && { timings: encodeTimings(usage) }),
             ...(event.logprobs && { completion_probabilities: encodeProbabilities(event.logprobs) }),
           }),
         );

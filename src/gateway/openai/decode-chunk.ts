@@ -1,10 +1,9 @@
 // A chunk of a chat completion or of a completion of raw text, or a whole one → its pieces.
 
+import { GIB } from "../../domain/gib.ts";
 import type { TokenLogprob } from "../../domain/usage.ts";
 import { count, fields, number, objects, text, type Fields } from "../fields.ts";
 import type { CallPiece, Piece, UpstreamUsage } from "../output.ts";
-
-const GIB = 1024 ** 3;
 
 /** Never throws: what is not understood is left out. */
 export function decodeChunk(chunk: unknown): Piece {

@@ -120,7 +120,7 @@ export class StepPlanner {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
     const streams = this.running.filter((sequence) => sequence.decoding);
     const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : Number.POSITIVE_INFINITY;
-    const ms = Math.min(longest, multiStepMs(streams.length), this.limits.stallBudgetMs);
+    const ms = Math.min(longest, multiStepMs(streams.length, this.limits.stallBudgetMs));
     const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map((sequence) => sequence.left));
     const rows = this.limits.batch / decoding.length;

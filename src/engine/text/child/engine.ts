@@ -8,7 +8,7 @@ import { cancelledReason, type CancelCause } from "../../../domain/cancel.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { FinishReason } from "../../../domain/usage.ts";
-import { multiStepMs, type Sampled } from "../../../scheduler/plan.ts";
+import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
@@ -88,8 +88,7 @@ export class Engine {
     });
     const hooks: StepHooks = {
       begins: (expectedMs, now) => {
-        const longestMs = Math.min(multiStepMs(this.scheduler.streamCount), options.stallBudgetMs);
-        if (this.output.begin(now, expectedMs, longestMs)) this.sendStep([]);
+        if (this.output.begin(now, expectedMs, this.scheduler.heldMs)) this.sendStep([]);
       },
       started: (keys, now) => this.announce(keys, now),
       stepped: (sampled, now) => {
