@@ -12,11 +12,15 @@ const ENDLESS = {
   minItems: 500,
 };
 
+/** Answers to it repeat little of what is there: speculation decides nothing, either. */
+const PROMPT =
+  "Who lives in a small town by the sea? Describe the people, their names and ages, and what they do all day.";
+
 /** Rate of a single stream that a JSON schema constrains, prefill included, and of one of the same length that none does. */
 export function constrained(tokens: number, wanted?: Wanted): Measurement {
   return {
     id: "constrained",
-    async run(port, prompts) {
+    async run(port) {
       const fields = {
         response_format: { type: "json_schema", json_schema: { name: "people", strict: true, schema: ENDLESS } },
         chat_template_kwargs: { enable_thinking: false },
@@ -24,7 +28,7 @@ export function constrained(tokens: number, wanted?: Wanted): Measurement {
       };
       // White space before the JSON is no content: the first token may show late.
       const rate = async (more: Readonly<Record<string, unknown>>) => {
-        const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields: more });
+        const result = await streamChat(port, { prompt: PROMPT, maxTokens: tokens, fields: more });
         return (tokens / (result.ended - result.started)) * 1000;
       };
       const bound = await rate(fields);
