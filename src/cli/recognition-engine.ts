@@ -3,12 +3,15 @@
 import { join } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
+import { SvcError } from "../domain/errors.ts";
 import { physicalCores } from "../engine/process/memory.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
+import { TextLanguages } from "../service/text-languages.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
+import { ExitError } from "./exit-codes.ts";
 
 /** Each holds 150 to 250 MB, and more than this many would keep the cores from everything else. */
 const MOST_PROCESSES = 2;
@@ -29,8 +32,25 @@ export function recognitionEngine(
   });
 }
 
+type LanguageConfig = Pick<Config, "ocrEngine" | "ocrLanguages" | "ocrData" | "modelsDir">;
+
+/** Throws ExitError about languages of the configuration that there is no data for. */
+export function textLanguages(config: LanguageConfig, native: Pick<NativeFiles, "embeddedTessdata">): TextLanguages {
+  const { ocrEngine, ocrLanguages: usual } = config;
+  try {
+    return new TextLanguages({ tessdata: recognitionData(config, native), ppocr: ocrEngine === "ppocr", usual });
+  } catch (error) {
+    throw error instanceof SvcError
+      ? new ExitError("usage", error.message.replace("'languages'", "--ocr-language"))
+      : error;
+  }
+}
+
 /** Given data comes first, then what was downloaded, what is inside, and the system's. */
-export function recognitionData({ ocrData, modelsDir }: Config, { embeddedTessdata }: NativeFiles): Tessdata {
+function recognitionData(
+  { ocrData, modelsDir }: LanguageConfig,
+  { embeddedTessdata }: Pick<NativeFiles, "embeddedTessdata">,
+): Tessdata {
   const own = [...(ocrData === undefined ? [] : [ocrData]), join(modelsDir, "tessdata")];
   return new Tessdata([
     ...own,

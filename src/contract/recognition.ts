@@ -13,7 +13,7 @@ export const languages = opt(
   t.Array(t.String({ minLength: 1 }), {
     minItems: 1,
     maxItems: MOST_LANGUAGES,
-    description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: English.',
+    description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: those of --ocr-language.',
   }),
 );
 

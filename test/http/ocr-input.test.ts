@@ -154,6 +154,17 @@ describe("an image to a model that cannot see", () => {
     }
   });
 
+  test("is read in the server's languages where a convention has no field for them", async () => {
+    const server = serve(hello, { ...on, ocrLanguages: ["de"] });
+    const source = { type: "base64", media_type: "image/png", data: Buffer.from("one").toBase64() };
+    await server.post("/v1/messages", { model: "m", max_tokens: 5, messages: user({ type: "image", source }) });
+    await server.post("/api/chat", { model: "m", messages: [{ role: "user", content: "", images: [btoa("two")] }] });
+    expect(server.reader.asked.map(({ task }) => task.text?.languages.map(({ name }) => name))).toEqual([
+      ["deu"],
+      ["deu"],
+    ]);
+  });
+
   test("becomes text for the system model, too", async () => {
     const own = new FakeEngine(() => hello);
     const server = serve(hello, on, [new SystemModel(own, 1)]);

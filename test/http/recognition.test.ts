@@ -189,6 +189,19 @@ describe("controls", () => {
     expect(await message(await serve().post(PATH, { data, languages: ["ja"] }))).toContain("(deu, eng)");
   });
 
+  test("the languages of requests that name none are the server's", async () => {
+    const server = serve(undefined, { ocrLanguages: ["de-AT", "en"] });
+    const read = async (more: object) => {
+      await server.post(PATH, { data, ...more });
+      return server.reader.asked.at(-1)?.task.text?.languages.map(({ name }) => name);
+    };
+    expect(await read({})).toEqual(["deu", "eng"]);
+    expect(await read({ languages: ["en"] })).toEqual(["eng"]);
+    const japanese = serve(undefined, { ocrEngine: "ppocr", ocrLanguages: ["ja"] });
+    await japanese.post(PATH, { data });
+    expect(japanese.reader.asked[0]?.task.text).toMatchObject({ engine: "ppocr", languages: [] });
+  });
+
   test("of a form are read as their types", async () => {
     const server = serve();
     const fields = [

@@ -64,7 +64,7 @@ Sound without speech is a 422 \`no_speech\`.
 
 **Images for models that cannot see.** On a server with --ocr-input, the text in images to such a model takes their place in the
 prompt, with tables as Markdown: every format of POST /v1/vision/ocr, PDF among them, of at most 25 MB, 4096 pixels a side and 50
-pages, in the \`languages\` of image_url, default English; detail low is read fast. The answer has svc_recognitions, and of a stream the first chunk: for each image
+pages, in the \`languages\` of image_url, default those of --ocr-language; detail low is read fast. The answer has svc_recognitions, and of a stream the first chunk: for each image
 its field, the text, and how many pages it has. An image without text is no error: the prompt says that there is none. Images
 are remembered and counted as sound is; one that cannot be read is a 422 \`unprocessable_media\`.
 
