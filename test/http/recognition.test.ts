@@ -118,6 +118,46 @@ describe("documents come", () => {
     );
   });
 
+  test("in messages of any convention", async () => {
+    const server = serve();
+    const base64 = { type: "base64", media_type: "image/png", data };
+    const messages = [
+      { role: "user", content: "What is this?", images: [data] },
+      {
+        role: "user",
+        content: [
+          { type: "image", source: base64 },
+          { type: "document", source: base64, title: "A bill" },
+          { type: "document", source: { type: "text", data: "words" } },
+          { type: "tool_result", content: [{ type: "image", source: { type: "url", url } }] },
+          { type: "input_file", file_url: url },
+        ],
+      },
+    ];
+    const answer = (await (await server.post(PATH, { messages })).json()) as RecognizedDocuments;
+    const names = [
+      "messages.0.images.0",
+      "messages.1.content.0",
+      "A bill",
+      "messages.1.content.3.content.0",
+      "messages.1.content.4",
+    ];
+    expect(answer.documents.map(({ file }) => file)).toEqual(names);
+    expect(server.reader.asked.map((work) => [work.content, work.field])).toEqual([
+      ["picture", "messages.0.images.0"],
+      ["picture", "messages.1.content.0.source.data"],
+      ["picture", "messages.1.content.1.source.data"],
+      ["picture", "messages.1.content.3.content.0.source.url"],
+      ["picture", "messages.1.content.4.file_url"],
+    ]);
+    const far = { type: "image", source: { type: "url", url: "https://example.org/a.png" } };
+    expect(await fault(await server.post(PATH, { messages: [{ role: "user", content: [far] }] }))).toEqual([
+      400,
+      "invalid_value",
+      "messages.0.content.0.source.url",
+    ]);
+  });
+
   test("by path out of the media folder alone", async () => {
     const mediaRoot = temporaryFolder();
     writeFileSync(join(mediaRoot, "a.png"), "local");
