@@ -1,7 +1,13 @@
 // What is on the pages of pictures and documents: where these are, which model reads them, when their files are deleted.
 
 import { SvcError } from "../domain/errors.ts";
-import type { DocumentSource, RecognitionEvent, RecognitionWork, TextTask } from "../domain/recognition.ts";
+import type {
+  DocumentSource,
+  RecognitionEvent,
+  RecognitionProgress,
+  RecognitionWork,
+  TextTask,
+} from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import { inlineBytes } from "../media/load-media.ts";
@@ -41,11 +47,19 @@ interface RecognitionRun extends RequestOrigin {
 type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 export class RecognitionService {
+  /** By the ids of requests. */
+  private readonly progress = new Map<string, RecognitionProgress>();
+
   constructor(private readonly deps: RecognitionDeps) {}
 
   /** Where documents are put that come in a form. */
   get documents(): TemporaryFiles {
     return this.deps.documents;
+  }
+
+  /** How far the request of this id is, in the document that it is at; undefined before its first page, and after its end. */
+  progressOf(id: string): RecognitionProgress | undefined {
+    return this.progress.get(id);
   }
 
   /** The model that reads. Throws SvcError `engine_unavailable` when there is none. */
@@ -79,6 +93,8 @@ export class RecognitionService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
+    let own: RecognitionProgress | undefined;
+    let document = 0;
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -90,6 +106,11 @@ export class RecognitionService {
       const begin = async (live: { readonly signal: AbortSignal }) =>
         all(jobs.map((job) => backend.engine.run(job, live.signal)));
       const observe = (event: InDocument<RecognitionEvent>) => {
+        if (event.type === "page") {
+          const before = event.document === document ? (own?.pages ?? 0) : 0;
+          ({ document } = event);
+          this.progress.set(id, (own = { pages: before + 1, of: event.of }));
+        }
         if (event.type !== "result" || event.document < jobs.length - 1) return;
         report.reason = "stop";
         report.usage = noUsage();
@@ -97,7 +118,8 @@ export class RecognitionService {
       const spec = { id, client, backend, deadline, background, partOf };
       yield* this.deps.requests.run(spec, signal, report, { begin, observe });
     } finally {
-      await Promise.all(documents.map((document) => document.discard()));
+      if (this.progress.get(id) === own) this.progress.delete(id);
+      await Promise.all(documents.map((one) => one.discard()));
     }
   }
 

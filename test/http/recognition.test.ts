@@ -393,6 +393,18 @@ describe("ending early", () => {
   });
 });
 
+test("how far a request is is known until its end", async () => {
+  const server = serve();
+  const gate = Promise.withResolvers<void>();
+  server.reader.gate = gate.promise;
+  const running = server.post(PATH, { data }, { "x-request-id": "mine" });
+  await until(() => server.reader.told === 1);
+  expect(server.recognition.progressOf("mine")).toEqual({ pages: 1, of: 2 });
+  gate.resolve();
+  expect((await running).status).toBe(200);
+  expect(server.recognition.progressOf("mine")).toBeUndefined();
+});
+
 test("it is listed", async () => {
   const { url: at } = serve();
   const { data: models } = (await (await fetch(`${at}/v1/models`)).json()) as { data: { id: string }[] };
