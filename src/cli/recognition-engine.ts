@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
+import { processEnvironment, type Environment } from "../config/environment.ts";
 import { SvcError } from "../domain/errors.ts";
 import { physicalCores } from "../engine/process/memory.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
@@ -33,12 +34,18 @@ export function recognitionEngine(
 }
 
 type LanguageConfig = Pick<Config, "ocrEngine" | "ocrLanguages" | "ocrData" | "modelsDir">;
+type EmbeddedData = Pick<NativeFiles, "embeddedTessdata">;
 
 /** Throws ExitError about languages of the configuration that there is no data for. */
-export function textLanguages(config: LanguageConfig, native: Pick<NativeFiles, "embeddedTessdata">): TextLanguages {
+export function textLanguages(
+  config: LanguageConfig,
+  native: EmbeddedData,
+  environment: Environment = processEnvironment(),
+): TextLanguages {
   const { ocrEngine, ocrLanguages: usual } = config;
+  const tessdata = recognitionData(config, native, environment);
   try {
-    return new TextLanguages({ tessdata: recognitionData(config, native), ppocr: ocrEngine === "ppocr", usual });
+    return new TextLanguages({ tessdata, ppocr: ocrEngine === "ppocr", usual });
   } catch (error) {
     throw error instanceof SvcError
       ? new ExitError("usage", error.message.replace("'languages'", "--ocr-language"))
@@ -49,12 +56,14 @@ export function textLanguages(config: LanguageConfig, native: Pick<NativeFiles, 
 /** Given data comes first, then what was downloaded, what is inside, and the system's. */
 function recognitionData(
   { ocrData, modelsDir }: LanguageConfig,
-  { embeddedTessdata }: Pick<NativeFiles, "embeddedTessdata">,
+  { embeddedTessdata }: EmbeddedData,
+  { TESSDATA_PREFIX: hostData }: Environment,
 ): Tessdata {
   const own = [...(ocrData === undefined ? [] : [ocrData]), join(modelsDir, "tessdata")];
   return new Tessdata([
     ...own,
     ...(embeddedTessdata === undefined ? [] : [{ file: embeddedTessdata }]),
+    ...(hostData ? [hostData] : []),
     ...SYSTEM_FOLDERS,
   ]);
 }

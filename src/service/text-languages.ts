@@ -51,9 +51,11 @@ export class TextLanguages {
 
   private refuse(field: string): never {
     const { tessdata, ppocr } = this.deps;
-    const known = [...new Set([...tessdata.names(), ...(ppocr ? PPOCR_LANGUAGES.own : [])])].toSorted();
+    const known = tessdata.names();
     const there = known.length === 0 ? "none" : known.join(", ");
-    const message = `'${field}' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.`;
+    const { own, beside } = PPOCR_LANGUAGES;
+    const others = ppocr ? ` PP-OCR reads ${own.join(", ")}, alone or with ${beside.join(", ")}.` : "";
+    const message = `'${field}' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.${others}`;
     throw new SvcError("invalid_value", message, { param: field });
   }
 }

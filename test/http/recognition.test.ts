@@ -225,7 +225,11 @@ describe("controls", () => {
     expect(await engine(["ja"])).toEqual(["ppocr", []]);
     expect(await engine(["en", "zh-Hant-TW"])).toEqual(["ppocr", []]);
     expect(await engine(["en"])).toEqual([undefined, ["eng"]]);
-    expect(await engine(["zh", "de"])).toContain("there is data for (chi_sim, chi_tra, deu, eng, jpn)");
+    const refusal = await engine(["zh", "de"]);
+    expect(refusal).toContain("there is data for (deu, eng);");
+    expect(refusal).toContain("PP-OCR reads chi_sim, chi_tra, jpn, alone or with eng.");
+    server.reader.tessdata.known = ["chi_sim", "deu"];
+    expect(await engine(["zh", "de"])).toEqual([undefined, ["chi_sim", "deu"]]);
     expect(await message(await serve().post(PATH, { data, languages: ["ja"] }))).toContain("(deu, eng)");
   });
 
