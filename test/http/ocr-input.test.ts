@@ -228,17 +228,18 @@ describe("a document", () => {
     { model: "m", max_tokens: 5, messages: user(text("Sum?"), { type: "document", ...block }) },
   ];
   const kinds = [
-    [chat({ file_data: pdf, filename: "a.pdf" }), "messages.0.content.1.file.file_data", "a.pdf\n"],
-    [chat({ file_data: data }), "messages.0.content.1.file.file_data", ""],
-    [responses({ file_data: pdf, filename: "a.pdf" }), "input.0.content.1.file_data", "a.pdf\n"],
+    ["chat", chat({ file_data: pdf, filename: "a.pdf" }), "messages.0.content.1.file.file_data", "a.pdf\n"],
+    ["chat, in base64", chat({ file_data: data }), "messages.0.content.1.file.file_data", ""],
+    ["responses", responses({ file_data: pdf, filename: "a.pdf" }), "input.0.content.1.file_data", "a.pdf\n"],
     [
+      "messages",
       messages({ source: { type: "base64", media_type: "application/pdf", data }, title: "T", context: "C" }),
       "messages.0.content.1.source.data",
       "T\nC\n",
     ],
   ] as const;
 
-  test.each(kinds)("is read whether the model sees or not: %j", async ([path, body], param, heading) => {
+  test.each(kinds)("is read whether the model sees or not: %s", async (_, [path, body], param, heading) => {
     for (const vision of [false, true]) {
       const server = serve(hello, on);
       server.engine.model = { ...fakeModel, vision };
@@ -249,7 +250,7 @@ describe("a document", () => {
     }
   });
 
-  test.each(kinds)("is refused by its field without the option: %j", async ([path, body], param) => {
+  test.each(kinds)("is refused by its field without the option: %s", async (_, [path, body], param) => {
     const server = serve(hello);
     server.engine.model = { ...fakeModel, vision: true };
     const response = await server.post(path as string, body as object);
