@@ -50,7 +50,7 @@ const commands = {
     files: true,
     flags: [
       format("text, markdown, csv, json"),
-      language("Languages of the text, separated by commas; default: English."),
+      language("Languages of the text, separated by commas; default: those of --ocr-language."),
       { name: "pages", value: "PAGES", help: "Pages of a document, as 1-3,7." },
       output("Folder, one file per document, or one file; - is standard output."),
     ],

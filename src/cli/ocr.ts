@@ -1,9 +1,10 @@
 // `svc ocr FILE…`: the text of pictures and documents, as text, Markdown, tables or all that is known.
 
 import type { Config } from "../config/config.ts";
+import { newRequestId } from "../domain/ids.ts";
 import { eachFile, expectOne } from "./each-file.ts";
-import { withApi, type Api } from "./in-process.ts";
-import { ProgressLine } from "./progress-line.ts";
+import { withApi, type Api, type Asked } from "./in-process.ts";
+import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
 import { progressOutput } from "./terminal.ts";
 
@@ -22,6 +23,16 @@ interface OcrFlags {
   readonly output?: string;
 }
 
+/** Elsewhere than on a terminal, what is done sooner needs no line. */
+const PATIENCE_MS = 10_000;
+/** Of pages that take seconds each. */
+const RATE_MS = 60_000;
+const MEASURE = {
+  amount: (done: number, total: number | undefined) =>
+    total === undefined ? "" : `${done} of ${total} ${total === 1 ? "page" : "pages"}`,
+  rate: (speed: number) => `${(60 * speed).toFixed(0)} pages/min`,
+};
+
 /**
  * Reads the files one after the other; `-` is standard input. Of several, one that fails is told and the others go on. Returns the
  * exit code. Throws ExitError.
@@ -35,22 +46,31 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
     max_pages: MOST_PAGES,
   };
   expectOne(files);
-  return withApi(config, async ({ ask, signal }) => {
-    const measure = { amount: () => "", rate: () => "" };
-    const shown = new ProgressLine({ ...progressOutput(config), measure, patienceMs: Infinity });
-    const work = async (path: string, label: string) => {
-      shown.show({ name: label, done: 0 });
-      if (results.format === "csv") return tablesOf(ask, path, common);
+  return withApi(config, async ({ ask, signal, recognised }) => {
+    const shown = new ProgressLine({
+      ...progressOutput(config),
+      measure: MEASURE,
+      patienceMs: PATIENCE_MS,
+      rateMs: RATE_MS,
+    });
+    const work = (path: string, label: string) => {
+      const id = newRequestId();
+      const look = () => {
+        const { pages: done, of: total } = recognised(id) ?? { pages: 0 };
+        shown.show({ name: label, done, ...(total !== undefined && { total }) });
+      };
+      const asked = { id, options: OPTIONS };
+      if (results.format === "csv") return whileLooking(look, () => tablesOf(ask, { ...common, file: path }, asked));
       const body = { ...common, file: path, response_format: results.format };
-      return (await ask(ROUTE, body, { options: OPTIONS })).text();
+      return whileLooking(look, async () => (await ask(ROUTE, body, asked)).text());
     };
     await eachFile(files, { results, failure: "files could not be read", shown, signal, work });
   });
 }
 
 /** All tables, an empty line between them. */
-async function tablesOf(ask: Api["ask"], path: string, common: object): Promise<string> {
-  const response = await ask(ROUTE, { ...common, file: path, mode: "table" }, { options: OPTIONS });
+async function tablesOf(ask: Api["ask"], body: object, asked: Asked): Promise<string> {
+  const response = await ask(ROUTE, { ...body, mode: "table" }, asked);
   const { documents } = (await response.json()) as { documents: { tables: { csv_data: string }[] }[] };
   const tables = documents.flatMap((document) => document.tables);
   return tables.map((table) => table.csv_data.trimEnd()).join("\n\n");

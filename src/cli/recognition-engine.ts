@@ -3,12 +3,16 @@
 import { join } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
+import { processEnvironment, type Environment } from "../config/environment.ts";
+import { SvcError } from "../domain/errors.ts";
 import { physicalCores } from "../engine/process/memory.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
+import { TextLanguages } from "../service/text-languages.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
+import { ExitError } from "./exit-codes.ts";
 
 /** Each holds 150 to 250 MB, and more than this many would keep the cores from everything else. */
 const MOST_PROCESSES = 2;
@@ -29,12 +33,37 @@ export function recognitionEngine(
   });
 }
 
+type LanguageConfig = Pick<Config, "ocrEngine" | "ocrLanguages" | "ocrData" | "modelsDir">;
+type EmbeddedData = Pick<NativeFiles, "embeddedTessdata">;
+
+/** Throws ExitError about languages of the configuration that there is no data for. */
+export function textLanguages(
+  config: LanguageConfig,
+  native: EmbeddedData,
+  environment: Environment = processEnvironment(),
+): TextLanguages {
+  const { ocrEngine, ocrLanguages: usual } = config;
+  const tessdata = recognitionData(config, native, environment);
+  try {
+    return new TextLanguages({ tessdata, ppocr: ocrEngine === "ppocr", usual });
+  } catch (error) {
+    throw error instanceof SvcError
+      ? new ExitError("usage", error.message.replace("'languages'", "--ocr-language"))
+      : error;
+  }
+}
+
 /** Given data comes first, then what was downloaded, what is inside, and the system's. */
-export function recognitionData({ ocrData, modelsDir }: Config, { embeddedTessdata }: NativeFiles): Tessdata {
+function recognitionData(
+  { ocrData, modelsDir }: LanguageConfig,
+  { embeddedTessdata }: EmbeddedData,
+  { TESSDATA_PREFIX: hostData }: Environment,
+): Tessdata {
   const own = [...(ocrData === undefined ? [] : [ocrData]), join(modelsDir, "tessdata")];
   return new Tessdata([
     ...own,
     ...(embeddedTessdata === undefined ? [] : [{ file: embeddedTessdata }]),
+    ...(hostData ? [hostData] : []),
     ...SYSTEM_FOLDERS,
   ]);
 }

@@ -45,12 +45,12 @@ import { SoundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
+import type { TextLanguages } from "../service/text-languages.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { Documents } from "../store/documents.ts";
 import { KeptImages } from "../store/kept-images.ts";
 import { Pictures } from "../store/pictures.ts";
 import { Recordings } from "../store/recordings.ts";
-import type { Tessdata } from "../store/tessdata.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import {
@@ -73,7 +73,7 @@ import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type Im
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { findPpocr } from "./ppocr-files.ts";
-import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
+import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
 import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 
@@ -148,7 +148,7 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
     upscalers: upscaleEngines(files.upscalers, config, launch, native),
     speakers: speechEngines(config, files.kokoro, launch, native),
     reader: recognitionEngine(files.ppocr, config, launch, native),
-    tessdata: recognitionData(config, native),
+    languages: textLanguages(config, native),
   };
 }
 
@@ -180,11 +180,11 @@ interface Parts {
   readonly upscalers: readonly ImageEngine[];
   readonly speakers: readonly SpeechEngine[];
   readonly reader: RecognitionEngine;
-  readonly tessdata: Tessdata;
+  readonly languages: TextLanguages;
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, painters, upscalers, speakers, reader, tessdata } = parts;
+  const { embedders, transcribers, painters, upscalers, speakers, reader, languages } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -223,8 +223,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     router,
     requests,
     documents: new Documents(tmpdir()),
-    tessdata,
-    ppocr: config.ocrEngine === "ppocr",
+    languages,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   });
   const readers = new InputReaders({

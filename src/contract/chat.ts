@@ -11,10 +11,16 @@ import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 const ContentPart = t.Object({
-  type: oneOf("text", "image_url", "input_audio"),
+  type: oneOf("text", "image_url", "input_audio", "file"),
   text: opt(t.String()),
   image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages })),
   input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
+  file: opt(
+    t.Object({
+      file_data: opt(t.String({ description: "A data: URL, or a document in base64." })),
+      filename: opt(t.String()),
+    }),
+  ),
 });
 
 const ToolCall = t.Object({

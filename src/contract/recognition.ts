@@ -13,7 +13,7 @@ export const languages = opt(
   t.Array(t.String({ minLength: 1 }), {
     minItems: 1,
     maxItems: MOST_LANGUAGES,
-    description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: English.',
+    description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: those of --ocr-language.',
   }),
 );
 
@@ -59,7 +59,9 @@ export const RecognitionRequest = t.Object({
   ),
   media_type: opt(t.String({ description: "Of `data`. Ignored: it is detected from the content." })),
   image_url: opt(ImageUrl),
-  messages: opt(t.Array(JsonObject, { minItems: 1, description: "Chat messages, whose image parts are read." })),
+  messages: opt(
+    t.Array(JsonObject, { minItems: 1, description: "Messages of any API here, whose images and documents are read." }),
+  ),
   ...controls,
 });
 export type RecognitionRequest = Static<typeof RecognitionRequest>;

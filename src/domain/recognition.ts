@@ -143,6 +143,12 @@ export interface RecognizedPage {
   readonly notes: readonly string[];
 }
 
+/** How far a document has been recognised. */
+export interface RecognitionProgress {
+  readonly pages: number;
+  readonly of: number;
+}
+
 /**
  * `accepted`: it waits for its turn · `started`: its first computation begins · `page`: in the order that was wanted, `of` so
  * many · `result`: the last event, with how many pages the whole document has.

@@ -6,14 +6,20 @@ import type { Box } from "../recognition/bitmap.ts";
 /** Characters that would begin a heading, list, quotation, rule or code where a line begins with them. */
 const LEADING = /^(\s*)([#>]|[-+*](?=\s|$)|\d{1,9}[.)](?=\s)|[-=_*]{3,}\s*$|```|~~~)/;
 
-/** Lines of a block stay lines; a table stands where its first line was read, and what is in it in that alone. */
-export function pageMarkdown({ lines, tables }: Pick<RecognizedPage, "lines" | "tables">): string {
+/**
+ * Lines of a block stay lines; a table stands where its first line was read, and what is in it in that alone. `inPlace`: what
+ * stands there.
+ */
+export function pageMarkdown(
+  { lines, tables }: Pick<RecognizedPage, "lines" | "tables">,
+  inPlace: (table: RecognizedTable) => string = tableMarkdown,
+): string {
   const pieces = new Map<RecognizedTable | number, string[]>();
   for (const { text, box, block } of lines) {
     const table = tables.find((one) => isWithin(box, one.box));
     const piece = table ?? block;
     const texts = pieces.get(piece);
-    if (!texts) pieces.set(piece, [table ? tableMarkdown(table) : escaped(text)]);
+    if (!texts) pieces.set(piece, [table ? inPlace(table) : escaped(text)]);
     else if (!table) texts.push(escaped(text));
   }
   return [...pieces.values()].map((texts) => texts.join("\n")).join("\n\n");
@@ -23,7 +29,7 @@ export function pageMarkdown({ lines, tables }: Pick<RecognizedPage, "lines" | "
 const escaped = (text: string): string =>
   text.replace(LEADING, (_, space: string, mark: string) => `${space}\\${mark}`);
 
-function tableMarkdown({ rows, headers }: RecognizedTable): string {
+export function tableMarkdown({ rows, headers }: RecognizedTable): string {
   const width = Math.max(1, ...rows.map((row) => row.length));
   const [first = [], ...rest] = rows;
   // A table must have a head: without one it is empty.

@@ -54,6 +54,25 @@ test(
   PATIENCE_MS,
 );
 
+test.skipIf(process.platform === "win32")(
+  "tells a terminal which page it is at",
+  async () => {
+    const pages = Array.from({ length: 300 }, (_, at) => ({ lines: [`Page ${at + 1}`] }));
+    writeFileSync(at("many.pdf"), pdfOf(pages));
+    let shown = "";
+    const terminal = {
+      cols: 100,
+      rows: 30,
+      data: (_: unknown, bytes: Uint8Array) => void (shown += new TextDecoder().decode(bytes)),
+    };
+    const env = { ...process.env, TMPDIR: folder, TERM: "xterm" };
+    const command = [process.execPath, main, "ocr", at("many.pdf"), "-o", at("many.txt")];
+    expect(await Bun.spawn(command, { env, terminal }).exited).toBe(0);
+    expect(shown).toMatch(/[0-9]+ of 300 pages/);
+  },
+  PATIENCE_MS,
+);
+
 describe.skipIf(!english)(`pictures (${NO_ENGLISH})`, () => {
   test(
     "are read from files and from standard input, which leaves none behind",

@@ -40,7 +40,7 @@ export const combinedText = (documents: readonly RecognizedDocument[]): string =
 /** The same as Markdown, with tables. */
 export const combinedMarkdown = (documents: readonly RecognizedDocument[]): string =>
   documents
-    .flatMap(({ pages }) => pages.map(pageMarkdown))
+    .flatMap(({ pages }) => pages.map((page) => pageMarkdown(page)))
     .filter(Boolean)
     .join("\n\n");
 

@@ -62,11 +62,12 @@ has svc_transcriptions, and of a stream the first chunk: for each sound its fiel
 is sent again is remembered. usage counts the prompt with the text; the transcription model's metrics count the recognition.
 Sound without speech is a 422 \`no_speech\`.
 
-**Images for models that cannot see.** On a server with --ocr-input, the text in images to such a model takes their place in the
+**Images for models that cannot see, and documents.** On a server with --ocr-input, the text in images to such a model takes their place in the
 prompt, with tables as Markdown: every format of POST /v1/vision/ocr, PDF among them, of at most 25 MB, 4096 pixels a side and 50
-pages, in the \`languages\` of image_url, default English; detail low is read fast. The answer has svc_recognitions, and of a stream the first chunk: for each image
+pages, in the \`languages\` of image_url, default those of --ocr-language; detail low is read fast. The answer has svc_recognitions, and of a stream the first chunk: for each image
 its field, the text, and how many pages it has. An image without text is no error: the prompt says that there is none. Images
-are remembered and counted as sound is; one that cannot be read is a 422 \`unprocessable_media\`.
+are remembered and counted as sound is; one that cannot be read is a 422 \`unprocessable_media\`. Parts of type file are read in
+this way for any model, but for text, which is taken as it is, and for pictures, which are as image_url.
 
 **Sampling.** Beside the API's fields llama.cpp's own are honoured: see the schema. n answers share one computation of the
 prompt; with a seed, the first is what a request for one gets. ignore_eos and min_tokens yield to a grammar that is complete.

@@ -8,10 +8,11 @@ export const responsesOperations: Operations = {
   "POST /v1/responses": {
     tag: "Generation",
     summary: "Answer (OpenAI-compatible Responses API)",
-    description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file of text), function_call,
+    description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file), function_call,
 function_call_output, reasoning, item_reference to an item of a stored response (its type is optional, and repeated references
 to one item add nothing). On a server with --transcribe-input, input_audio ({data, language}) to a model that cannot hear is
-transcribed, and with --ocr-input the text in input_image ({image_url, languages}) to one that cannot see is read, as POST /v1/chat/completions describes
+transcribed, and with --ocr-input the text in input_image ({image_url, languages}) to one that cannot see is read, and input_file ({file_data, filename} or
+{file_url}) to any unless it is text, as POST /v1/chat/completions describes
 it; the response has svc_transcriptions and svc_recognitions. instructions are a system message of this turn alone. Consecutive turns of the user are one turn to
 the model; a system message after the first answer becomes part of the turn that it follows.
 
