@@ -18,6 +18,12 @@ export type ContentPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "media"; readonly source: MediaSource; readonly param: string };
 
+export type MediaPart = Extract<ContentPart, { type: "media" }>;
+
+/** The media of one turn, in their order. */
+export const mediaOf = ({ content }: ChatMessage): MediaPart[] =>
+  typeof content === "string" ? [] : content.filter((part) => part.type === "media");
+
 /** One turn of a conversation, already free of wire differences (developer is system, text parts are joined). */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";

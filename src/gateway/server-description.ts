@@ -1,5 +1,6 @@
 // What another server is and which models it has: asked of itself, in whatever way it tells.
 
+import type { MediaKind } from "../domain/media.ts";
 import { fields, number, objects, text, type Fields } from "./fields.ts";
 import type { JsonDocument, ServerClient } from "./server-client.ts";
 import type { ServerKind } from "./server-kind.ts";
@@ -19,6 +20,10 @@ export interface RemoteModel {
   /** Known to take sound, or known not to. */
   readonly audio?: boolean;
 }
+
+/** Whether it is known that the model takes no media of this kind. */
+export const lacksMedia = ({ vision, audio }: RemoteModel, kind: MediaKind): boolean =>
+  (kind === "image" ? vision : audio) === false;
 
 export interface ServerDescription {
   readonly kind: ServerKind;

@@ -19,6 +19,14 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** The server does not accept svc's key. `status`: with which it says so. */
+export class KeyRefusal extends UpstreamFailure {
+  constructor(status: number) {
+    const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
+    super(new SvcError("upstream_error", why), "elsewhere", false);
+  }
+}
+
 /** Nothing can be sent to the server. `what` goes on from "The server of this model". */
 export const unreachable = (what: string): UpstreamFailure => new UpstreamFailure(unavailable(what), "later", true);
 
@@ -97,6 +105,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   const error = { ...whole, ...fields(whole["error"]) };
   const message = text(error["message"]) ?? text(whole["error"]) ?? text(whole["detail"]) ?? "";
   const code = text(error["code"]) ?? text(error["type"]) ?? "";
+  // It is about how the server was started, and another of its kind may have been started otherwise.
+  const known = knownRefusal(message);
   const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
   const elsewhere = (failure: SvcError) => new UpstreamFailure(failure, "elsewhere", false);
   if (status >= 300 && status < 400) {
@@ -107,12 +117,9 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     if (CONTEXT.test(code) || CONTEXT.test(message)) return elsewhere(contextExceeded(error));
     if (status === 413)
       return never(new SvcError("payload_too_large", "The server of this model takes no request of this size."));
-    return new UpstreamFailure(knownRefusal(message) ?? refused(error, status), "other kind", false);
+    return known ? elsewhere(known) : new UpstreamFailure(refused(error, status), "other kind", false);
   }
-  if (status === 401 || status === 403) {
-    const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
-    return elsewhere(new SvcError("upstream_error", why));
-  }
+  if (status === 401 || status === 403) return new KeyRefusal(status);
   if (status === 404) {
     // A route that it does not have, not a model.
     if (whole["detail"] === "Not Found") return otherKind(status);
@@ -130,6 +137,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     );
   }
   if (status === 500 && TOO_LARGE.test(message)) return elsewhere(contextExceeded(error));
+  // llama.cpp says so of pictures.
+  if (status === 500 && known) return elsewhere(known);
   if (status === 501) return otherKind(status);
   // A proxy says so of a server that ended with the request, too.
   if (status === 502) return lost("cannot reach what it needs (502)");

@@ -5,7 +5,7 @@ import type { MediaKind } from "../domain/media.ts";
 import type { UpstreamStatus } from "../domain/upstream.ts";
 import { affinity } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
-import type { RemoteModel } from "./server-description.ts";
+import { lacksMedia, type RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
 
 /** A replica may have so many times the mean of requests under way before others take some of its conversations. */
@@ -102,7 +102,7 @@ export class Upstream {
   /** Whether all that have the model say that it takes no media of this kind. */
   lacks(model: string, kind: MediaKind): boolean {
     const having = this.replicas.flatMap((replica) => replica.model(model) ?? []);
-    return having.length > 0 && having.every(({ vision, audio }) => (kind === "image" ? vision : audio) === false);
+    return having.length > 0 && having.every((one) => lacksMedia(one, kind));
   }
 
   /** The replicas that a request for the model may go to. */
