@@ -80,7 +80,7 @@ export class Attempts {
       let attempt: Attempt | undefined;
       while (this.broken < MOST_BROKEN && (attempt = this.next())) yield attempt;
       const again = [...this.failures].filter(([, failure]) => mayPass(failure));
-      if (round === ROUNDS || again.length === 0 || this.broken >= MOST_BROKEN) throw this.told();
+      if (round === ROUNDS || again.length === 0 || this.broken >= MOST_BROKEN) throw this.gaveUp();
       const roundMs = this.upstream.firstPauseMs * 2 ** round;
       await pause(Math.max(roundMs, ...again.map(([, failure]) => busyMs(failure))), signal);
       for (const [one] of again) this.tried.delete(one);
@@ -118,6 +118,11 @@ export class Attempts {
   }
 
   private told(): SvcError {
+  private gaveUp(): SvcError {
+    for (const [replica, error] of this.unclear) replica.failedAsOthersDid(this.routed.key, error);
+    return this.told();
+  }
+
     const { model } = this.routed;
     const errors = [...this.failures.values()].map(({ error }) => error);
     // Those that were left alone may do better once they are back.
