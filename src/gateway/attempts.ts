@@ -57,6 +57,7 @@ export class Attempts {
   /** One of them answered. */
   succeeded(): void {
     for (const [replica, error] of this.unclear) replica.failed({ sick: true, error });
+    this.unclear.clear();
   }
 
   /** What went wrong with a replica. Throws it when asking again is of no use. */
@@ -117,12 +118,12 @@ export class Attempts {
     this.failures.set(replica, failure);
   }
 
-  private told(): SvcError {
   private gaveUp(): SvcError {
     for (const [replica, error] of this.unclear) replica.failedAsOthersDid(this.routed.key, error);
     return this.told();
   }
 
+  private told(): SvcError {
     const { model } = this.routed;
     const errors = [...this.failures.values()].map(({ error }) => error);
     // Those that were left alone may do better once they are back.
