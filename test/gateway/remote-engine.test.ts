@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { until } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
-import { finishOf, generate, remote, textOf } from "./remote.ts";
+import { conversationOf, finishOf, generate, remote, textOf } from "./remote.ts";
 
 const failing = (code: string) => expect.objectContaining({ code });
 
@@ -171,6 +171,15 @@ test("before an answer begins, another replica takes over; a failure after that 
   }
   const broken = chatServer(() => eventStream([delta({ content: "a" })], { done: false }));
   await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
+});
+
+test.each(["abort", "error"])("an answer that its server ends with %s is not whole", async (reason) => {
+  const aborted = chatServer(() => eventStream([delta({}, reason)]));
+  const far = await remote([aborted.url, chatServer(helloStream).url]);
+  expect(textOf(await generate(far, conversationOf(far, far.replicas[0])))).toBe("Hello");
+  expect(far.replicas[0]?.stats.failures.get("upstream_unavailable")).toBe(1);
+  const halfway = chatServer(() => eventStream([delta({ content: "Hel" }), delta({}, reason)]));
+  await expect(generate(await remote([halfway.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
 test("what a server refuses is refused under our codes, once, and without its words", async () => {
