@@ -152,21 +152,31 @@ function otherKind(status: number): UpstreamFailure {
   return new UpstreamFailure(new SvcError("unsupported_parameter", why, { param: "model" }), "other kind", false);
 }
 
-/** Where svc and vLLM have the numbers that llama.cpp's server has in fields. */
-const PROMPT_TOKENS = /(?:prompt has|requested|contains) (?:at least )?(\d{1,9}) (?:input )?tokens/;
-const CONTEXT_TOKENS = /context(?: length)? is (\d{1,9}) tokens/;
+/** Where svc and the versions of vLLM have the numbers that llama.cpp's server has in fields; of each, the first that is found. */
+const PROMPT_TOKENS = [
+  /(\d{1,9}) in the (?:messages|prompt)/,
+  /(?:prompt has|request has|requested|contains) (?:at least )?(\d{1,9}) (?:input )?tokens/,
+];
+const ANSWER_TOKENS = [/requested (\d{1,9}) output tokens/, /is too large: (\d{1,9})/, /(\d{1,9}) in the completion/];
+const CONTEXT_TOKENS = [/context(?: length)? is (\d{1,9}) tokens/];
 
-const numberIn = (pattern: RegExp, said: string): number | undefined => {
-  const found = pattern.exec(said)?.[1];
+function numberIn(said: string, patterns: readonly RegExp[]): number | undefined {
+  const [found] = patterns.flatMap((pattern) => pattern.exec(said)?.[1] ?? []);
   return found === undefined ? undefined : Number(found);
-};
+}
 
 function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
   const said = text(error["message"]) ?? "";
-  const asked = number(error["n_prompt_tokens"]) ?? numberIn(PROMPT_TOKENS, said);
-  const limit = number(error["n_ctx"]) ?? numberIn(CONTEXT_TOKENS, said);
-  const numbers =
-    asked !== undefined && limit !== undefined ? `: it has ${asked} tokens, and the limit is ${limit}` : "";
+  const asked = number(error["n_prompt_tokens"]) ?? numberIn(said, PROMPT_TOKENS);
+  const limit = number(error["n_ctx"]) ?? numberIn(said, CONTEXT_TOKENS);
+  const isKnown = asked !== undefined && limit !== undefined;
+  const answer = numberIn(said, ANSWER_TOKENS) ?? 0;
+  if (isKnown && asked < limit && answer > 0) {
+    // Some stop counting where the rest cannot fit.
+    const why = `'max_tokens': an answer of ${answer} tokens does not fit behind a conversation of at least ${asked}; the context of this model has ${limit}.`;
+    return new SvcError("context_length_exceeded", why, { param: "max_tokens" });
+  }
+  const numbers = isKnown ? `: it has ${asked} tokens, and the limit is ${limit}` : "";
   const message = `The conversation is too long for the context of this model${numbers}.`;
   return new SvcError("context_length_exceeded", message, { param: "messages" });
 }

@@ -221,6 +221,21 @@ test.each([
   },
 );
 
+test.each([
+  "This model's maximum context length is 4096 tokens. However, you requested 4000 output tokens and your prompt contains at least 97 input tokens, for a total of at least 4097 tokens. secret",
+  "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 97 input tokens (4000 > 4096 - 97). secret",
+  "This model's maximum context length is 4096 tokens. However, you requested 4097 tokens (97 in the messages, 4000 in the completion). secret",
+])("an answer that would not fit is told apart from a conversation that does not: %s", async (message) => {
+  const server = chatServer(() => Response.json({ error: { message } }, { status: 400 }));
+  const failure = await generate(await remote([server.url])).catch((thrown: unknown) => thrown);
+  expect(failure).toMatchObject({
+    code: "context_length_exceeded",
+    details: { param: "max_tokens" },
+    message:
+      "'max_tokens': an answer of 4000 tokens does not fit behind a conversation of at least 97; the context of this model has 4096.",
+  });
+});
+
 test("silence before an answer, and within it, is given up", async () => {
   const silent = chatServer(() => new Promise<never>(() => {}));
   await expect(generate(await remote([silent.url], { silenceMs: 500 }))).rejects.toEqual(
