@@ -10,6 +10,8 @@ export interface MemoryTenant {
   readonly residentBytes: number;
   /** Since when it is loaded without a job, in monotonic milliseconds; undefined: it has one, or is not loaded. */
   readonly idleSince: number | undefined;
+  /** Resolves when a process that is on its way out is gone; undefined: there is none. */
+  readonly leaving?: Promise<void> | undefined;
   /** Ends the process; resolves when it is gone. */
   unload(): Promise<void>;
 }
@@ -59,6 +61,7 @@ export class MemoryBudget {
   }
 
   private async makeRoom(tenant: MemoryTenant, bytes: number, model: string): Promise<void> {
+    await Promise.all([...this.tenants].map(({ leaving }) => leaving));
     const idle = [...this.tenants].filter(({ idleSince }) => idleSince !== undefined);
     const held = idle.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
     if (bytes <= this.free() + held) {

@@ -109,10 +109,11 @@ export class EngineProcess<To, From> {
     }
   }
 
-  /** Ends the process at once, whatever it does. */
-  kill(): void {
+  /** Ends the process at once, whatever it does. Resolves when it is gone. */
+  async kill(): Promise<void> {
     this.isEnding = true;
     this.child.kill("SIGKILL");
+    await this.child.exited;
   }
 
   private closeAborts(): void {

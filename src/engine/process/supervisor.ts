@@ -45,8 +45,8 @@ export class Supervisor<
   private isReplaced = false;
   private restarts = 0;
   private resident = 0;
-  /** A process that was unloaded, on its way out. */
-  private leaving: Promise<void> | undefined;
+  /** Resolves when a process that was given up is gone, with its memory. */
+  leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
   /** When its last job was over. */
   private usedAt = 0;
@@ -66,7 +66,7 @@ export class Supervisor<
     this.restart = new RestartPolicy(options.launch.clock);
     this.jobs = new PendingJobs({
       ...options,
-      loadTimeoutMs: options.launch.loadTimeoutMs,
+      ...options.launch,
       process: () => this.process,
       onOverdue: () => this.replaceBusy(),
       onIdle: () => this.waitIdly(),
@@ -162,10 +162,9 @@ export class Supervisor<
   async unload(): Promise<void> {
     if (this.state !== "ready" && this.state !== "loading") return;
     this.log.debug("engine unloaded", this.name);
-    this.leaving = this.endProcess();
-    this.processEnded();
+    const gone = this.giveUp(this.endProcess());
     this.state = "unloaded";
-    await this.leaving;
+    await gone;
   }
 
   /** A process that is loading a model has no jobs to stand still with: all wait for its progress. */
@@ -192,8 +191,7 @@ export class Supervisor<
   }
 
   private endBusy(): void {
-    this.process?.kill();
-    this.processEnded();
+    this.giveUp(this.process?.kill());
     this.jobs.lose(new HungError(), undefined, true);
     this.replace();
   }
@@ -208,8 +206,8 @@ export class Supervisor<
     this.idle.unref();
   }
 
-  private async endProcess(): Promise<void> {
-    await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+  private endProcess(): Promise<void> | undefined {
+    return this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
   }
 
   /** Starts the process, once its files and the memory for its model are there. Jobs wait for it. */
@@ -241,13 +239,21 @@ export class Supervisor<
       });
   }
 
+  /** The next process starts when this one is gone. */
+  private giveUp(ended: Promise<void> | undefined): Promise<void> | undefined {
+    this.processEnded();
+    if (ended) this.leaving = ended.then(() => (this.leaving = undefined));
+    return this.leaving;
+  }
+
   /** Undefined: nothing is missing. Throws or rejects with SvcError. */
   private makeReady(): Promise<void> | undefined {
     const { launch, model, needBytes = 0, prepare } = this.options;
     const claim = () => launch.memory.claim(this, needBytes, model);
     // A download would hold on to memory that others could use meanwhile.
     const brought = prepare?.(this.stopping.signal);
-    return brought ? brought.then(claim) : claim();
+    const ready = brought ? brought.then(() => this.leaving) : this.leaving;
+    return ready ? ready.then(claim) : claim();
   }
 
   private spawn(): void {
@@ -315,7 +321,7 @@ export class Supervisor<
         this.hang = isLoading
           ? `made no progress ${time} while loading`
           : `gave no sign of life ${time}${work && ` (${work})`}`;
-        process.kill();
+        void process.kill();
       },
     });
     return watchdog;

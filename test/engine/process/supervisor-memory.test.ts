@@ -3,7 +3,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { until } from "../../http/harness.ts";
-import { count, ENDLESS, failure, running, start, stopCounters, type Counter } from "./counters.ts";
+import { childrenOf } from "../../support/processes.ts";
+import { count, ENDLESS, failure, live, running, start, stopCounters, type Counter } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -47,5 +48,27 @@ describe("where memory is short", () => {
     expect(await Promise.all([failure(lost), failure(kept)])).toEqual(["engine_crashed", "engine_unavailable"]);
     free = 1e9;
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+  });
+
+  /** Room for one process. */
+  const narrow = () => {
+    const before = childrenOf(process.pid).length;
+    return { memory: new MemoryBudget(() => (childrenOf(process.pid).length > before ? 0 : 1e9)), needBytes: 1 };
+  };
+
+  test("a process that is on its way out is waited for, by its successor and by others", async () => {
+    const machine = narrow();
+    const [first, second] = [start(machine), start(machine)];
+    await count(first, { to: 1 });
+    void first.unload();
+    expect((await count(first, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+    void first.unload();
+    expect((await count(second, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+  });
+
+  test("one that is replaced, as it goes on for nobody, is waited for as well", async () => {
+    const counter = start({ ...narrow(), abortGraceMs: 10 });
+    for await (const { type } of counter.run({ to: 1, hang: true }, live())) if (type === "started") break;
+    expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
   });
 });
