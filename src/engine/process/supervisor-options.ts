@@ -64,6 +64,6 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly onExit?: () => void;
   /** Milliseconds until a place is free, for those that are turned away. */
   readonly placeFreeMs?: () => number | undefined;
-  /** The events of a job that is cancelled while no engine has it. */
+  /** The events with which a job ends that is cancelled while no engine has it, or one that stands still. */
   readonly neverComputed?: (cause: CancelCause, accepted: boolean) => readonly Event[];
 }
