@@ -293,6 +293,8 @@ export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
 /** The first computation for a request begins: it does not wait any more. */
 interface StartedEvent extends OfChoice {
   readonly type: "started";
+  /** Nobody reports when that is: it may still wait. */
+  readonly isAssumed?: true;
 }
 
 /** What an engine tells of a generation. */

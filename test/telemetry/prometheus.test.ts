@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { BUSY_REASONS } from "../../src/domain/errors.ts";
 import { countDraft } from "../../src/domain/speculation.ts";
 import { addSteps, countChunk, countPause, countStep, noSteps, type StepCounts } from "../../src/domain/steps.ts";
-import type { Usage } from "../../src/domain/usage.ts";
+import { noUsage, type Usage } from "../../src/domain/usage.ts";
 import { processMetrics, type ProcessStatus } from "../../src/engine/process/status.ts";
 import type { KvStats } from "../../src/engine/text/kv-stats.ts";
 import { TextStats } from "../../src/engine/text/stats.ts";
@@ -92,7 +92,7 @@ function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics
   requests.adapterChosen("poet");
   requests.firstToken(120);
   requests.interToken(15);
-  requests.finished("stop", usage, 2500);
+  requests.finished("stop", usage, 2500, { queueMs: 10, computingMs: 2200 });
   requests.failed("engine_crashed", 500);
   requests.rejected("queue_full");
   metrics.requestEnded("/v1/models", 200, "ada");
@@ -416,6 +416,22 @@ describe("what is measured", () => {
     expect(read("svc_request_success_total", { finished_reason: "cancelled" })).toBe(1);
     expect(read("svc_request_prefill_time_seconds_count")).toBe(0);
     expect(read("svc_e2e_request_latency_seconds_count")).toBe(1);
+  });
+
+  test("what is no generation has the times that were measured, and no others", () => {
+    const { requests, read } = start();
+    const vectors = { ...noUsage(), promptTokens: 12 };
+    const recording = { ...noUsage(), completionTokens: 30 };
+    for (const one of [vectors, recording]) requests.finished("stop", one, 900, { queueMs: 100, computingMs: 700 });
+    // Of an upstream nobody knows.
+    requests.finished("stop", { ...usage, queueMs: 0 }, 2500);
+    const counts = ["queue", "inference", "prefill", "decode"].map((name) =>
+      read(`svc_request_${name}_time_seconds_count`),
+    );
+    expect(counts).toEqual([2, 3, 1, 1]);
+    expect(read("svc_request_queue_time_seconds_sum")).toBe(0.2);
+    expect(read("svc_request_inference_time_seconds_sum")).toBeCloseTo(1.4 + 2.1);
+    expect([read("svc_request_prompt_tokens_count"), read("svc_request_generation_tokens_count")]).toEqual([2, 2]);
   });
 
   test("an answer of one token has no time between tokens, one of two has", () => {
