@@ -54,8 +54,7 @@ const usage: Usage = {
 };
 
 /** What a scrape finds changed. */
-interface Changes extends Partial<typeof levels> {
-  readonly state?: ProcessStatus["state"];
+interface Changes extends Partial<typeof levels>, Partial<Pick<ProcessStatus, "state" | "stalledSince">> {
   readonly kv?: Partial<KvStats>;
   readonly size?: number;
   readonly steps?: StepCounts;
@@ -68,10 +67,20 @@ function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
   const metrics = new PrometheusMetrics(clock, names);
   const subject = { kind: "text", model };
   const requests = metrics.of(subject);
-  const scrape = ({ state = "ready", size = 1024, kv: kvChanges, steps = noSteps(), ...changes }: Changes = {}) => {
+  const scrape = ({
+    state = "ready",
+    stalledSince,
+    size = 1024,
+    kv: kvChanges,
+    steps = noSteps(),
+    ...changes
+  }: Changes = {}) => {
     const stats = new TextStats(clock);
     stats.update({ levels: { running: 2, waiting: 3, waitingFor, kv: { ...kv, ...kvChanges } }, steps });
-    const engine = [...processMetrics({ ...status, state }), ...stats.metrics(4, size)];
+    const engine = [
+      ...processMetrics({ ...status, state, ...(stalledSince !== undefined && { stalledSince }) }),
+      ...stats.metrics(4, size),
+    ];
     const engines = [{ labels: subjectLabels(subject), metrics: engine }];
     return parseExposition(metrics.render({ ...levels, engines, ...changes }));
   };
@@ -291,7 +300,7 @@ describe("what is measured", () => {
     expect(read("svc_kv_cache_usage_perc", {}, { size: 0, kv: { used: 0 } })).toBe(0);
     expect(read("svc_engine_up", {}, { state: "failed" })).toBe(0);
     expect(read("svc_engine_up", {}, { state: "stalled" })).toBe(0);
-    expect(read("svc_engine_stalled", {}, { state: "stalled" })).toBe(1);
+    expect([read("svc_engine_stalled"), read("svc_engine_stalled", {}, { stalledSince: 1 })]).toEqual([0, 1]);
     expect(read("svc_num_active_connections")).toBe(1);
     expect(read("svc_active_connections_peak")).toBe(2);
     expect(read("svc_process_start_time_seconds")).toBe(1_700_000_000);

@@ -32,7 +32,7 @@ export class ImageEngine
       modelId,
       created,
       ...(this.options.engine.demo && { isDemo: true }),
-      ...(this.loaded && { model: this.loaded }),
+      ...(this.loaded && { model: this.loaded, device: this.loaded.device }),
       ...(this.stepSeconds !== undefined && { stepSeconds: this.stepSeconds }),
     };
   }

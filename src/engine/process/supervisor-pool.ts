@@ -26,7 +26,7 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
     this.supervisors = Array.from({ length: count }, () => new Supervisor(options));
   }
 
-  /** Of all together: the state of the one that does best, and sums. */
+  /** Of all together: the state of the one that does best, what is wrong with any, and sums. */
   status(): ProcessStatus {
     const all = this.supervisors.map((one) => one.status()).toSorted(byState);
     const [best] = all;
@@ -34,10 +34,12 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
     const lastError = all.find((one) => one.lastError !== undefined)?.lastError;
     const sum = (of: (one: ProcessStatus) => number) => all.reduce((total, one) => total + of(one), 0);
     return {
+    const stalledSince = all.find((one) => one.stalledSince !== undefined)?.stalledSince;
       ...best,
       ...(lastError !== undefined && { lastError }),
       restarts: sum(({ restarts }) => restarts),
       running: sum(({ running }) => running),
+      ...(stalledSince !== undefined && { stalledSince }),
       waiting: sum(({ waiting }) => waiting),
       residentBytes: sum(({ residentBytes }) => residentBytes),
     };
