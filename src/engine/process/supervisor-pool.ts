@@ -56,6 +56,12 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
 
   /** Ends all processes; resolves when they are gone. */
   async stop(): Promise<void> {
+  /** None is idle between two jobs until the returned function is called. */
+  keep(): () => void {
+    const releases = this.supervisors.map((one) => one.keep());
+    return () => releases.forEach((release) => release());
+  }
+
     await Promise.all(this.supervisors.map((one) => one.stop()));
   }
 }

@@ -50,6 +50,8 @@ export class Supervisor<
   private idle: ReturnType<typeof setTimeout> | undefined;
   /** When its last job was over. */
   private usedAt = 0;
+  /** Those who have more jobs for it. */
+  private users = 0;
   private readonly log: Logger;
   /** For log lines, which come from several engines. */
   private readonly name: LogFields;
@@ -155,7 +157,17 @@ export class Supervisor<
   }
 
   get idleSince(): number | undefined {
-    return this.state === "ready" && this.jobs.size === 0 ? this.usedAt : undefined;
+    return this.state === "ready" && this.jobs.size === 0 && this.users === 0 ? this.usedAt : undefined;
+  }
+
+  /** It is not idle between two jobs until the returned function is called. */
+  keep(): () => void {
+    this.users++;
+    clearTimeout(this.idle);
+    return () => {
+      this.users--;
+      if (this.jobs.size === 0) this.waitIdly();
+    };
   }
 
   /** Ends the process of a model that the next job loads again; resolves when it is gone. */
@@ -199,7 +211,7 @@ export class Supervisor<
   private waitIdly(): void {
     const { start, idleMs } = this.options;
     this.usedAt = this.options.launch.clock.now();
-    if (start === "eager" || idleMs === 0) return;
+    if (start === "eager" || idleMs === 0 || this.users > 0) return;
     clearTimeout(this.idle);
     this.idle = setTimeout(() => void this.unload(), idleMs);
     // Nobody waits for it.

@@ -39,6 +39,20 @@ describe("where memory is short", () => {
     expect(await failure(Array.fromAsync(events))).toBe("done");
   });
 
+  test("an engine that is kept is not idle between two jobs", async () => {
+    let free = 1e9;
+    const memory = new MemoryBudget(() => free);
+    const [first, second] = [start({ memory, needBytes: 1, idleMs: 10 }), start({ memory, needBytes: 1 })];
+    const release = first.keep();
+    await count(first, { to: 1 });
+    await Bun.sleep(40);
+    free = 0;
+    expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+    expect(first.status().state).toBe("ready");
+    release();
+    await until(() => first.status().state === "unloaded");
+  });
+
   test("the successor of a process that died needs its memory as well", async () => {
     let free = 1e9;
     const counter = start({ memory: new MemoryBudget(() => free), needBytes: 1 });
