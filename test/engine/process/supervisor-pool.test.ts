@@ -1,6 +1,7 @@
 // Several processes that count, as one engine.
 
 import { afterEach, expect, test } from "bun:test";
+import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { processMetrics, type ProcessStatus } from "../../../src/engine/process/status.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
@@ -54,4 +55,18 @@ test("a process that keeps dying is told of, and the other one has the next jobs
     lastError: expect.stringContaining("engine process ended"),
   });
   expect((await count(pool, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
+});
+
+test("where memory is short, the first process refuses jobs, and another one none that the first could do", async () => {
+  const before = childrenOf(process.pid).length;
+  let some = 0;
+  const pool = startPool(2, {
+    needBytes: 1,
+    memory: new MemoryBudget(() => (childrenOf(process.pid).length > before ? 0 : some)),
+  });
+  expect(await failure(count(pool, { to: 1 }))).toBe("engine_unavailable");
+  some = 1e9;
+  const events = await running(pool);
+  expect((await count(pool, { to: 6 })).at(-1)).toMatchObject({ count: 6 });
+  await events.return();
 });
