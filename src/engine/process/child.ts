@@ -74,7 +74,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
       resolve(message.options);
     });
   });
-  const memory = tellMemory((bytes) => send({ type: "memory", bytes }));
+  const memory = reportMemory((bytes) => send({ type: "memory", bytes }));
   const engine = await kind.load(options, send).catch((error: unknown) => {
     send({ type: "load-failed", message: errorMessage(error) });
     return endUnloaded();
@@ -92,16 +92,16 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
 }
 
 /**
- * Tells the resident memory each second, which is also how the parent knows that this process is well. While it loads, that
+ * Reports the resident memory each second, which is also how the parent knows that this process is well. While it loads, that
  * goes by progress: memory is reported when it has grown.
  */
-function tellMemory(tell: (bytes: number) => void) {
+function reportMemory(send: (bytes: number) => void) {
   let most = 0;
   let isLoading = true;
   const look = () => {
     const bytes = process.memoryUsage.rss();
     if (isLoading && bytes < most + GROWTH_BYTES) return;
-    tell((most = bytes));
+    send((most = bytes));
   };
   setInterval(look, MEMORY_MS).unref();
   return {

@@ -7,7 +7,7 @@ import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 export const PROTOCOL_VERSION = 12;
 
 /**
- * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code tells
+ * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code reports
  * on it, a line a second, whether a computation has moved on (`+` or `-`) and what it is; and before it ends the process
  * because of one job, `!` and its key.
  */

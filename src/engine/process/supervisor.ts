@@ -377,7 +377,7 @@ export class Supervisor<
 
   private becomeReady(ready: Ready): void {
     this.options.onReady?.(ready);
-    // It said so before it was told to end.
+    // It was sent before the signal to end came.
     if (this.stopping.signal.aborted) return;
     this.state = "ready";
     this.isProven = true;
