@@ -11,7 +11,7 @@ import type { MemoryTenant } from "./memory-budget.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { processorTime } from "./processor-time.ts";
-import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
+import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
 import type { ProcessState, ProcessStatus } from "./status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
@@ -20,6 +20,7 @@ import { Watchdog } from "./watchdog.ts";
 /** Signs of life come once a second, and later on a busy machine. */
 const LEAST_TIMEOUT_MS = 5000;
 const STOP_GRACE_MS = 2000;
+const NO_MEMORY: ProcessMemory = { resident: 0, own: 0 };
 
 export class Supervisor<
   Options extends { readonly libraries: string },
@@ -44,7 +45,7 @@ export class Supervisor<
   private isProven = false;
   private isReplaced = false;
   private restarts = 0;
-  private resident = 0;
+  private memory = NO_MEMORY;
   /** Resolves when a process that was given up is gone, with its memory. */
   leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
@@ -98,7 +99,7 @@ export class Supervisor<
       restarts: this.restarts,
       running,
       waiting: size - running,
-      residentBytes: this.resident,
+      residentBytes: this.memory.resident,
     };
   }
 
@@ -152,8 +153,8 @@ export class Supervisor<
     this.state = "stopped";
   }
 
-  get residentBytes(): number {
-    return this.resident;
+  get ownBytes(): number {
+    return this.memory.own;
   }
 
   get idleSince(): number | undefined {
@@ -365,7 +366,7 @@ export class Supervisor<
       case "rejected":
         return this.jobs.rejected(message);
       case "memory":
-        this.resident = message.bytes;
+        this.memory = message.memory;
         return;
       case "log":
         return this.log[message.level === "info" ? "debug" : message.level](message.text, {
@@ -443,7 +444,7 @@ export class Supervisor<
     this.options.launch.memory.settle(this);
     this.process = this.watchdog = undefined;
     this.jobs.forgetOverdue();
-    this.resident = 0;
+    this.memory = NO_MEMORY;
     this.options.onExit?.();
   }
 

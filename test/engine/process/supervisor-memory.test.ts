@@ -39,6 +39,22 @@ describe("where memory is short", () => {
     expect(await failure(Array.fromAsync(events))).toBe("done");
   });
 
+  test.skipIf(process.platform !== "linux")(
+    "an idle engine does not leave for what its files have of the memory",
+    async () => {
+      let free = 1e9;
+      const memory = new MemoryBudget(() => free);
+      const first = start({ memory, needBytes: 1 });
+      await count(first, { to: 1 });
+      await until(() => first.status().residentBytes > 0);
+      free = 0;
+      // Bun itself is a file.
+      const second = start({ memory, needBytes: first.status().residentBytes });
+      expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+      expect(first.status().state).toBe("ready");
+    },
+  );
+
   test("an engine that is kept is not idle between two jobs", async () => {
     let free = 1e9;
     const memory = new MemoryBudget(() => free);
