@@ -10,15 +10,13 @@ import { HungError, type PendingJob, type Started } from "./jobs.ts";
 import type { MemoryTenant } from "./memory-budget.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
-import { processorTime } from "./processor-time.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
 import type { ProcessState, ProcessStatus } from "./status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
-import { Watchdog } from "./watchdog.ts";
+import { watchProcess } from "./watch-process.ts";
+import type { Watchdog } from "./watchdog.ts";
 
-/** Signs of life come once a second, and later on a busy machine. */
-const LEAST_TIMEOUT_MS = 5000;
 const STOP_GRACE_MS = 2000;
 const NO_MEMORY: ProcessMemory = { resident: 0, own: 0 };
 
@@ -302,42 +300,14 @@ export class Supervisor<
   }
 
   private watch(process: NonNullable<typeof this.process>): Watchdog {
-    const { launch, quietMs = 0, longestSilenceMs = Infinity } = this.options;
-    const { clock, engineTimeoutMs, processorMs = processorTime } = launch;
-    const limitMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
-    const isJobs = () => limitMs > 0 && this.state === "ready";
-    const watchdog = new Watchdog({
-      clock,
-      quietMs,
-      limitMs,
-      get longestComputingMs() {
-        return isJobs() ? longestSilenceMs : Infinity;
-      },
-      processorMs: () => (longestSilenceMs < Infinity ? processorMs(process.pid) : undefined),
-      pulse: () => process.pulse(),
-      onStalled: () => {
-        if (this.state !== "ready") return;
-        const { silentMs, work } = watchdog;
-        this.log.warn("engine stalled", { ...this.name, silent_ms: silentMs, ...(work && { work }) });
-      },
-      onRecovered: (silentMs) => {
-        if (this.state === "ready") this.log.warn("engine is back", { ...this.name, silent_ms: silentMs });
-      },
-      onTimeout: (hasComputed) => {
-        const { silentMs, work } = watchdog;
-        const time = `for ${Math.round(silentMs / 1000)} s`;
-        if (hasComputed) {
-          this.log.warn("engine process ended with what it computed", { ...this.name, silent_ms: silentMs });
-          return this.endBusy();
-        }
-        const isLoading = this.state === "loading";
-        this.hang = isLoading
-          ? `made no progress ${time} while loading`
-          : `gave no sign of life ${time}${work && ` (${work})`}`;
+    return watchProcess(process, this.options, {
+      isReady: () => this.state === "ready",
+      onHung: () => this.endBusy(),
+      onSilent: (hang) => {
+        this.hang = hang;
         void process.kill();
       },
     });
-    return watchdog;
   }
 
   private receive(message: FromEngine<Ready, Event, Report>): void {
