@@ -111,6 +111,7 @@ export function systemEngine(config: Config, launch: Launch, native: NativeFiles
     launch,
     start: "lazy",
     idleMs: config.idleUnloadMs,
+    needBytes: bytesOf(native.embeddedModel),
     stores: false,
   });
 }

@@ -126,7 +126,7 @@ const HEALTHY: ReadonlySet<ProcessStatus["state"]> = new Set(["ready", "none"]);
 const LOADING: ReadonlySet<ProcessStatus["state"]> = new Set(["starting", "loading"]);
 
 function healthOf(engine: ProcessStatus, engines: readonly ProcessStatus[]): Health["status"] {
-  if (engines.some(({ state }) => state === "failed" || state === "stalled")) return "degraded";
+  if (engines.some(({ state, stalledSince }) => state === "failed" || stalledSince !== undefined)) return "degraded";
   if (HEALTHY.has(engine.state)) return "healthy";
   return LOADING.has(engine.state) ? "loading" : "degraded";
 }

@@ -301,6 +301,8 @@ export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
 /** The first computation for a request begins: it does not wait any more. */
 interface StartedEvent extends OfChoice {
   readonly type: "started";
+  /** Nobody reports when that is: it may still wait. */
+  readonly isAssumed?: true;
 }
 
 /** Of a request that is wanted whole: what came of the answer so far is lost, and it begins again. */

@@ -177,7 +177,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     if (job.accepted) return;
     job.accepted = true;
     yield accepted(downgraded);
-    yield { type: "started" };
+    yield { type: "started", isAssumed: true };
   }
 
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {

@@ -170,17 +170,24 @@ export class RequestService {
     const counts = { promptTokens: 0, completionTokens: 0 };
     const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, ...counts, settled };
     const remembered = this.history.begin({ id, kind, model, client }, live, report);
+    let acceptedAt = admittedAt;
+    let startedAt: number | undefined;
+    let seenAt = admittedAt;
     metrics.started();
     try {
       limits.signal.throwIfAborted();
       for await (const event of await begin(live)) {
+        seenAt = clock.now();
         if (isStarted(event)) {
           limits.started();
           remembered.running();
+          if (!event.isAssumed) startedAt ??= seenAt;
           continue;
         }
-        if (event.type === "accepted") limits.accepted();
-        else if (event.type !== "progress") limits.answered();
+        if (event.type === "accepted") {
+          limits.accepted();
+          acceptedAt = seenAt;
+        } else if (event.type !== "progress") limits.answered();
         if (observe(event, live) === false) continue;
         yield event as Exclude<Event, Internal>;
       }
@@ -199,7 +206,13 @@ export class RequestService {
       remembered.ended();
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.failed(report.error, ms);
-      else metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms);
+      else {
+        const times =
+          report.usage && startedAt !== undefined
+            ? { queueMs: startedAt - acceptedAt, computingMs: seenAt - startedAt }
+            : undefined;
+        metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms, times);
+      }
       if (!background) admission.leave(ms, places);
       this.leave(places);
     }
@@ -270,7 +283,9 @@ export class RequestService {
   }
 }
 
-const isStarted = (event: { readonly type: string }) => event.type === "started";
+const isStarted = (event: {
+  readonly type: string;
+}): event is { readonly type: "started"; readonly isAssumed?: true } => event.type === "started";
 /** How a request ends of whose answer nobody wants a half. */
 function failureOf(cause: CancelCause): SvcError {
   if (cause === "shutdown") return shuttingDown();

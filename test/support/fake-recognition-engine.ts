@@ -3,6 +3,7 @@
 import { SvcError } from "../../src/domain/errors.ts";
 import type { RecognitionEvent, RecognitionWork, RecognizedPage } from "../../src/domain/recognition.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "../../src/engine/recognition/port.ts";
+import { FakeEngine } from "./fake-engine.ts";
 
 const first: RecognizedPage = {
   number: 1,
@@ -44,8 +45,7 @@ const second: RecognizedPage = {
   notes: [],
 };
 
-export class FakeReader implements RecognitionPort {
-  state: RecognitionStatus["state"] = "unloaded";
+export class FakeReader extends FakeEngine implements RecognitionPort {
   /** What was asked, with the content of the document, in order. */
   readonly asked: (RecognitionWork & { readonly content: string; readonly client?: string })[] = [];
   pages: readonly RecognizedPage[] = [first, second];
@@ -53,8 +53,6 @@ export class FakeReader implements RecognitionPort {
   refusal: Error | undefined;
   /** Pages that were taken. */
   told = 0;
-  /** Settled by a test, pages behind the first wait for it. */
-  gate: Promise<unknown> = Promise.resolve();
   /** Data for languages. */
   readonly tessdata = {
     known: ["deu", "eng"],
@@ -62,18 +60,8 @@ export class FakeReader implements RecognitionPort {
     find: (name: string) => (this.tessdata.known.includes(name) ? { name, path: `/data/${name}` } : undefined),
   };
 
-  constructor(readonly modelId: string) {}
-
   status(): RecognitionStatus {
-    return {
-      modelId: this.modelId,
-      created: 1_700_000_000,
-      state: this.state,
-      restarts: 0,
-      running: 0,
-      waiting: 0,
-      residentBytes: 0,
-    };
+    return this.plain;
   }
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
@@ -82,22 +70,15 @@ export class FakeReader implements RecognitionPort {
     if (this.refusal) throw this.refusal;
     yield { type: "accepted" };
     yield { type: "started" };
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    aborted.catch(() => {});
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     if (this.pages.length > work.maxPages) {
       throw new SvcError("unprocessable_media", "Too many pages.", { param: "max_pages" });
     }
     for (const page of this.pages) {
       yield { type: "page", page, of: this.pages.length };
       this.told++;
-      await Promise.race([this.gate, aborted]);
+      await this.opened(signal);
     }
     signal.throwIfAborted();
     yield { type: "result", pageCount: this.pages.length };
-  }
-
-  async stop(): Promise<void> {
-    this.state = "stopped";
   }
 }
