@@ -44,6 +44,8 @@ export interface RecognitionTask {
   readonly tables?: true;
   readonly barcodes?: true;
   readonly saliency?: SaliencyTask;
+  /** The first of the pages comes as a picture as well, for a model that sees. */
+  readonly picture?: true;
   /** Text is that of the sheet of paper alone that a photograph shows. */
   readonly crop?: true;
 }
@@ -139,6 +141,8 @@ export interface RecognizedPage {
   readonly tables: readonly RecognizedTable[];
   readonly barcodes: readonly Barcode[];
   readonly saliency?: Saliency;
+  /** A PNG file of at most 1024 pixels a side. */
+  readonly picture?: Uint8Array;
   /** What was done to the page and what came of it, for people. */
   readonly notes: readonly string[];
 }

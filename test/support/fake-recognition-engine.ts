@@ -44,6 +44,11 @@ const second: RecognizedPage = {
   notes: [],
 };
 
+/** A grey pixel. */
+const PICTURE = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+);
+
 export class FakeReader implements RecognitionPort {
   state: RecognitionStatus["state"] = "unloaded";
   /** What was asked, with the content of the document, in order. */
@@ -88,8 +93,9 @@ export class FakeReader implements RecognitionPort {
     if (this.pages.length > work.maxPages) {
       throw new SvcError("unprocessable_media", "Too many pages.", { param: "max_pages" });
     }
-    for (const page of this.pages) {
-      yield { type: "page", page, of: this.pages.length };
+    for (const [index, page] of this.pages.entries()) {
+      const picture = index === 0 && work.task.picture && { picture: PICTURE };
+      yield { type: "page", page: { ...page, ...picture }, of: this.pages.length };
       this.told++;
       await Promise.race([this.gate, aborted]);
     }
