@@ -1,6 +1,6 @@
 // Text and other things that are recognised on the pages of pictures and documents.
 
-import type { Box } from "../recognition/bitmap.ts";
+import type { Box, RecognizedWord } from "../recognition/bitmap.ts";
 
 /**
  * What can be wanted of a picture. `text`: what is written · `table`: tables in it · `barcode`: codes · `classify`: what it
@@ -83,6 +83,8 @@ export interface RecognizedLine {
   readonly box: Box;
   /** Number of its block of lines on the page, from 0. */
   readonly block: number;
+  /** In their order; one where words are not separated. */
+  readonly words: readonly Pick<RecognizedWord, "text" | "confidence" | "box">[];
 }
 
 export interface Barcode {
