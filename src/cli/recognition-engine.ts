@@ -10,8 +10,10 @@ import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
 
-/** Each holds 150 to 250 MB, and more than this many would keep the cores from everything else. */
-const MOST_PROCESSES = 2;
+/** Where nobody said how many threads compute: more would keep the cores from everything else. */
+const USUAL_PROCESSES = 2;
+/** Each holds 150 to 250 MB, and 0.8 GB when it reads by PP-OCR. */
+const MOST_PROCESSES = 4;
 
 /** Loaded on first use. */
 export function recognitionEngine(
@@ -25,7 +27,7 @@ export function recognitionEngine(
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
     launch,
     idleMs: config.idleUnloadMs,
-    processes: Math.min(config.threads ?? physicalCores(), MOST_PROCESSES),
+    processes: Math.min(config.threads ?? Math.min(physicalCores(), USUAL_PROCESSES), MOST_PROCESSES),
   });
 }
 
