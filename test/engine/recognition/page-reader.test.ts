@@ -141,6 +141,26 @@ test("a picture that does not say its resolution is read at one that suits its l
   expect(large).toBeLessThan(600);
 });
 
+test("fast reads a page once, as large as it is", async () => {
+  const page = upsideDown(
+    await drawn({ lines: Array.from({ length: 9 }, () => "A line of small print"), size: 8, paper: [200, 200] }, 72),
+  );
+  const content = await pngOf(page);
+  const widths = async (level: "accurate" | "fast") => {
+    const found: number[] = [];
+    const tesseract = { words: async ({ width }: Bitmap) => (found.push(width), []) };
+    const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+    const small = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+    const text = { languages: [], level, correction: true } as const;
+    await small.read({ id: ++count, path: file(content), field: "file" }, 1, { text });
+    return found;
+  };
+  const [enlarged = 0, unturned] = await widths("accurate");
+  expect(enlarged).toBeGreaterThan(300);
+  expect(unturned).toBe(200);
+  expect(await widths("fast")).toEqual([200]);
+});
+
 test("a page comes as a picture that a model takes, whatever the document is", async () => {
   const shown = async (content: Uint8Array) => {
     const { picture } = await read(content, { picture: true });

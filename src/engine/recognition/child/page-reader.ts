@@ -104,7 +104,8 @@ export class PageReader {
   private async recognised(page: DocumentPage, task: TextTask, crop: boolean): Promise<Found> {
     const { bitmap, scale, ...picture } = await page.picture(DRAWN[task.level]);
     this.options.check();
-    const ready = readable(bitmap, { crop });
+    const isFast = task.level === "fast";
+    const ready = readable(bitmap, { crop, fast: isFast });
     this.options.check();
     const { width, height } = ready.bitmap;
     const enlarged = enlargementOf(ready);
@@ -118,7 +119,7 @@ export class PageReader {
       `read as ${width} × ${height}, turned by ${turnOf(ready)}°${ready.cropped ? ", cropped" : ""}`,
       `${words.length} words recognised by ${task.engine ?? "tesseract"}`,
     ];
-    if (Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
+    if (!isFast && Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
       const unturned = await reader.words(bitmap, Math.round(dotsPerInch), task);
       notes.push(`${unturned.length} as it came`);
       if (confidenceOf(unturned) > confidenceOf(words)) content = { words: unturned, tables: [] };
