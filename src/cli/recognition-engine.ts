@@ -16,8 +16,10 @@ import { ExitError } from "./exit-codes.ts";
 
 /** What a process holds at least, without PP-OCR. */
 const LEAST_BYTES = 150e6;
-/** More than this many would keep the cores from everything else. */
-const MOST_PROCESSES = 2;
+/** Where nobody said how many threads compute: more would keep the cores from everything else. */
+const USUAL_PROCESSES = 2;
+/** Each holds 150 to 250 MB, and 0.8 GB when it reads by PP-OCR. */
+const MOST_PROCESSES = 4;
 
 /** Loaded on first use. */
 export function recognitionEngine(
@@ -32,7 +34,7 @@ export function recognitionEngine(
     launch,
     idleMs: config.idleUnloadMs,
     needBytes: Object.values(ppocr ?? {}).reduce((sum, path: string) => sum + bytesOf(path), LEAST_BYTES),
-    processes: Math.min(config.threads ?? physicalCores(), MOST_PROCESSES),
+    processes: Math.min(config.threads ?? Math.min(physicalCores(), USUAL_PROCESSES), MOST_PROCESSES),
   });
 }
 

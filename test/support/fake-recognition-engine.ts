@@ -1,9 +1,26 @@
 // A recognition engine in memory, for tests of everything above its port: pages that a test wrote.
 
 import { SvcError } from "../../src/domain/errors.ts";
-import type { RecognitionEvent, RecognitionWork, RecognizedPage } from "../../src/domain/recognition.ts";
+import type {
+  RecognitionEvent,
+  RecognitionWork,
+  RecognizedLine,
+  RecognizedPage,
+} from "../../src/domain/recognition.ts";
+import type { Box } from "../../src/recognition/bitmap.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "../../src/engine/recognition/port.ts";
 import { FakeEngine } from "./fake-engine.ts";
+
+/** A line whose words are as wide as their letters are many. */
+function lineOf(text: string, confidence: number, box: Box, block: number): RecognizedLine {
+  const letter = box.width / text.length;
+  const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
+    text: word,
+    confidence,
+    box: { ...box, x: box.x + index * letter, width: word.length * letter },
+  }));
+  return { text, confidence, box, block, words };
+}
 
 const first: RecognizedPage = {
   number: 1,
@@ -11,9 +28,9 @@ const first: RecognizedPage = {
   height: 100,
   source: "recognition",
   lines: [
-    { text: "Invoice 7", confidence: 0.875, box: { x: 20, y: 10, width: 100, height: 10 }, block: 0 },
-    { text: "of a <b> & so on", confidence: 0.5, box: { x: 20, y: 25, width: 160, height: 10 }, block: 0 },
-    { text: "Sum: 12.50", confidence: 1, box: { x: 20, y: 60, width: 90, height: 10 }, block: 1 },
+    lineOf("Invoice 7", 0.875, { x: 20, y: 10, width: 100, height: 10 }, 0),
+    lineOf("of a <b> & so on", 0.5, { x: 20, y: 25, width: 160, height: 10 }, 0),
+    lineOf("Sum: 12.50", 1, { x: 20, y: 60, width: 90, height: 10 }, 1),
   ],
   tables: [
     {
@@ -39,11 +56,16 @@ const second: RecognizedPage = {
   width: 595,
   height: 842,
   source: "text",
-  lines: [{ text: "The end.", confidence: 1, box: { x: 59.5, y: 84.2, width: 119, height: 12.63 }, block: 0 }],
+  lines: [lineOf("The end.", 1, { x: 59.5, y: 84.2, width: 119, height: 12.63 }, 0)],
   tables: [],
   barcodes: [],
   notes: [],
 };
+
+/** A grey pixel. */
+const PICTURE = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+);
 
 export class FakeReader extends FakeEngine implements RecognitionPort {
   /** What was asked, with the content of the document, in order. */
@@ -73,8 +95,9 @@ export class FakeReader extends FakeEngine implements RecognitionPort {
     if (this.pages.length > work.maxPages) {
       throw new SvcError("unprocessable_media", "Too many pages.", { param: "max_pages" });
     }
-    for (const page of this.pages) {
-      yield { type: "page", page, of: this.pages.length };
+    for (const [index, page] of this.pages.entries()) {
+      const picture = index === 0 && work.task.picture && { picture: PICTURE };
+      yield { type: "page", page: { ...page, ...picture }, of: this.pages.length };
       this.told++;
       await this.opened(signal);
     }
