@@ -10,6 +10,9 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
+/** How hard the model thinks; none: not at all. */
+export const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
+
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
   text: opt(t.String()),
@@ -98,7 +101,8 @@ export const ChatCompletionRequest = t.Object({
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
   ...structuredFields,
   chat_template_kwargs: opt(JsonObject),
-  reasoning_effort: opt(oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")),
+  reasoning_effort: opt(Effort),
+  reasoning: opt(t.Object({ effort: opt(Effort) }, { description: "Used when reasoning_effort is absent." })),
   reasoning_budget_tokens: opt(
     t.Integer({ minimum: -1, description: "Tokens of reasoning after which it is ended; -1 is without limit." }),
   ),

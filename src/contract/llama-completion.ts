@@ -38,7 +38,10 @@ const common = {
   return_tokens: opt(t.Boolean()),
   ...runningFields,
   response_fields: opt(
-    t.Array(t.String({ maxLength: 200 }), { maxItems: 64, description: "Fields of the answer; a/b is b of a, under that name." }),
+    t.Array(t.String({ maxLength: 200 }), {
+      maxItems: 64,
+      description: "Fields of the answer; a/b is b of a, under that name.",
+    }),
   ),
 };
 

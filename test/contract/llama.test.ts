@@ -152,7 +152,9 @@ describe("POST /completion", () => {
 describe("POST /completion to a model of another server", () => {
   const far = () =>
     fixtureServer(({ path }) =>
-      path === "/v1/completions" ? eventStream([{ choices: [{ index: 0, text: "x", finish_reason: "stop" }] }]) : undefined,
+      path === "/v1/completions"
+        ? eventStream([{ choices: [{ index: 0, text: "x", finish_reason: "stop" }] }])
+        : undefined,
     );
 
   test.each([true, false])("its tokens are not taken for those of the model here (a model here: %p)", async (local) => {

@@ -182,6 +182,19 @@ describe("generate", () => {
     expect([answer.message?.content, answer.load_duration]).toEqual(["Hello", 0]);
   });
 
+  test("where the server drops tokens of a full context, num_keep says which stay", async () => {
+    const ask = async (contextShift: boolean, shift?: boolean) => {
+      const server = serve(undefined, { contextShift });
+      const response = await server.post("/api/generate", { prompt: "a", shift, options: { num_keep: 5 } });
+      return [response.status, server.engine.requests[0]?.keepTokens];
+    };
+    expect(await ask(true)).toEqual([200, 5]);
+    expect(await ask(true, true)).toEqual([200, 5]);
+    expect(await ask(true, false)).toEqual([400, undefined]);
+    expect(await ask(false, false)).toEqual([200, undefined]);
+    expect(await ask(false, true)).toEqual([400, undefined]);
+  });
+
   test("keep_alive 0 without a prompt is answered as the end of the model", async () => {
     const reason = async (path: string, body: object) => (await json(await serve().post(path, body))).done_reason;
     expect(await reason("/api/generate", { keep_alive: 0 })).toBe("unload");

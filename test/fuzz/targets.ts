@@ -44,5 +44,7 @@ const completion: Target = {
 };
 const infill: Target = { ...completion, path: "/infill" };
 
-export const targets = { ...dialects, completion, infill, multiplex } as const satisfies Readonly<Record<string, Target>>;
+export const targets = { ...dialects, completion, infill, multiplex } as const satisfies Readonly<
+  Record<string, Target>
+>;
 export type TargetName = keyof typeof targets;

@@ -41,7 +41,7 @@ place, and 256 consecutive parts be optional. Rules must not be left-recursive. 
 continuation, or is so ambiguous that a token takes more than a second.
 
 **Reasoning** is as the model's chat template has it by default, and off where the answer has to follow a schema or grammar:
-reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max; none off) or
+reasoning_effort, or reasoning.effort (minimal and low mean low, medium and high high, xhigh and max max; none off) or
 chat_template_kwargs.enable_thinking, whose false wins, turn it on or off. chat_template_kwargs.reasoning_effort alone
 does not, but templates that always think see it, unless the effort is none or the server runs with --no-think. What other
 fields say (messages, tools, add_generation_prompt) is 400 in chat_template_kwargs. Thoughts are

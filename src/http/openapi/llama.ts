@@ -82,7 +82,7 @@ effect. id_slot says which slot POST /slots saves afterwards, and is repeated in
     tag: "Compatibility",
     summary: "Running requests, in llama.cpp's layout",
     description:
-      "One entry for each request that may run at once. Requests run in no fixed slot here: the first entries are the running ones. POST /slots saves and restores.",
+      "One entry for each request that may run at once. Requests run in no fixed slot here: the first entries are the running ones. POST /slots saves and restores. With ?fail_on_no_slot=1, 503 `server_busy` while all are running.",
     answers: { 200: "The slots." },
     errors: { 404: NO_MODEL, 503: unavailable },
   },
