@@ -16,7 +16,11 @@ export const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh",
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
   text: opt(t.String()),
-  image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages })),
+  image_url: opt(
+    t.Union([t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages }), t.String()], {
+      description: "A string is the url.",
+    }),
+  ),
   input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
 });
 

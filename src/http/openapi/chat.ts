@@ -48,7 +48,7 @@ fields say (messages, tools, add_generation_prompt) is 400 in chat_template_kwar
 returned as reasoning_content and sent back the same way. reasoning_budget_tokens limits them. stop sequences are matched in
 the content alone; logprobs cover the content.
 
-**Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url takes data
+**Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url, an object or the url itself, takes data
 URLs, http(s) URLs (unless --no-media-fetch) and files under --media-root: PNG, JPEG, WebP, GIF (first frame) and BMP of at
 most 20 MB and 50 megapixels; detail low, auto and high scale the longer side down to 512, 1024 and 2048 pixels. URLs lead to
 public addresses, or with --media-fetch-private to loopback and private ones, too, but never to link-local and metadata
