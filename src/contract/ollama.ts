@@ -148,9 +148,9 @@ export const OllamaModels = t.Object({
 
 export const OllamaModel = t.Object({
   license: t.String(),
-  modelfile: t.String(),
-  parameters: t.String(),
-  template: t.String(),
+  modelfile: t.String({ description: "Empty." }),
+  parameters: t.String({ description: "What counts where a request does not say, a line each." }),
+  template: t.String({ description: "The chat template, in Jinja." }),
   modified_at: t.String(),
   details: Details,
   model_info: JsonObject,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
 import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
 import { checker, type Static } from "../../src/contract/schema.ts";
-import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
+import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { serve, until } from "../http/harness.ts";
@@ -307,12 +307,30 @@ describe("vectors", () => {
 test("routes that are not there say so in that API's own form", async () => {
   const server = serve();
   for (const [path, method] of [
-    ["/api/copy", "POST"],
+    ["/api/nothing", "POST"],
     ["/api/chat", "GET"],
   ] as const) {
     const { error } = (await (await fetch(server.url + path, { method })).json()) as { error: unknown };
     expect(error).toContain("route");
   }
+});
+
+test("a model is described with its template, and what counts where requests do not say", async () => {
+  const server = serve();
+  server.engine.model = {
+    ...fakeModel,
+    chatTemplate: { source: "{{ messages }}", bos: "", eos: "" },
+    defaults: { temperature: 0.7, topK: 20, repetitionPenalty: 1.1 },
+  };
+  const shown = (await (await server.post("/api/show", { model: "fake-model" })).json()) as Record<string, string>;
+  expect(shown["template"]).toBe("{{ messages }}");
+  const parameters = shown["parameters"]?.split("\n").map((line) => line.split(/ +/));
+  expect(parameters).toEqual([
+    ["num_ctx", "4096"],
+    ["temperature", "0.7"],
+    ["top_k", "20"],
+    ["repeat_penalty", "1.1"],
+  ]);
 });
 
 test("they can be switched off", async () => {
