@@ -94,8 +94,8 @@ A cancelled request that was not a stream answers 200 with the text so far and f
     errors: conversationErrors,
     example: { ...question, stream: true, max_tokens: 100 },
     stream: `Each event is a chat.completion.chunk: the role, pieces of reasoning_content, content and tool_calls (index, id, type and
-name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage (unless
-stream_options.include_usage is false), a ChatProfileEvent if requested, which has no choices, and the terminator
+name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage and timings (unless
+stream_options.include_usage is false: then the timings are beside the finish_reason), a ChatProfileEvent if requested, which has no choices, and the terminator
 \`[DONE]\`. A comment line keeps a silent stream alive. A failure after the beginning is a chunk with a top-level \`error\`,
 then \`[DONE]\`.`,
   },
