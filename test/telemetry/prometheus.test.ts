@@ -128,6 +128,7 @@ const EVERYTHING = {
   prompt_tokens_total: 100,
   prompt_tokens_cached_total: 40,
   generation_tokens_total: 20,
+  request_tokens_max: 120,
   requests_started_total: 6,
   "lora_requests_total poet": 1,
   "request_success_total stop": 1,
@@ -469,6 +470,9 @@ test("with llama.cpp's names, its dashboards find their metrics beside svc's", (
     read("svc_num_requests_running"),
     read("svc_num_requests_waiting"),
   ]);
-  expect(read("svc_generation_tokens_total")).toBe(20);
+  expect([value("prompt_tokens_cached_total"), value("n_tokens_max")]).toEqual([40, 120]);
+  requests.finished("stop", { ...usage, promptTokens: 10 }, 2200);
+  expect(value("n_tokens_max")).toBe(120);
+  expect(read("svc_generation_tokens_total")).toBe(40);
   expect(start().read("llamacpp:prompt_tokens_total")).toBeUndefined();
 });
