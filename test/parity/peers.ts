@@ -30,7 +30,8 @@ too: ${counted}. No field is dropped in silence: what is refused is a 400 \`unsu
 names it, where its value would have an effect; what is honoured changes the answer, or what the engine is asked, unless the value
 is the default. Not applicable: there is nothing here that it could change, and the last column
 says why. Made by \`UPDATE=1 bun test test/contract/peers.test.ts\` from \`test/parity/peers.ts\`; the same test sends each
-field to svc.
+field to svc. Not here are Ollama's /api/pull and /api/delete, of whose fields \`insecure\` alone has no effect: which hub is
+asked, and how, is the server's own.
 
 ${peerRoutes.map(section).join("\n\n")}
 `;
