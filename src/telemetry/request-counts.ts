@@ -42,6 +42,7 @@ export class RequestCounts implements RequestMetrics {
   private promptTokens = 0;
   private cachedTokens = 0;
   private completionTokens = 0;
+  private mostTokens = 0;
   private readonly reasons = new Counts(FINISH_REASONS);
   private readonly rejections = new Counts<BusyReason>(BUSY_REASONS);
   private readonly adapters = new Counts();
@@ -106,6 +107,7 @@ export class RequestCounts implements RequestMetrics {
     this.promptTokens += usage.promptTokens;
     this.cachedTokens += usage.cachedTokens;
     this.completionTokens += usage.completionTokens;
+    this.mostTokens = Math.max(this.mostTokens, usage.promptTokens + usage.completionTokens);
     this.promptRate.add(usage.promptTokens - usage.cachedTokens);
     times.endToEnd.observe(endToEndMs / 1000);
     const { promptTokens, completionTokens, promptMs, completionMs } = usage;
@@ -150,6 +152,7 @@ export class RequestCounts implements RequestMetrics {
       ),
       counter("svc_prompt_tokens_cached_total", "Prompt tokens that came from the KV cache.", this.cachedTokens),
       counter("svc_generation_tokens_total", "Generated tokens.", this.completionTokens),
+      gauge("svc_request_tokens_max", "Most tokens of a request, prompt and answer together.", this.mostTokens),
       counter("svc_requests_started_total", "Requests admitted.", this.admitted),
       this.adapters.metric("svc_lora_requests_total", "Requests admitted, by LoRA adapter.", "lora_name"),
       this.reasons.metric("svc_request_success_total", "Requests that ended in order.", "finished_reason"),

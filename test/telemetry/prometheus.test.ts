@@ -137,6 +137,7 @@ const EVERYTHING = {
   prompt_tokens_total: 100,
   prompt_tokens_cached_total: 40,
   generation_tokens_total: 20,
+  request_tokens_max: 120,
   requests_started_total: 6,
   "lora_requests_total poet": 1,
   "request_success_total stop": 1,
@@ -490,10 +491,10 @@ test("with llama.cpp's names, its dashboards find their metrics beside svc's", (
   expect([value("prompt_tokens_total"), value("tokens_predicted_total")]).toEqual([60, 20]);
   expect([value("prompt_seconds_total"), value("tokens_predicted_seconds_total")]).toEqual([0.2, 1.9]);
   expect([value("prompt_tokens_seconds"), value("predicted_tokens_seconds")]).toEqual([300, 20 / 1.9]);
-  expect([value("requests_processing"), value("requests_deferred")]).toEqual([
-    read("svc_num_requests_running"),
-    read("svc_num_requests_waiting"),
-  ]);
-  expect(read("svc_generation_tokens_total")).toBe(20);
+  expect(value("requests_processing")).toBe(read("svc_num_requests_running"));
+  expect(value("requests_deferred")).toBe(read("svc_num_requests_waiting"));
+  expect([value("prompt_tokens_cached_total"), value("n_tokens_max")]).toEqual([40, 120]);
+  requests.finished("stop", { ...usage, promptTokens: 10 }, 2200);
+  expect(value("n_tokens_max")).toBe(120);
   expect(start().read("llamacpp:prompt_tokens_total")).toBeUndefined();
 });
