@@ -32,7 +32,7 @@ export class CircuitBreaker {
     return this.openUntil === undefined ? 0 : Math.max(0, this.openUntil - this.now());
   }
 
-  /** A request goes out; what it shows has to be told by one of the four below. True: it is the one that tries the server. */
+  /** A request goes out; what it shows has to be reported by one of the four below. True: it is the one that tries the server. */
   begin(): boolean {
     if (this.state !== "half-open") return false;
     this.probing = true;

@@ -160,8 +160,8 @@ const PROMPT_TOKENS = [
 const ANSWER_TOKENS = [/requested (\d{1,9}) output tokens/, /is too large: (\d{1,9})/, /(\d{1,9}) in the completion/];
 const CONTEXT_TOKENS = [/context(?: length)? is (\d{1,9}) tokens/];
 
-function numberIn(said: string, patterns: readonly RegExp[]): number | undefined {
-  const [found] = patterns.flatMap((pattern) => pattern.exec(said)?.[1] ?? []);
+function numberIn(message: string, patterns: readonly RegExp[]): number | undefined {
+  const [found] = patterns.flatMap((pattern) => pattern.exec(message)?.[1] ?? []);
   return found === undefined ? undefined : Number(found);
 }
 

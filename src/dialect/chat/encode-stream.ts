@@ -25,7 +25,7 @@ interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInp
 
 /**
  * Puts for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested; the timings
- * are in the usage chunk, else in the finish chunks. The first chunk tells what was read for the model. A failure becomes an error-marked chunk.
+ * are in the usage chunk, else in the finish chunks. The first chunk reports what was read for the model. A failure becomes an error-marked chunk.
  */
 export function chatWriter(
   put: Put<string>,

@@ -99,8 +99,8 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
     case "input_audio": {
       if (part.input_audio == null) throw missing("input_audio", "an object");
       const { data, format, language } = part.input_audio;
-      const told = { ...(format != null && { format }), ...(language != null && { language }) };
-      return [{ type: "media", source: { kind: "audio", data, ...told }, param: `${path}.input_audio.data` }];
+      const named = { ...(format != null && { format }), ...(language != null && { language }) };
+      return [{ type: "media", source: { kind: "audio", data, ...named }, param: `${path}.input_audio.data` }];
     }
     case "file": {
       if (part.file == null) throw missing("file", "an object");

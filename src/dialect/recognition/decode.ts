@@ -29,7 +29,7 @@ export interface RecognitionCall {
   readonly origin: "bottom-left" | "top-left";
   /** Of what a picture shows, at most. */
   readonly maxLabels: number;
-  /** The words of each line are told as well. */
+  /** The words of each line are reported as well. */
   readonly words: boolean;
   /** How it was found is told as well. */
   readonly debug: boolean;

@@ -25,7 +25,7 @@ export interface RecognizedDocument {
 
 type Wire = RecognizedDocuments["documents"][number];
 type Origin = RecognitionCall["origin"];
-type Told = Pick<RecognitionCall, "origin" | "words">;
+type Reported = Pick<RecognitionCall, "origin" | "words">;
 
 /** The text of a page: lines, with an empty one between blocks. */
 function pageText({ lines }: Pick<RecognizedPage, "lines">): string {
@@ -71,7 +71,7 @@ export function encodeDocuments(
   };
 }
 
-function encodeDocument(document: RecognizedDocument, call: Told): Wire {
+function encodeDocument(document: RecognizedDocument, call: Reported): Wire {
   const pages = document.pages.map((page) => encodePage(page, call));
   return {
     file: document.name,
@@ -86,7 +86,7 @@ function encodeDocument(document: RecognizedDocument, call: Told): Wire {
   };
 }
 
-function encodePage(page: RecognizedPage, { origin, words: hasWords }: Told): Wire["pages"][number] {
+function encodePage(page: RecognizedPage, { origin, words: hasWords }: Reported): Wire["pages"][number] {
   const { number, width, height, source, lines, tables } = page;
   return {
     page_number: number,

@@ -299,7 +299,7 @@ export class Engine {
   }
 
   private announce(keys: readonly JobKey[], now: number): void {
-    const told = keys.map((key) => {
+    const reported = keys.map((key) => {
       const events = this.active.get(key)?.started(this.scheduler.progress(key).cached, now) ?? [];
       this.output.hold(key, events);
       return events.length > 0;
@@ -307,7 +307,7 @@ export class Engine {
     this.observer?.started?.(keys, now, this.scheduler);
     this.send({ type: "started", keys, report: this.report() });
     // Behind the computation that begins it would say nothing new.
-    if (told.includes(true)) this.sendStep([]);
+    if (reported.includes(true)) this.sendStep([]);
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
