@@ -43,7 +43,7 @@ export function update(config: Config, flags: Readonly<Record<string, unknown>>)
       if (Bun.semver.order(newest.version, version) <= 0) return `svc ${version} is the newest release.`;
       if (isCheck) return `svc ${newest.version} is there; this is ${version}. Install it: svc update`;
       await replace(executable, newest, config, progress, signal);
-      return `svc ${newest.version} is in the place of ${version}: ${executable}. Servers that run go on with ${version}.`;
+      return `svc ${newest.version} is in the place of ${version}: ${executable}. Restart running servers to use it.`;
     },
   });
 }
