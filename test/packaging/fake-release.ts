@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fill } from "../../packaging/template.ts";
 
 const COMPLETIONS = ["completions/svc.bash", "completions/_svc", "completions/svc.fish"];
 
@@ -37,8 +38,10 @@ export function fakeRelease(): FakeRelease {
       return new Response(sent);
     },
   });
+  const url = `http://127.0.0.1:${server.port}`;
+  files.set("/latest/download/install.sh", new TextEncoder().encode(fill("install.sh", { releases: url })));
   return {
-    url: `http://127.0.0.1:${server.port}`,
+    url,
     folder,
     requests,
     async publish({ name, version, platform, says = `svc ${version} (0123abc)` }) {

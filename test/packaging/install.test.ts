@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
+import { blocksOf, pages } from "../docs/markdown.ts";
 import { fakeRelease, type FakeRelease } from "./fake-release.ts";
 
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -57,6 +58,21 @@ test("the newest version is installed, again over itself, and removed", async ()
   expect(await run(release, {}, "--uninstall")).toMatchObject({ exitCode: 0, stderr: "" });
   expect(installed(release)).toEqual([]);
   expect(leftovers(release)).toEqual([]);
+});
+
+test("the commands of docs/install.md install svc-slim and remove it", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc-slim", version: "1.2.3", platform: PLATFORM });
+  const page = pages().find(({ path }) => path === "docs/install.md");
+  const block = page && blocksOf(page).find(({ code }) => code.includes("sh install.sh"));
+  const code = block?.code.replace("https://github.com/OWNER/svc/releases", release.url) ?? "";
+  const env = { PATH: process.env["PATH"], HOME: release.folder, SVC_PREFIX: join(release.folder, "prefix") };
+  const child = Bun.spawn(["sh", "-ec", code], { cwd: release.folder, env, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const [first, ...others] = stdout.trimEnd().split("\n");
+  expect(stderr).toBe("");
+  expect(first).toStartWith("svc 1.2.3 (0123abc) is installed");
+  expect(others.at(-1)).toStartWith("svc is removed from");
 });
 
 test("a version and svc-slim can be chosen", async () => {
