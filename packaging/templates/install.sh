@@ -46,8 +46,14 @@ platform() {
     aarch64 | arm64) arch=arm64 ;;
     *) fail "there is no svc for $(uname -m)" ;;
   esac
-  if [ "$os" = linux ] && ldd --version 2>&1 | grep -qi musl; then
-    fail "svc needs glibc 2.35 or newer; this system has musl"
+  if [ "$os" = linux ]; then
+    ! ldd --version 2>&1 | grep -qi musl || fail "svc needs glibc 2.35 or newer; this system has musl"
+    glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || glibc=""
+    case "$glibc" in
+      "glibc 2."[0-9] | "glibc 2."[0-9].* | "glibc 2."[12]?* | "glibc 2.3"[0-4]*)
+        fail "svc needs glibc 2.35 or newer; this system has $glibc"
+        ;;
+    esac
   fi
   echo "$os-$arch"
 }

@@ -68,12 +68,18 @@ test("an older release, and none at all, change nothing", async () => {
 });
 
 test("what is damaged, and what does not run, leaves the executable as it is", async () => {
-  for (const fault of ["damaged", "broken"]) {
+  for (const fault of ["damaged", "broken", "without its libraries"]) {
     await using release = fakeRelease();
     const svc = installed(release);
     const { ino } = statSync(svc);
     const says = fault === "broken" ? { says: "cannot execute" } : {};
-    await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM, ...says });
+    await release.publish({
+      name: "svc",
+      version: "99.0.0",
+      platform: PLATFORM,
+      ...says,
+      fails: fault === "without its libraries",
+    });
     if (fault === "damaged") release.damage();
     const run = await update(release, svc);
     expect(run).toMatchObject({

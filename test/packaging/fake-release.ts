@@ -14,8 +14,8 @@ export interface FakeRelease extends AsyncDisposable {
   readonly folder: string;
   /** What was requested. */
   readonly requests: string[];
-  /** Makes an archive the newest release. `says`: what its executable says instead of its version. */
-  publish(archive: { name: string; version: string; platform: string; says?: string }): Promise<void>;
+  /** Makes an archive the newest release. `says`: what its executable says instead of its version; `fails`: its self-test does. */
+  publish(archive: { name: string; version: string; platform: string; says?: string; fails?: boolean }): Promise<void>;
   /** Changes bytes of what is sent from now on. */
   damage(): void;
 }
@@ -44,11 +44,13 @@ export function fakeRelease(): FakeRelease {
     url,
     folder,
     requests,
-    async publish({ name, version, platform, says = `svc ${version} (0123abc)` }) {
+    async publish({ name, version, platform, says = `svc ${version} (0123abc)`, fails = false }) {
       const top = `${name}-${version}-${platform}`;
       const source = join(folder, "archives", top);
       mkdirSync(join(source, "completions"), { recursive: true });
-      writeFileSync(join(source, "svc"), `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
+      writeFileSync(join(source, "svc"), `#!/bin/sh\necho "${says}"\n${fails ? '[ "$1" != self-test ]\n' : ""}`, {
+        mode: 0o755,
+      });
       for (const file of ["svc.1.gz", ...COMPLETIONS]) writeFileSync(join(source, file), file);
       const file = `${top}.tar.xz`;
       const made = Bun.spawnSync(["tar", "-cJf", "-", "-C", join(folder, "archives"), top]);

@@ -98,6 +98,24 @@ test("what is damaged or does not run leaves the installed version as it is", as
   expect(leftovers(release)).toEqual([]);
 });
 
+test.skipIf(process.platform !== "linux").each([
+  ["glibc 2.9", false],
+  ["glibc 2.17", false],
+  ["glibc 2.34", false],
+  ["glibc 2.35", true],
+  ["glibc 2.41", true],
+])("a system with %s: it is installed: %p", async (glibc, isInstalled) => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.0.0", platform: PLATFORM });
+  const programs = join(release.folder, "programs");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "getconf"), `#!/bin/sh\necho "${glibc}"\n`, { mode: 0o755 });
+  const { exitCode, stderr } = await run(release, { PATH: `${programs}:${process.env["PATH"]}` });
+  const refusal = `install.sh: svc needs glibc 2.35 or newer; this system has ${glibc}\n`;
+  expect([exitCode, stderr]).toEqual(isInstalled ? [0, ""] : [1, refusal]);
+  expect(installed(release)).toEqual(isInstalled ? FILES : []);
+});
+
 test("a release without this platform is named, and so is a wrong argument", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.0.0", platform: "plan9-vax" });
