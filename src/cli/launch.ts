@@ -1,5 +1,6 @@
 // `svc launch AGENT`: starts a coding agent against the server at --host and --port, or against one that runs as long as it.
 
+import { X509Certificate } from "node:crypto";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -168,7 +169,7 @@ function abilityWarning(id: string, agent: Agent, known: NonNullable<Listing["mo
 }
 
 const certificateWarning = (cert: string | undefined, url: string, { program }: Agent): string[] =>
-  cert === undefined || isFor(cert, url)
+  cert === undefined || isFor(new X509Certificate(cert), url)
     ? []
     : [`The certificate is not for the host of ${url}, and ${program} may refuse it: name that host with --host.`];
 
