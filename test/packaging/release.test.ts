@@ -1,11 +1,11 @@
 // What a release has once, made from files of all platforms that stand in for real ones.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { billOfMaterials } from "../../packaging/sbom.ts";
-import { archiveOf } from "../../packaging/package.ts";
+import { archiveOf, expectSmall } from "../../packaging/package.ts";
 import { completeRelease } from "../../packaging/release.ts";
 import { version } from "../../src/config/version.ts";
 import { archiveIn } from "../../src/cli/update.ts";
@@ -57,6 +57,15 @@ if (ruby === null) console.log("svc.rb is not parsed: ruby is not installed");
 test.skipIf(ruby === null)("the formula is Ruby", () => {
   const { stdout } = Bun.spawnSync(["ruby", "-wc", join(folder, "svc.rb")]);
   expect(stdout.toString()).toBe("Syntax OK\n");
+});
+
+test("an archive that is larger than downloads may be is refused, with both numbers", () => {
+  const path = join(folder, "large.tar.xz");
+  writeFileSync(path, "");
+  truncateSync(path, 70_100_000);
+  expect(() => expectSmall(path, 70)).toThrow("large.tar.xz has 70.1 MB, and 70 are the most.");
+  expect(() => expectSmall(path, 71)).not.toThrow();
+  rmSync(path);
 });
 
 test("a release without all platforms is refused", async () => {
