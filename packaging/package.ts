@@ -30,8 +30,10 @@ export async function packagePlatform(platform: string): Promise<void> {
     writeFolder(name, folder);
     const packed = join(RELEASE, archiveOf(name, platform));
     await step(`packed ${archiveOf(name, platform)}`, () => archive(folder, packed));
-    if (platform === platformOf(usualFlavour)) expectSmall(packed, MOST_MB[name]);
-    if (process.platform === "linux") await packagesOf(name, folder, platform);
+    const isUsual = platform === platformOf(usualFlavour);
+    if (isUsual) expectSmall(packed, MOST_MB[name]);
+    // The packages of all flavours would have one name.
+    if (isUsual && process.platform === "linux") await packagesOf(name, folder, platform);
     rmSync(folder, { recursive: true });
   }
   const components = join(root, "dist/components");

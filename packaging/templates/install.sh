@@ -4,6 +4,7 @@
 #
 #   SVC_VERSION=1.2.3   that version instead of the newest
 #   SVC_SLIM=1          svc-slim, which downloads what is not text when that is wanted
+#   SVC_FLAVOUR=vulkan  that for GPUs, or cuda, on Linux x64
 #   SVC_PREFIX=DIR      where bin and share are; default: ~/.local, or /usr/local for root
 #   SVC_RELEASES=URL    another place to download from
 #   sh install.sh --uninstall   removes what this script installed; models and settings stay
@@ -55,7 +56,7 @@ platform() {
         ;;
     esac
   fi
-  echo "$os-$arch"
+  echo "$os-$arch${SVC_FLAVOUR:+-$SVC_FLAVOUR}"
 }
 
 download() {

@@ -84,6 +84,16 @@ test("a version and svc-slim can be chosen", async () => {
   expect(release.requests).toContain(`/download/v1.2.3/svc-slim-1.2.3-${PLATFORM}.tar.xz`);
 });
 
+test("a flavour for GPUs is installed where it is wanted", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
+  const gpu = { name: "svc", version: "1.2.3", platform: `${PLATFORM}-vulkan`, says: "svc 1.2.3 (vulkan)" };
+  await release.publish(gpu);
+  expect((await run(release, { SVC_FLAVOUR: "vulkan" })).stdout).toStartWith("svc 1.2.3 (vulkan) is installed");
+  expect((await run(release)).stdout).toStartWith("svc 1.2.3 (0123abc) is installed");
+  expect((await run(release, { SVC_FLAVOUR: "cuda" })).stderr).toContain(`no svc for ${PLATFORM}-cuda`);
+});
+
 test("what is damaged or does not run leaves the installed version as it is", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.0.0", platform: PLATFORM });
