@@ -61,8 +61,7 @@ export const Health = t.Object({
       "Every engine of this server, the one above included. One that is unloaded starts with its next request.",
   }),
   upstreams: t.Array(UpstreamHealth, {
-    description:
-      "Other servers whose models are served. One is `down` when all of its replicas are that are not drained.",
+    description: "Upstreams whose models are served. One is `down` when all of its replicas are that are not drained.",
   }),
 });
 
