@@ -22,7 +22,7 @@ export interface CommandLine {
   readonly operands: readonly string[];
   /** Options of the command itself; `true` where they take no value. */
   readonly flags: Readonly<Record<string, string | true>>;
-  /** Of options that were taken and have no effect. */
+  /** Of options that were taken and have no effect, or another one than their user may think. */
   readonly notes: readonly string[];
 }
 
