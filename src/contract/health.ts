@@ -32,7 +32,7 @@ const UpstreamHealth = t.Object({
   name: t.String(),
   state: oneOf("up", "down"),
   replicas: t.Integer(),
-  down: t.Array(t.String(), { description: "The URLs of the replicas that are down." }),
+  down: t.Array(t.String(), { description: "The URLs of the replicas that are down, or do not accept svc's key." }),
 });
 
 /** What is told to everybody. */

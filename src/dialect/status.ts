@@ -4,7 +4,7 @@ import type { Health, OpenHealth } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
-import { isDead, type UpstreamStatus } from "../domain/upstream.ts";
+import { isDead, isOut, type UpstreamStatus } from "../domain/upstream.ts";
 import type { ProcessStatus } from "../engine/process/status.ts";
 
 /** GET /v1/models: the models in their order, and in the same order what each can do. */
@@ -118,7 +118,7 @@ export const encodeHealth = (parts: HealthParts): Health => ({
     name: one.name,
     state: isDead(one) ? "down" : "up",
     replicas: one.replicas.length,
-    down: one.replicas.filter(({ state }) => state === "down").map(({ url }) => url),
+    down: one.replicas.filter(({ state }) => isOut(state)).map(({ url }) => url),
   })),
 });
 
