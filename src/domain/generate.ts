@@ -155,6 +155,8 @@ export interface GenerateRequest extends RequestOrigin {
   readonly thinking?: boolean;
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
+  /** The field in which the client named it; absent: it is a launch option's, or of a convention whose clients always send one. */
+  readonly budgetField?: string;
   readonly sampling: Sampling;
   /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
   readonly foreign?: Readonly<Record<string, unknown>>;

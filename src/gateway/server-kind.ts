@@ -35,6 +35,8 @@ export interface ServerTraits {
   readonly generationPrompt?: true;
   /** The name of a limit of reasoning in tokens. */
   readonly reasoningBudget?: string;
+  /** How it was started says whether it takes such a limit or refuses the request: it is told those alone that a client named. */
+  readonly mayRefuseBudgets?: true;
   /** Puts reasoning apart from the answer; others may leave `<think>` tags in it. */
   readonly separatesReasoning: boolean;
   /** Fields that have it compute the whole prompt. */
@@ -172,6 +174,8 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     enforcesCalls: "required",
     continueFields: { continue_final_message: true, add_generation_prompt: false },
     generationPrompt: true,
+    reasoningBudget: "thinking_token_budget",
+    mayRefuseBudgets: true,
     separatesReasoning: false,
   },
   sglang: {

@@ -175,6 +175,44 @@ test("fields of vLLM's own reach it, and are refused by name elsewhere", async (
   });
 });
 
+describe("a limit of reasoning", () => {
+  const budget = { tools: [], thinking_token_budget: 9 };
+  const refusalBy = async (owner: string, answer: () => Response, fields: Partial<GenerateRequest>) =>
+    generate(await remote([serverOf(owner, answer).url]), fields).catch((error: unknown) => error);
+
+  test("that the client named reaches vLLM, and is refused by name by who has none", async () => {
+    const vllm = serverOf("vllm", helloStream);
+    await generate(await remote([vllm.url]), asked(budget));
+    expect(vllm.asked.at(-1)?.body).toMatchObject({ thinking_token_budget: 9 });
+    for (const owner of ["sglang", "someone"]) {
+      expect(await refusalBy(owner, helloStream, asked(budget))).toMatchObject({
+        code: "unsupported_parameter",
+        details: { param: "thinking_token_budget" },
+      });
+    }
+  });
+
+  test("that nobody named costs no request its answer", async () => {
+    const vllm = serverOf("vllm", helloStream);
+    await generate(await remote([vllm.url]), { reasoningBudget: 9 });
+    expect(vllm.asked.at(-1)?.body).not.toHaveProperty("thinking_token_budget");
+    expect(textOf(await generate(await remote([serverOf("someone", helloStream).url]), { reasoningBudget: 9 }))).toBe(
+      "Hello",
+    );
+  });
+
+  test("is refused in our words where vLLM was started without", async () => {
+    const message =
+      "thinking_token_budget is set but reasoning_config is not configured. Please set --reasoning-config.";
+    const answer = () => Response.json({ error: { message } }, { status: 400 });
+    expect(await refusalBy("vllm", answer, asked(budget))).toMatchObject({
+      code: "invalid_value",
+      message: expect.stringContaining("--reasoning-config"),
+      details: { param: "thinking_token_budget" },
+    });
+  });
+});
+
 describe("capabilities of vLLM and SGLang", () => {
   const whole = { choices: [{ message: { content: "x" }, logprobs: { content: [] } }] };
   const server = (

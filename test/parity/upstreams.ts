@@ -55,12 +55,8 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 /** llama.cpp and Ollama go on from a last turn of the assistant unasked, and how far a prompt is, is always asked for. */
 const UNASKED: ReadonlySet<string> = new Set(["return_progress", "continue_final_message"]);
-/** Limits and wishes about reasoning, which launch options and other conventions always send. */
-const NOT_HELD: ReadonlySet<string> = new Set([
-  "reasoning_budget_tokens",
-  "thinking_token_budget",
-  "chat_template_kwargs",
-]);
+/** Wishes not to reason, which other conventions always send. */
+const NOT_HELD: ReadonlySet<string> = new Set(["chat_template_kwargs"]);
 /** Fields without effect anywhere, by the contract. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(["user", "reasoning_format"]);
 
@@ -157,8 +153,8 @@ export function upstreamsReport(): string {
 
 What becomes of every request field that the documents of llama-server, vLLM, Ollama and LM Studio describe, by the kind of upstream
 that the model is on. **yes**: passed on under its own name; a name: passed on as that; svc: done by svc for every
-upstream; **refused**: a 400 \`unsupported_parameter\` that names it. Nothing is dropped; not held: budgets of reasoning, and
-wishes not to reason, of which these servers cannot be told: launch options and clients of messages always send them. Made by
+upstream; **refused**: a 400 \`unsupported_parameter\` that names it. Nothing is dropped; not held: wishes not
+to reason, of which these servers cannot be told: clients of messages always send them. Made by
 \`UPDATE=1 bun test test/gateway/field-table.test.ts\`, which translates a request with and without each field; the kinds' table is
 \`src/gateway/server-kind.ts\`.
 
