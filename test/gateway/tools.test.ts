@@ -160,18 +160,22 @@ test("choices and expressions go to vLLM and SGLang as they were written, to lla
   });
   expect(await bodyOf("sglang", choice)).toMatchObject({ ebnf: 'root ::= "yes" | "no"' });
   expect(await bodyOf("sglang", regex)).toMatchObject({ regex: "[a-c]+" });
+  expect(await bodyOf("vllm", { regex: "[a-c]+" })).toMatchObject({ structured_outputs: { regex: "[a-c]+" } });
+  expect(await bodyOf("sglang", { ebnf: 'root ::= "x"' })).toMatchObject({ ebnf: 'root ::= "x"' });
   expect(await bodyOf("llamacpp", choice)).toMatchObject({ grammar: 'root ::= "yes" | "no"' });
 });
 
-test("fields of vLLM's own reach it, and are refused by name elsewhere", async () => {
-  const own = { stop_token_ids: [5], bad_words: ["x"], cache_salt: "s", frequency_penalty: 0.5 };
-  const vllm = serverOf("vllm", helloStream);
-  await generate(await remote([vllm.url]), asked({ tools: [], ...own }));
-  expect(vllm.asked.at(-1)?.body).toMatchObject(own);
+test.each([
+  ["vllm", { stop_token_ids: [5], bad_words: ["x"], cache_salt: "s", frequency_penalty: 0.5 }],
+  ["sglang", { stop_regex: "x+", lora_path: "a", custom_params: { a: 1 }, stream_reasoning: false }],
+])("fields of %s's own reach it, and are refused by name elsewhere", async (owner, own) => {
+  const server = serverOf(owner, helloStream);
+  await generate(await remote([server.url]), asked({ tools: [], ...own }));
+  expect(server.asked.at(-1)?.body).toMatchObject(own);
   const far = await remote([serverOf("llamacpp", helloStream).url]);
   expect(await generate(far, asked(own)).catch((error: unknown) => error)).toMatchObject({
     code: "unsupported_parameter",
-    details: { param: "stop_token_ids" },
+    details: { param: Object.keys(own)[0] },
   });
 });
 

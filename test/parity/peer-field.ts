@@ -12,7 +12,7 @@ export interface PeerField {
 }
 
 export interface PeerRoute {
-  readonly peer: "llama-server" | "vLLM" | "Ollama" | "LM Studio";
+  readonly peer: "llama-server" | "vLLM" | "SGLang" | "Ollama" | "LM Studio";
   /** Where the field is documented there. */
   readonly route: string;
   /** Where it is sent here. */

@@ -151,7 +151,7 @@ export function upstreamsReport(): string {
   });
   return `# Request fields at upstreams
 
-What becomes of every request field that the documents of llama-server, vLLM, Ollama and LM Studio describe, by the kind of upstream
+What becomes of every request field that the documents of llama-server, vLLM, SGLang, Ollama and LM Studio describe, by the kind of upstream
 that the model is on. **yes**: passed on under its own name; a name: passed on as that; svc: done by svc for every
 upstream; **refused**: a 400 \`unsupported_parameter\` that names it. Nothing is dropped; not held: wishes not
 to reason, of which these servers cannot be told: clients of messages always send them. Made by
