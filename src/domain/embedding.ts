@@ -8,6 +8,8 @@ export interface EmbedWork {
   readonly inputs: readonly EmbeddingInput[];
   /** Numbers of each vector that are wanted; an engine may give more, to be cut. */
   readonly dimensions?: number;
+  /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
+  readonly foreign?: Readonly<Record<string, unknown>>;
 }
 
 export type EmbeddingWork =

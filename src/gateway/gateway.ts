@@ -214,6 +214,7 @@ export class Gateway implements ModelSource, Upstreams {
       engine: new RemoteEmbedder({ listed, model }, upstream),
       parallel: PARALLEL,
       subject: subjectOf("embedding", upstream, model),
+      takesForeignFields: true,
     }));
   }
 

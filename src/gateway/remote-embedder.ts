@@ -113,7 +113,7 @@ export class RemoteEmbedder implements EmbeddingPort {
 }
 
 const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
-  kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
+  kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model, kind);
 
 /** The first message, which is all of the answer. */
 async function only(messages: AnswerMessages): Promise<unknown> {

@@ -13,6 +13,8 @@ export interface ServerTraits {
   readonly sampling: Readonly<Partial<Record<keyof Sampling, string>>>;
   /** Fields of its own that are passed on as they are, and their names there. */
   readonly foreign: Readonly<Record<string, string>>;
+  /** The same, of requests for vectors. */
+  readonly foreignOfVectors?: Readonly<Record<string, string>>;
   /** Its list says of each model what it can do; others leave that to be found out. */
   readonly tellsCapabilities: boolean;
   /** Takes values for its chat template, `enable_thinking` among them. */
@@ -104,6 +106,7 @@ const LLAMA_FOREIGN = same("n_indent", "n_cache_reuse", "min_keep", "n_keep", "n
 const LLAMA_SERVER = {
   sampling: LLAMA,
   foreign: LLAMA_FOREIGN,
+  foreignOfVectors: same("embd_normalize"),
   tellsCapabilities: false,
   templateKwargs: true,
   grammar: "gbnf",
@@ -123,6 +126,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     ...LLAMA_SERVER,
     sampling: { ...LLAMA, minTokens: "min_tokens" },
     foreign: {},
+    foreignOfVectors: {},
     tellsCapabilities: true,
     toolChoices: ["none", "required", "named"],
     continueFields: { continue_final_message: true },
@@ -164,6 +168,17 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       "chat_template",
       "media_io_kwargs",
       "mm_processor_kwargs",
+    ),
+    foreignOfVectors: same(
+      "truncate_prompt_tokens",
+      "truncation_side",
+      "padding",
+      "add_special_tokens",
+      "priority",
+      "cache_salt",
+      "mm_processor_kwargs",
+      "use_activation",
+      "normalize",
     ),
     tellsCapabilities: false,
     templateKwargs: true,

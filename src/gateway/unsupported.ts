@@ -86,11 +86,15 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.suffix !== undefined && !traits.suffix) throw cannotCarry("suffix", kind);
 }
 
-/** The fields of a request that are the server's own, under its names. Throws SvcError `unsupported_parameter`. */
-export function carryForeign({ foreign = {} }: GenerateRequest, kind: ServerKind, traits: ServerTraits) {
+/** The fields of a request that are the server's own, under its `names`. Throws SvcError `unsupported_parameter`. */
+export function carryForeign(
+  { foreign = {} }: Pick<GenerateRequest, "foreign">,
+  kind: ServerKind,
+  names: ServerTraits["foreign"] = {},
+) {
   return Object.fromEntries(
     Object.entries(foreign).map(([field, value]) => {
-      const name = traits.foreign[field];
+      const name = names[field];
       if (name === undefined) throw cannotCarry(field, kind);
       return [name, value];
     }),

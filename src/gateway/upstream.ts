@@ -94,8 +94,9 @@ export class Upstream {
   /** Whether it has a model that gives vectors, or may: not every server says what its models are for. */
   mayEmbed(model: string): boolean {
     return this.replicas.some((replica) => {
-      const known = replica.model(model);
-      return known && (known.capabilities.includes("embeddings") || !traitsOf(replica.kind).tellsCapabilities);
+      const { capabilities = [] } = replica.model(model) ?? {};
+      const mayHave = capabilities.length > 0 && !traitsOf(replica.kind).tellsCapabilities;
+      return mayHave || capabilities.includes("embeddings");
     });
   }
 

@@ -247,6 +247,12 @@ describe("capabilities of vLLM and SGLang", () => {
     expect(await found("vllm", ["/v1/embeddings"], noTools)).toEqual(["embeddings"]);
   });
 
+  test("are none of a model that neither writes nor gives vectors: it is not listed, and cannot be selected for these", async () => {
+    const { gateway } = await remote([server("vllm", ["/rerank", "/score"], noTools).url]);
+    expect(gateway.models()).toEqual([]);
+    expect(gateway.find("up/bge-chat").embeddings).toBeUndefined();
+  });
+
   test("are asked for once, and again when the server was down", async () => {
     let count = 0;
     const vllm = server("vllm", ["/v1/chat/completions"], () => {

@@ -2,7 +2,7 @@
 // name where they would have an effect, so that no answer silently lacks what was requested. test/parity/PEERS.md lists them.
 // Those that only change how an upstream computes are passed on to upstreams that know them (test/parity/UPSTREAMS.md).
 
-import type { GenerateRequest } from "../../domain/generate.ts";
+import type { EmbedWork } from "../../domain/embedding.ts";
 import { always, notEmpty, type Unsupported } from "./unsupported.ts";
 
 /** Would have an effect unless it is this value. */
@@ -80,7 +80,7 @@ export const COMPLETION_FOREIGN: Unsupported = {
 };
 
 /** The fields of a body that upstreams may honour, and that would have an effect. */
-export function decodeForeign(body: unknown, known: Unsupported): Pick<GenerateRequest, "foreign"> {
+export function decodeForeign(body: unknown, known: Unsupported): Pick<EmbedWork, "foreign"> {
   const given = Object.entries(body as Readonly<Record<string, unknown>>);
   const foreign = given.filter(([name, value]) => value != null && Object.hasOwn(known, name) && known[name]?.(value));
   return foreign.length > 0 ? { foreign: Object.fromEntries(foreign) } : {};
@@ -156,22 +156,34 @@ export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
   prompt_embeds: always,
 };
 
-/** vLLM's, of embeddings and rankings. */
-export const VECTOR_PEER_UNSUPPORTED: Unsupported = {
+/** vLLM's and llama.cpp's that an upstream may honour, of embeddings. */
+export const EMBEDDING_FOREIGN: Unsupported = {
   truncate_prompt_tokens: always,
   truncation_side: always,
-  request_id: always,
+  padding: unless("do_not_pad"),
+  add_special_tokens: unless(true),
   priority: unless(0),
   cache_salt: always,
   mm_processor_kwargs: always,
+  use_activation: unless(true),
+  normalize: unless(true),
+  embd_normalize: unless(2),
+};
+
+/** vLLM's, of embeddings. */
+export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
+  request_id: always,
   chat_template: always,
   chat_template_kwargs: always,
   messages: always,
   embed_dtype: unless("float32"),
   endianness: unless("native"),
-  use_activation: unless(true),
-  normalize: unless(true),
-  embd_normalize: unless(2),
+};
+
+/** Of rankings, which are computed here alone. */
+export const RERANK_PEER_UNSUPPORTED: Unsupported = {
+  ...EMBEDDING_FOREIGN,
+  ...EMBEDDING_PEER_UNSUPPORTED,
   max_tokens_per_doc: above(0),
   instruction: notEmpty,
 };

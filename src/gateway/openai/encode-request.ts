@@ -19,7 +19,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     stream: true,
     ...encodeReports(request, traits),
     ...carrySampling(request.sampling, kind, traits),
-    ...carryForeign(request, kind, traits),
+    ...carryForeign(request, kind, traits.foreign),
     ...(request.maxTokens !== undefined && { max_tokens: request.maxTokens }),
     ...(request.stop.length > 0 && { stop: request.stop }),
     ...(request.constraint?.grammar !== undefined && encodeGrammar(request.constraint, traits)),
