@@ -126,18 +126,18 @@ export class Upstream {
    * Undefined when there is none to ask now.
    */
   choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
-    const serving = this.having(model).filter(({ isDraining }) => !isDraining);
+    const having = this.having(model);
     const suits = ({ urlHash }: Replica) => affinity(urlHash, key);
     let best = Infinity;
     let candidates: Replica[] = [];
-    for (const replica of serving) {
-      const preference = tried.has(replica) ? Infinity : preferenceOf(replica);
+    for (const replica of having) {
+      const preference = replica.isDraining || tried.has(replica) ? Infinity : preferenceOf(replica);
       if (preference < best) [best, candidates] = [preference, []];
       if (preference === best && best < Infinity) candidates.push(replica);
     }
     if (candidates.length === 0) return undefined;
     const replica = bounded(candidates, highest(candidates, suits));
-    return { replica, isOwn: replica === highest(serving, suits) };
+    return { replica, isOwn: replica === highest(having, suits) };
   }
 
   /**
