@@ -1,5 +1,7 @@
 // Texts as vectors, and documents by their relevance to a query.
 
+import type { ServedBy } from "./upstream.ts";
+
 /** A text, or the token ids of a whole input, special tokens included. */
 export type EmbeddingInput = string | readonly number[];
 
@@ -30,6 +32,8 @@ export interface EmbeddingResult {
   readonly tokens: number;
   /** Inputs that were longer than the model takes and were cut. */
   readonly truncated: number;
+  /** Of a model on another server. */
+  readonly servedBy?: ServedBy;
 }
 
 /** What loading a model tells about it. */

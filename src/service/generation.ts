@@ -101,6 +101,7 @@ export class GenerationService {
         finishes[event.choice ?? 0] = event;
         report.reason = event.reason;
         report.usage = usageOf(finishes, choices);
+        if (event.servedBy) report.servedBy = event.servedBy;
       } else if (event.type === "progress") {
         // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
