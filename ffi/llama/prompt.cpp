@@ -34,12 +34,12 @@ constexpr int THREADS = 2;
 
 struct Queued {
     int32_t job;
-    common_json request;
+    // JSON, which is parsed when its turn comes: that may take long.
+    std::string request;
     std::string client;
     int32_t owner;
     // Neither long nor with a grammar to be made.
     bool is_small;
-    size_t bytes;
     // When it would be done if all clients were served at the same pace: the bytes of its client's requests up to it.
     uint64_t turn;
 };
@@ -150,8 +150,9 @@ Prompt tokenize_text(const common_json & request) {
     return prompt;
 }
 
-Prompt process(const common_json & request) {
+Prompt process(const std::string & text) {
     try {
+        const common_json request = common_json::parse(text);
         return request.contains("messages") ? render_messages(request) : tokenize_text(request);
     } catch (...) {
         Prompt failed;
@@ -160,20 +161,12 @@ Prompt process(const common_json & request) {
     }
 }
 
-bool has_grammar(const common_json & request) {
-    return request.contains("schema") || request.contains("grammar") ||
-           (request.contains("tools") && !request.at("tools").empty());
-}
-
 // Under the mutex.
-void enqueue(int32_t job, common_json && request, size_t bytes) {
+void enqueue(Queued && one) {
     if (prompts.queue.empty()) prompts.turns.clear();
-    const bool is_small = !has_grammar(request) && bytes <= SMALL;
-    const std::string client = request.contains("client") ? request.at("client").get<std::string>() : "";
-    uint64_t & of_client = prompts.turns[client];
-    of_client = std::max(of_client, prompts.now) + bytes;
-    const int32_t owner = request.contains("owner") ? request.at("owner").get<int32_t>() : 0;
-    prompts.queue.push_back({job, std::move(request), client, owner, is_small, bytes, of_client});
+    uint64_t & of_client = prompts.turns[one.client];
+    one.turn = of_client = std::max(of_client, prompts.now) + one.request.size();
+    prompts.queue.push_back(std::move(one));
 }
 
 // What comes behind a request that is never begun moves up by it.
@@ -183,9 +176,10 @@ void cancel(int32_t job) {
     std::lock_guard<std::mutex> lock(prompts.mutex);
     const auto gone = std::find_if(prompts.queue.begin(), prompts.queue.end(), [job](const Queued & one) { return one.job == job; });
     if (gone == prompts.queue.end()) return;
-    prompts.turns[gone->client] -= gone->bytes;
+    const size_t bytes = gone->request.size();
+    prompts.turns[gone->client] -= bytes;
     for (Queued & one : prompts.queue) {
-        if (one.client == gone->client && one.turn > gone->turn) one.turn -= gone->bytes;
+        if (one.client == gone->client && one.turn > gone->turn) one.turn -= bytes;
     }
     cancelled.splice(cancelled.end(), prompts.queue, gone);
 }
@@ -250,10 +244,11 @@ using namespace svc;
 
 extern "C" {
 
-int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
+int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, int32_t has_grammar, const char * client, int32_t owner) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
-        common_json parsed = parse_json(request, request_length);
+        std::string text = text_of(request, request_length);
+        const bool is_small = has_grammar == 0 && text.size() <= SMALL;
         std::lock_guard<std::mutex> lock(prompts.mutex);
         if (!prompts.started) {
             for (int thread = 0; thread <= THREADS; thread++) start_thread([thread] { work(thread == THREADS); });
@@ -261,7 +256,7 @@ int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
         prompts.started = true;
         const int32_t job = prompts.next_job;
         prompts.next_job = job == INT32_MAX ? 1 : job + 1;
-        enqueue(job, std::move(parsed), static_cast<size_t>(request_length));
+        enqueue({job, std::move(text), client, owner, is_small, 0});
         prompts.submitted.notify_all();
         return job;
     });

@@ -134,7 +134,9 @@ describe("chat templates", () => {
   test("a request that is no JSON fails without being quoted", () => {
     const native = openSymbols(join(developmentLibraries(), fileName("llama")), { ...common, ...symbols });
     const request = Buffer.from('{"text": "swordfish\x01"}');
-    expect(native.svc_prompt_submit(request, request.length)).toBe(-1);
+    const job = native.svc_prompt_submit(request, request.length, 0, "", 0);
+    expect(native.svc_prompt_wait(10_000)).toBe(job);
+    expect(native.svc_prompt_tokens_count(job)).toBe(-1);
     const sentence = Buffer.alloc(1000);
     const length = native.svc_last_error(sentence, sentence.length);
     expect(sentence.toString("utf8", 0, length)).toMatch(/parse error.*[^ ;]$/);
