@@ -56,27 +56,36 @@ async function firstToken(port: number): Promise<number> {
 }
 
 /** What a small request waits longer while this body is being dealt with. */
-const beside = (body: () => string) => async (server: RunningServer) => {
-  await firstToken(server.port);
-  const alone = await firstToken(server.port);
-  const hostile = fetch(`http://127.0.0.1:${server.port}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: body(),
-    signal: AbortSignal.timeout(GIVEN_UP_MS + 60_000),
-  });
-  const answered = hostile.then(
-    async (response) => `${response.status}${(await response.text()) ? "" : " (empty)"}`,
-    () => "no answer",
-  );
-  // It has been received.
-  await Bun.sleep(100);
-  const later = (await firstToken(server.port)) - alone;
-  return { figure: `+${seconds(Math.max(0, later))} (the request itself: ${await answered})`, ok: later <= 500 };
-};
+const beside =
+  (body: () => string, path = "/v1/chat/completions") =>
+  async (server: RunningServer) => {
+    await firstToken(server.port);
+    const alone = await firstToken(server.port);
+    const hostile = fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: body(),
+      signal: AbortSignal.timeout(GIVEN_UP_MS + 60_000),
+    });
+    const answered = hostile.then(
+      async (response) => `${response.status}${(await response.text()) ? "" : " (empty)"}`,
+      () => "no answer",
+    );
+    // It has been received.
+    await Bun.sleep(100);
+    const later = (await firstToken(server.port)) - alone;
+    return { figure: `+${seconds(Math.max(0, later))} (the request itself: ${await answered})`, ok: later <= 500 };
+  };
 
 const message = (content: string) => ({ role: "user", content });
+const sea = (bytes: number) => "sea ".repeat(bytes / 4);
+const tool = (description: string, properties: object, at = 0) => ({
+  type: "function",
+  function: { name: `f${at}`, description, parameters: { type: "object", properties } },
+});
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-${n}`, n]));
+
+const schemas = (count: number) => Object.fromEntries(Object.keys(keys(count)).map((key) => [key, {}]));
 
 /** The longest pause in a stream beside a long prompt. */
 async function stalled({ port }: RunningServer) {
@@ -165,6 +174,7 @@ function sendAndForget(port: number, body: string): Promise<void> {
   });
 }
 
+const COUNTING = "/v1/chat/completions/input_tokens";
 const OTHERS_FIRST = "a request does not hold up the others";
 const ATTACKS: readonly Attack[] = [
   {
@@ -202,7 +212,61 @@ const ATTACKS: readonly Attack[] = [
     promise: OTHERS_FIRST,
     attack: "one message of 35 MB",
     limit: "+0.5 s",
-    run: beside(() => JSON.stringify({ messages: [message("sea ".repeat(8_750_000))] })),
+    run: beside(() => JSON.stringify({ messages: [message(sea(35_000_000))] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a tool with a description of 90 MB",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("Hi")], tools: [tool(sea(90_000_000), {})] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a tool with a description of 3.9 MB, which svc renders",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("Hi")], tools: [tool(sea(3_900_000), {})] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "35 MB of reasoning",
+    limit: "+0.5 s",
+    run: beside(() => {
+      const thought = { role: "assistant", content: "Hi", reasoning_content: sea(35_000_000) };
+      return JSON.stringify({ messages: [message("Hi"), thought, message("Hi")] });
+    }),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a tool with 19,000 properties",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("Hi")], tools: [tool("", schemas(19_000))] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "45 tools with 1,000 properties each, which svc renders",
+    limit: "+0.5 s",
+    run: beside(() => {
+      const tools = Array.from({ length: 45 }, (_, n) => tool("", schemas(1000), n));
+      return JSON.stringify({ messages: [message("Hi")], tools });
+    }),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "the tokens of 35 MB are counted",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message(sea(35_000_000))] }), COUNTING),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "the tokens of 8 MB are counted, which svc does",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message(sea(8_000_000))] }), COUNTING),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a text of 90 MB among the tokens of a raw completion",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ prompt: [1, sea(90_000_000)], n_predict: 1 }), "/completion"),
   },
   {
     promise: "memory is bounded",

@@ -40,9 +40,7 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
   const tokensOf = async (prompt: RawPrompt, signal: AbortSignal): Promise<Prompt> => {
     if (typeof prompt === "string") return prompt;
     const parts = prompt.map((part, at) =>
-      typeof part === "number"
-        ? [part]
-        : tokenizer.run(() => engine.tokenize(part, signal, { parseSpecial: true, addSpecial: at === 0 })),
+      typeof part === "number" ? [part] : engine.tokenize(part, signal, { parseSpecial: true, addSpecial: at === 0 }),
     );
     return (await Promise.all(parts)).flatMap((tokens) => [...tokens]);
   };
@@ -51,7 +49,7 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
   const textOf = async (prompt: Prompt, field: (place: string) => string, signal: AbortSignal): Promise<string> => {
     if (typeof prompt === "string") return prompt;
     try {
-      return await tokenizer.run(() => engine.detokenize(prompt, signal));
+      return await engine.detokenize(prompt, signal);
     } catch (error) {
       const param = error instanceof SvcError ? error.details.param : undefined;
       throw !param?.startsWith("tokens")
@@ -60,10 +58,18 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     }
   };
 
+  /** Prompts as the engine takes them, and as texts. */
+  const read = async (raw: readonly RawPrompt[], signal: AbortSignal) => {
+    const prompts = await Promise.all(raw.map((prompt) => tokensOf(prompt, signal)));
+    const field = fieldOf(raw);
+    const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, field(at), signal)));
+    return { prompts, texts };
+  };
+
   const answer = async (request: Request, call: LlamaCall) => {
-    const prompts = await Promise.all(call.prompts.map((prompt) => tokensOf(prompt, request.signal)));
-    const field = fieldOf(call.prompts);
-    const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, field(at), request.signal)));
+    const work = () => read(call.prompts, request.signal);
+    const isText = call.prompts.every((prompt) => typeof prompt === "string");
+    const { prompts, texts } = await (isText ? work() : tokenizer.run(work));
     const requests = prompts.map((prompt): Generate => ({ ...call.request, prompt }));
     const { model } = router.find(call.request.model, "chat");
     const stream = call.stream && config.streaming;
