@@ -44,6 +44,18 @@ struct Queued {
     uint64_t turn;
 };
 
+// Nothing ends a template or a tokenizer that has begun. A thread whose prompt nobody waits for any more is lost until it is
+// through: another takes its place, and what it makes is thrown away.
+constexpr int MOST_LOST = 4;
+constexpr std::chrono::seconds LONGEST(20);
+
+struct Running {
+    Queued prompt;
+    bool only_small;
+    bool is_lost = false;
+    std::chrono::steady_clock::duration age{};
+};
+
 struct Prompts {
     std::mutex mutex;
     std::condition_variable submitted, finished;
@@ -51,13 +63,15 @@ struct Prompts {
     // The turn that began last, and the last one of each client.
     uint64_t now = 0;
     std::map<std::string, uint64_t> turns;
+    std::list<Running> running;
+    int lost = 0;
+    std::chrono::steady_clock::time_point looked;
     // Requests of each client on the threads that do all.
     std::map<std::string, int> held;
     std::map<int32_t, Prompt> results;
     std::deque<int32_t> unreported;
     int32_t next_job = 1;
     bool started = false;
-    int working = 0;
 };
 Prompts & prompts = *new Prompts;
 
@@ -169,11 +183,52 @@ void enqueue(Queued && one) {
     prompts.queue.push_back(std::move(one));
 }
 
-// What comes behind a request that is never begun moves up by it.
+void work(bool only_small);
+
+// From here on under the mutex, but for what says otherwise.
+
+void leave_thread(const Running & one) {
+    const std::string & client = one.prompt.client;
+    if (!one.only_small && --prompts.held[client] == 0) prompts.held.erase(client);
+    prompts.submitted.notify_all();
+}
+
+void report(int32_t job, Prompt && prompt) {
+    prompts.results[job] = std::move(prompt);
+    prompts.unreported.push_back(job);
+    prompts.finished.notify_all();
+}
+
+void lose_thread(Running & one) {
+    start_thread([only_small = one.only_small] { work(only_small); });
+    one.is_lost = true;
+    prompts.lost++;
+    leave_thread(one);
+}
+
+void lose_late_ones() {
+    const auto now = std::chrono::steady_clock::now();
+    // Where the process or the machine stood still, nothing was computed.
+    const auto passed = std::min<std::chrono::steady_clock::duration>(now - prompts.looked, std::chrono::seconds(1));
+    prompts.looked = now;
+    for (Running & one : prompts.running) {
+        one.age += passed;
+        if (one.is_lost || one.age < LONGEST || prompts.lost == MOST_LOST) continue;
+        lose_thread(one);
+        Prompt late;
+        late.failure = Failure(SVC_ERROR_PROMPT_TOO_SLOW, "the prompt takes too long to be made");
+        report(one.prompt.job, std::move(late));
+    }
+}
+
+// Not under the mutex. What comes behind a request that is never begun moves up by it.
 void cancel(int32_t job) {
     // Freed when the mutex is free again: it may be long.
     std::list<Queued> cancelled;
     std::lock_guard<std::mutex> lock(prompts.mutex);
+    for (Running & one : prompts.running) {
+        if (one.prompt.job == job && !one.is_lost && prompts.lost < MOST_LOST) return lose_thread(one);
+    }
     const auto gone = std::find_if(prompts.queue.begin(), prompts.queue.end(), [job](const Queued & one) { return one.job == job; });
     if (gone == prompts.queue.end()) return;
     const size_t bytes = gone->request.size();
@@ -197,34 +252,40 @@ std::list<Queued>::iterator next_in_turn(bool only_small) {
     return best;
 }
 
-Queued begin_next(bool only_small) {
+// From here on not under the mutex.
+
+std::list<Running>::iterator begin_next(bool only_small) {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     auto next = prompts.queue.end();
     prompts.submitted.wait(lock, [&] { return (next = next_in_turn(only_small)) != prompts.queue.end(); });
-    Queued one = std::move(*next);
+    const auto one = prompts.running.insert(prompts.running.end(), {std::move(*next), only_small});
     prompts.queue.erase(next);
-    prompts.now = std::max(prompts.now, one.turn);
-    prompts.working++;
-    if (!only_small) prompts.held[one.client]++;
+    prompts.now = std::max(prompts.now, one->prompt.turn);
+    if (!only_small) prompts.held[one->prompt.client]++;
     return one;
 }
 
-void finish(const Queued & one, bool only_small, Prompt && prompt) {
+// False: its thread is lost.
+bool finish(std::list<Running>::iterator one, Prompt && prompt) {
+    // Freed when the mutex is free again, on which all who submit and take wait: it may be long.
+    std::list<Running> done;
     std::lock_guard<std::mutex> lock(prompts.mutex);
-    prompts.working--;
-    if (!only_small && --prompts.held[one.client] == 0) prompts.held.erase(one.client);
-    prompts.submitted.notify_all();
-    prompts.results[one.job] = std::move(prompt);
-    prompts.unreported.push_back(one.job);
-    prompts.finished.notify_all();
+    done.splice(done.end(), prompts.running, one);
+    if (one->is_lost) {
+        prompts.lost--;
+        prompts.finished.notify_all();
+        return false;
+    }
+    leave_thread(*one);
+    report(one->prompt.job, std::move(prompt));
+    return true;
 }
 
 void work(bool only_small) {
-    for (;;) {
-        // Freed in here and not under the mutex, on which all who submit and take wait: it may be long.
-        const Queued one = begin_next(only_small);
-        handle_for(one.owner);
-        finish(one, only_small, process(one.request));
+    for (bool goes_on = true; goes_on;) {
+        const auto one = begin_next(only_small);
+        handle_for(one->prompt.owner);
+        goes_on = finish(one, process(one->prompt.request));
     }
 }
 
@@ -233,7 +294,7 @@ void work(bool only_small) {
 void forget_prompts() {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     prompts.queue.clear();
-    prompts.finished.wait(lock, [] { return prompts.working == 0; });
+    prompts.finished.wait(lock, [] { return prompts.running.empty(); });
     prompts.results.clear();
     prompts.unreported.clear();
 }
@@ -272,6 +333,7 @@ void svc_prompt_cancel(int32_t job) {
 int32_t svc_prompt_wait(int32_t timeout_ms) {
     return guarded<int32_t>(0, [&] {
         std::unique_lock<std::mutex> lock(prompts.mutex);
+        lose_late_ones();
         prompts.finished.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !prompts.unreported.empty(); });
         if (prompts.unreported.empty()) return 0;
         const int32_t job = prompts.unreported.front();

@@ -196,6 +196,7 @@ describe("refusals", () => {
 test.each([
   ["prefill-too-deep", "messages", /more than 200 values inside one another/],
   ["prefill-ambiguous", "messages", /can be read in too many ways/],
+  ["prompt-too-slow", "messages", /more than 20 seconds/],
   ["bad-grammar", "grammar", /a GBNF grammar with a rule named root/],
 ] as const)("what a request makes impossible is told: %s", async (code, param, told) => {
   const { engine, until, messages, llama } = startEngine();

@@ -45,10 +45,10 @@ function plan(side: Side, { model, ctx = 16_384 }: Attack): LaunchPlan {
 const seconds = (ms: number) => (ms >= GIVEN_UP_MS ? `over ${GIVEN_UP_MS / 1000} s` : `${(ms / 1000).toFixed(2)} s`);
 
 /** Milliseconds until a small request's first token. */
-async function firstToken(port: number): Promise<number> {
+async function firstToken(port: number, fields: object = {}): Promise<number> {
   const started = performance.now();
   const leave = new AbortController();
-  const first = streamAnswer(port, { prompt: "Hello", maxTokens: 4, leave: leave.signal }).then(
+  const first = streamAnswer(port, { prompt: "Hello", maxTokens: 4, fields: { ...fields }, leave: leave.signal }).then(
     ({ tokens }) => (tokens[0] ?? performance.now()) - started,
   );
   const timer = setTimeout(() => leave.abort(), GIVEN_UP_MS);
@@ -109,6 +109,23 @@ async function left({ port }: RunningServer) {
   await Bun.sleep(500);
   leave.abort();
   const ms = await firstToken(port);
+  await Promise.all(gone);
+  return { figure: seconds(ms), ok: ms <= 500 };
+}
+
+/** Milliseconds until one with a tool is served after two clients left whose prompts are just being rendered. */
+async function leftEarly({ port }: RunningServer) {
+  const fields = { tools: [tool("", {})] };
+  await firstToken(port, fields);
+  const leave = new AbortController();
+  const body = JSON.stringify({ messages: [message("Hi")], tools: [tool(sea(3_900_000), {})] });
+  const [headers, signal] = [{ "content-type": "application/json" }, leave.signal];
+  const gone = [1, 2].map(() =>
+    fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: "POST", headers, body, signal }).catch(() => {}),
+  );
+  await Bun.sleep(500);
+  leave.abort();
+  const ms = await firstToken(port, fields);
   await Promise.all(gone);
   return { figure: seconds(ms), ok: ms <= 500 };
 }
@@ -287,6 +304,12 @@ const ATTACKS: readonly Attack[] = [
     limit: "0.5 s",
     model: "60m",
     run: left,
+  },
+  {
+    promise: "who leaves frees the work",
+    attack: "two clients leave whose prompts of 3.9 MB are being rendered",
+    limit: "0.5 s",
+    run: leftEarly,
   },
   {
     promise: "no request fails by another's size",

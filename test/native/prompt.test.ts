@@ -198,6 +198,21 @@ describe("chat templates", () => {
     expect(place(next)).toBeLessThan(place(others[1]));
   });
 
+  test("those that are cancelled hold up nobody, and their results never come", async () => {
+    const long = "the sea ".repeat(100_000);
+    const begun = [submitText(long, "a"), submitText(long, "b")];
+    // A thread takes one up in microseconds, and has it for much longer.
+    await Bun.sleep(20);
+    begun.forEach((job) => llama.cancelPrompt(job));
+    const tools = [{ type: "function", function: { name: "f", description: "", parameters: {} } }];
+    const next = llama.submitPrompt(conversation([{ role: "user", content: "hi" }], { tools, enforced: [{}] }), 0, "c");
+    const result = llama.takePrompt(60_000);
+    expect(result).toMatchObject({ job: next });
+    if (result && "sampler" in result && result.sampler !== undefined) llama.freeSampler(result.sampler);
+    const last = submitText(long, "a");
+    expect([llama.takePrompt(60_000)?.job, llama.takePrompt(100)]).toEqual([last, undefined]);
+  });
+
   test("one that is cancelled before it begins is never made", () => {
     const long = "the sea ".repeat(100_000);
     const jobs = [submitText(long, "a"), submitText(long, "a")];

@@ -88,6 +88,11 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
     message: "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
     param: "messages",
   },
+  "prompt-too-slow": {
+    code: "invalid_value",
+    message: "This prompt takes more than 20 seconds to be rendered and tokenized.",
+    param: "messages",
+  },
 };
 
 export class Intake {
@@ -189,7 +194,7 @@ export class Intake {
     for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
       if (!accepted) this.llama.freeSampler(sampler);
     }
-    // The result of what has begun will find no job and be freed.
+    // A result that comes all the same will find no job and be freed.
     for (const [number, job] of this.jobs) {
       if (job.key !== key) continue;
       this.jobs.delete(number);
