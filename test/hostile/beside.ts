@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { streamAnswer } from "../bench/client.ts";
+import { sendChat, streamAnswer } from "../bench/client.ts";
 import { makeModel } from "../bench/make-model.ts";
 import { PromptSource } from "../bench/prompts.ts";
 import { launch, type LaunchPlan, type RunningServer, type Side } from "../bench/server-under-test.ts";
@@ -97,6 +97,33 @@ async function stalled({ port }: RunningServer) {
   const longest = Math.max(...tokens.slice(1).map((time, at) => time - (tokens[at] ?? time)));
   return { figure: seconds(longest), ok: longest <= 500 };
 }
+
+/** The longest pause in a stream beside an answer that follows a grammar. */
+const besideGrammar = (grammar: string) => async (server: RunningServer) => {
+  const { port } = server;
+  await firstToken(port, { grammar: 'root ::= "a"' });
+  const leave = AbortSignal.timeout(GIVEN_UP_MS);
+  const fields = { ignore_eos: true };
+  const stream = streamAnswer(port, { prompt: "Tell me a story.", maxTokens: 1500, fields, leave }).then(
+    ({ tokens }) => Math.max(...tokens.slice(1).map((time, at) => time - (tokens[at] ?? time))),
+    () => GIVEN_UP_MS,
+  );
+  await Bun.sleep(300);
+  const answer = sendChat(port, { prompt: "Which?", maxTokens: 60, fields: { grammar }, leave }).then(
+    ({ status }) => String(status),
+    () => "no answer",
+  );
+  const longest = await stream;
+  return { figure: `${seconds(longest)} (the request itself: ${await answer})`, ok: longest <= 500 };
+};
+
+/** The work doubles with each letter. */
+const ambiguous = [
+  "root ::= a0",
+  ...Array.from({ length: 60 }, (_, n) => `a${n} ::= "a" a${n + 1} "b" | "a" a${n + 1} "c"`),
+  'a60 ::= "x"',
+].join("\n");
+const alternatives = (count: number) => Array.from({ length: count }, (_, n) => `"k${n}"`).join(" | ");
 
 /** Milliseconds until another is served after all places were held by clients that left. */
 async function left({ port }: RunningServer) {
@@ -297,6 +324,24 @@ const ATTACKS: readonly Attack[] = [
     limit: "0.5 s",
     model: "60m",
     run: stalled,
+  },
+  {
+    promise: "streams are not stalled",
+    attack: "an answer by a grammar with which the work doubles at each letter",
+    limit: "0.5 s",
+    run: besideGrammar(ambiguous),
+  },
+  {
+    promise: "streams are not stalled",
+    attack: "an answer by a grammar with 20,000 alternatives",
+    limit: "0.5 s",
+    run: besideGrammar(`root ::= (${alternatives(19_900)})*`),
+  },
+  {
+    promise: "streams are not stalled",
+    attack: "an answer by a grammar with 5,000 alternatives, which svc takes",
+    limit: "0.5 s",
+    run: besideGrammar(`root ::= (${alternatives(4900)})*`),
   },
   {
     promise: "who leaves frees the work",
