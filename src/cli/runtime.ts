@@ -6,6 +6,7 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
+import { BodyBudget } from "../domain/body-budget.ts";
 import { systemClock, type Timers } from "../domain/clock.ts";
 import type { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
@@ -183,6 +184,9 @@ interface Parts {
   readonly tessdata: Tessdata;
 }
 
+/** That recordings, documents and pictures may have together, in the folder for temporary files. */
+const LEAST_RECEIVED_BYTES = 2 ** 30;
+
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
   const { embedders, transcribers, painters, upscalers, speakers, reader, tessdata } = parts;
   const { log } = launch;
@@ -213,16 +217,18 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     fetchPrivate: config.mediaFetchPrivate,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
+  const { maxAudioBytes } = config;
+  const received = new BodyBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files that requests brought");
   const transcriptions = new TranscriptionService({
     router,
     requests,
-    recordings: new Recordings(tmpdir(), config.maxAudioBytes),
+    recordings: new Recordings(tmpdir(), maxAudioBytes, received),
     mediaLimits,
   });
   const recognition = new RecognitionService({
     router,
     requests,
-    documents: new Documents(tmpdir()),
+    documents: new Documents(tmpdir(), received),
     tessdata,
     ppocr: config.ocrEngine === "ppocr",
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
@@ -257,7 +263,12 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     speech: new SpeechService({ router, requests }),
     transcriptions,
     recognition,
-    images: new ImageService({ router, requests, pictures: new Pictures(tmpdir()), kept: new KeptImages(clock) }),
+    images: new ImageService({
+      router,
+      requests,
+      pictures: new Pictures(tmpdir(), received),
+      kept: new KeptImages(clock),
+    }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),
