@@ -1,4 +1,4 @@
-// What the bodies of requests may take together: memory while they are read and parsed, and the disk as files.
+// What the bodies of requests may take together: memory while they are read and parsed and as media, and the disk as files.
 
 import { SvcError } from "./errors.ts";
 
@@ -10,7 +10,7 @@ const MOST_BYTES = 256 * MB;
 const FREE_BYTES = MB;
 const RETRY_SECONDS = 2;
 
-/** One budget for all bodies in flight, or for all files that came in them. */
+/** One budget for all bodies in flight, or for all media or files that came in them. */
 export class BodyBudget {
   private held = 0;
 
@@ -39,6 +39,11 @@ export class BodyAccount {
   hold(bytes: number): void {
     this.take(counted(bytes) - counted(this.held));
     this.held = bytes;
+  }
+
+  /** So many bytes are held besides. Throws the same. */
+  add(bytes: number): void {
+    this.hold(this.held + bytes);
   }
 
   /** None is held any more. */
