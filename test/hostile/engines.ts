@@ -14,7 +14,7 @@ export const ENGINE_KINDS = ["transcription", "speech", "image", "recognition"] 
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 /** The processes of an engine, if it is loaded. */
-export const enginesOf = ({ pid }: TestServer, kind: EngineKind): number[] =>
+export const enginesOf = ({ pid }: TestServer, kind: EngineKind | "embedding"): number[] =>
   childrenOf(pid).filter((child) => {
     try {
       return readFileSync(`/proc/${child}/cmdline`, "latin1").endsWith(`__engine\0${kind}\0`);

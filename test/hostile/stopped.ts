@@ -2,9 +2,9 @@
 //   bun test/hostile/stopped.ts
 
 import { streamChat } from "../support/chat-client.ts";
-import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { oneOfEach, post, type Send } from "./engine-client.ts";
+import { ENGINE_KINDS, enginesOf, type EngineKind } from "./engines.ts";
 import { runAlone, type Row } from "./row.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1", "--heartbeat", "1"];
@@ -85,15 +85,15 @@ async function tooLong(): Promise<Row> {
   return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
 }
 
-/** `loading`: at once when it has started; else after its first answer. `send` is answered by the engine for `what`. */
-async function engineStopped(what: string, send: Send, when: "loading" | "ready"): Promise<Row> {
+/** `loading`: at once when it has started; else after its first answer. `send` is answered by an engine of this kind. */
+async function engineStopped(kind: EngineKind | "embedding", send: Send, when: "loading" | "ready"): Promise<Row> {
   let [figure, ok] = ["", false];
   await withServer(limited, async (server) => {
-    const others = new Set(childrenOf(server.pid));
     const first = send(server.url);
     if (when === "ready") await (await first).bytes();
     let pid: number | undefined;
-    while (pid === undefined) pid = childrenOf(server.pid).find((child) => !others.has(child));
+    // By its command: until it has one of its own, the server waits for it, and would stand still, too.
+    while (pid === undefined) [pid] = enginesOf(server, kind);
     process.kill(pid, "SIGSTOP");
     const started = performance.now();
     const stopped = await (when === "ready" ? send(server.url) : first);
@@ -108,16 +108,16 @@ async function engineStopped(what: string, send: Send, when: "loading" | "ready"
     figure = `the request under way: ${told} after ${seconds(endedMs)}; the next served by ${seconds(servedMs)}`;
     ok = stopped.ok || error?.code === "engine_unavailable" || error?.code === "engine_crashed";
   });
-  const attack = `the engine for ${what} never goes on, stopped when ${when} (--engine-timeout ${LIMIT_S})`;
+  const attack = `the engine for ${kind} never goes on, stopped when ${when} (--engine-timeout ${LIMIT_S})`;
   return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
 }
 
 export async function stopped(): Promise<Row[]> {
   const rows = [await pausedFor(5000), await pausedFor(15_000), await tooLong()];
-  const vectors = post("/v1/embeddings", { input: "the sea" });
-  for (const [what, send] of Object.entries({ vectors, ...(await oneOfEach()) })) {
+  const next = { embedding: post("/v1/embeddings", { input: "the sea" }), ...(await oneOfEach()) };
+  for (const kind of ["embedding", ...ENGINE_KINDS] as const) {
     for (const when of ["ready", "loading"] as const) {
-      const row = await engineStopped(what, send, when);
+      const row = await engineStopped(kind, next[kind], when);
       console.error(`${row.attack}: ${row.figure}`);
       rows.push(row);
     }
