@@ -251,10 +251,12 @@ export class RequestService {
     for (const entry of this.registry.takeAll()) entry.stop("shutdown");
   }
 
-  /** Throws what a request to this backend would be refused with at this moment. */
-  checkCapacity(backend: Admitting): void {
+  /** Throws what a request would be refused with at this moment that any of these backends may answer. */
+  checkCapacity(...backends: readonly Admitting[]): void {
     if (this.draining) throw shuttingDown();
-    this.admissionOf(backend).check(1, this.metricsOf(backend));
+    const [first] = backends;
+    if (!first || backends.some((backend) => this.admissionOf(backend).hasRoom(1))) return;
+    this.admissionOf(first).check(1, this.metricsOf(first));
   }
 
   private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {

@@ -11,6 +11,7 @@ import { launch, type LaunchPlan, type RunningServer, type Side } from "../bench
 import { childrenOf, processTree } from "../support/processes.ts";
 import { LLAMA_SERVER, MODELS } from "../parity/servers.ts";
 import { FROM_SOURCE } from "../support/server.ts";
+import { MOST_MEMORY, SLOWEST_HEALTH_MS } from "./bodies.ts";
 import { runAlone, type Row } from "./row.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -204,7 +205,7 @@ async function emptyLists(server: RunningServer) {
   await Promise.race([all, Bun.sleep(1000)]);
   const alive = processTree(server.pid).length > 0 && most > 0;
   const figure = `/health ${seconds(slowest)}, ${(most / 1e9).toFixed(1)} GB${alive ? "" : ", gone"}`;
-  return { figure, ok: alive && slowest <= 500 && most < 2e9 };
+  return { figure, ok: alive && slowest <= SLOWEST_HEALTH_MS && most < MOST_MEMORY };
 }
 
 /** Sends one POST over a socket of its own; resolves when the server has answered or hung up. */
@@ -315,7 +316,7 @@ const ATTACKS: readonly Attack[] = [
   {
     promise: "memory is bounded",
     attack: "ten bodies of 15 million empty lists at once",
-    limit: "2 GB, /health 0.5 s",
+    limit: `${MOST_MEMORY / 1e9} GB, /health ${seconds(SLOWEST_HEALTH_MS)}`,
     run: emptyLists,
   },
   {

@@ -233,7 +233,8 @@ export class Intake {
 
   private submitMedia(text: string, entry: WithMedia): void {
     try {
-      this.media?.submit(text, entry.request.media ?? [], entry);
+      const { media = [], client } = entry.request;
+      this.media?.submit(text, media, entry, client);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       this.refuseMedia(entry, error.message, error.code);
