@@ -2,7 +2,6 @@
 
 import { defaultAdapters } from "../domain/adapters.ts";
 import type { CancelCause } from "../domain/cancel.ts";
-import { SvcError } from "../domain/errors.ts";
 import {
   sampledFor,
   type EngineEvent,
@@ -14,6 +13,7 @@ import {
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
+import { refuseForeign } from "./foreign-fields.ts";
 import type { ModelRouter, TextBackend } from "./model-router.ts";
 import { HeldAnswer } from "./held-answer.ts";
 import { neverBegun } from "./never-begun.ts";
@@ -55,7 +55,7 @@ export class GenerationService {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, client, deadline, model, background }] = requests;
     const backend = this.deps.router.find(model, "chat");
-    if (!backend.takesForeignFields) for (const request of requests) refuseForeign(request);
+    for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
@@ -101,6 +101,7 @@ export class GenerationService {
         finishes[event.choice ?? 0] = event;
         report.reason = event.reason;
         report.usage = usageOf(finishes, choices);
+        if (event.servedBy) report.servedBy = event.servedBy;
       } else if (event.type === "progress") {
         // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
@@ -156,11 +157,6 @@ export class GenerationService {
     const options = { limits, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
-}
-
-function refuseForeign({ foreign }: GenerateRequest): void {
-  const [param] = Object.keys(foreign ?? {});
-  if (param !== undefined) throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
 }
 
 /** The same events; the acceptance tells what was read. */

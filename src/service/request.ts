@@ -4,6 +4,7 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import type { ServedBy } from "../domain/upstream.ts";
 import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
@@ -63,6 +64,8 @@ export interface RequestReport {
   error?: ErrorCode;
   /** Milliseconds from admission to the first text. */
   firstTextMs?: number;
+  /** Of a model on another server. */
+  servedBy?: ServedBy;
 }
 
 /** What no client gets. */
