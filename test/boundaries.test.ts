@@ -31,10 +31,10 @@ const packages: readonly Reserved[] = [
     why: "the schema library can be exchanged in one file",
   },
   {
-    what: /^eventsource-parser$/,
+    what: /^eventsource-parser/,
     within: product,
-    only: ["src/gateway/stream-lines.ts", "src/page"],
-    why: "the reader of other servers' streams can be exchanged in one file",
+    only: ["src/gateway/stream-lines.ts", "src/cli/one-shot.ts", "src/page"],
+    why: "the reader of streams can be exchanged in one file for each who reads them",
   },
   { what: /^bun:ffi$/, within: product, only: ["ffi"], why: "pointers stay below the typed binding" },
   {

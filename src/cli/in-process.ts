@@ -7,8 +7,11 @@ import type { ImageProgress } from "../domain/image.ts";
 import type { RecognitionProgress } from "../domain/recognition.ts";
 import type { TranscriptionProgress } from "../domain/transcription.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
+import { loaded, showLoading } from "./load-progress.ts";
 import { closeServices } from "./open-server.ts";
 import { createRuntime } from "./runtime.ts";
+import { isTerminal, progressOutput } from "./terminal.ts";
+import { findWorkers } from "./workers.ts";
 
 export interface Asked {
   /** The request's id. */
@@ -33,19 +36,39 @@ export interface Api {
   readonly drawn: (id: string) => ImageProgress | undefined;
 }
 
+/** Milliseconds that a model may load: whoever waits sees it, and can interrupt. */
+const PATIENCE_MS = 86_400_000;
+
 /**
- * Does `work`, which may ask; returns the exit code. Only warnings are logged, unless more was wanted. Paths may name any file
- * that the user may read. Throws ExitError.
+ * Does `work`, which may ask; returns the exit code. With `loadsModel` the model is loaded from the start, and its progress
+ * shown on a terminal. Only warnings are logged, unless more was wanted. Paths may name any file that the user may read. Throws
+ * ExitError.
  */
-export async function withApi(given: Config, work: (api: Api) => Promise<void>): Promise<number> {
+export async function withApi(
+  given: Config,
+  work: (api: Api) => Promise<void>,
+  { loadsModel = false } = {},
+): Promise<number> {
   const { tls: _tls, ...plain } = given;
   const logLevel = given.logLevel === "info" ? "warn" : given.logLevel;
-  const config: Config = { ...plain, apiKeys: [], mediaRoot: "/", logLevel, idleUnloadMs: 0 };
-  const { createApp } = await import("../http/app.ts");
-  const runtime = createRuntime(config);
-  const app = createApp({ ...runtime, version });
+  const config: Config = {
+    ...plain,
+    apiKeys: [],
+    mediaRoot: "/",
+    logLevel,
+    idleUnloadMs: 0,
+    loadTimeoutMs: PATIENCE_MS,
+  };
+  const runtime = createRuntime(config, undefined, loadsModel ? await findWorkers(given) : []);
+  const { engine } = runtime;
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
+  // The engine process starts up while this one loads its HTTP half, and the first request waits for it.
+  if (loadsModel) engine.start();
+  const showsBar = loadsModel && isTerminal() && given.logFormat === "text";
+  const progress = showsBar ? showLoading(engine, progressOutput(given)) : undefined;
+  const { createApp } = await import("../http/app.ts");
+  const app = createApp({ ...runtime, version });
   const { signal } = interrupt;
   const ask: Api["ask"] = async (path, body, { id, options = {} } = {}) => {
     const named = id === undefined ? {} : { "x-request-id": id };
@@ -61,13 +84,15 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
     const { transcriptions, recognition, images } = runtime;
     const transcribed: Api["transcribed"] = (id) => transcriptions.progressOf(id);
     const recognised: Api["recognised"] = (id) => recognition.progressOf(id);
-    await work({ ask, signal, transcribed, recognised, drawn: (id) => images.progressOf(id) });
+    const api: Api = { ask, signal, transcribed, recognised, drawn: (id) => images.progressOf(id) };
+    await Promise.all([loadsModel && loaded(engine, progress), work(api)]);
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;
     // An answer that broke off.
     throw error instanceof SvcError ? new ExitError("failure", error.message) : error;
   } finally {
+    progress?.end();
     await closeServices(runtime);
   }
 }

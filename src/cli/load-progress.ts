@@ -1,14 +1,21 @@
 // Loading, made visible.
 
+import { errorMessage } from "../domain/error-message.ts";
 import type { TextPort } from "../engine/text/port.ts";
+import type { TextEngine } from "../engine/text/text-engine.ts";
+import { ExitError } from "./exit-codes.ts";
 import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
 
 const LOOK_MS = 100;
 const PATIENCE_MS = 2000;
 const MEASURE = { amount: () => "", rate: () => "" };
 
+interface Shown {
+  end(): void;
+}
+
 /** Shows progress until `end` is called. */
-export function showLoading(engine: TextPort, output: Pick<ProgressOptions, "out" | "format">): { end(): void } {
+export function showLoading(engine: TextPort, output: Pick<ProgressOptions, "out" | "format">): Shown {
   const line = new ProgressLine({ ...output, measure: MEASURE, patienceMs: PATIENCE_MS });
   const timer = setInterval(() => {
     const { progress: done = 0, modelId } = engine.status();
@@ -20,4 +27,15 @@ export function showLoading(engine: TextPort, output: Pick<ProgressOptions, "out
       line.end();
     },
   };
+}
+
+/** Resolves when the model is loaded, which was `shown`. Throws ExitError when it cannot be. */
+export async function loaded(engine: TextEngine, shown: Shown | undefined): Promise<void> {
+  try {
+    await engine.ready();
+  } catch (error) {
+    throw new ExitError("model", errorMessage(error));
+  } finally {
+    shown?.end();
+  }
 }

@@ -2,12 +2,11 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
-import { errorMessage } from "../domain/error-message.ts";
 import type { RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
-import { showLoading } from "./load-progress.ts";
+import { loaded, showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
 import { findWorkers } from "./workers.ts";
@@ -74,15 +73,7 @@ export async function whileServing<T>(config: Config, log: Logger, use: (port: n
     throw error;
   });
   try {
-    if (runtime) {
-      const progress = showLoading(runtime.engine, progressOutput(config));
-      await runtime.engine
-        .ready()
-        .catch((error: unknown) => {
-          throw new ExitError("model", errorMessage(error));
-        })
-        .finally(() => progress.end());
-    }
+    if (runtime) await loaded(runtime.engine, showLoading(runtime.engine, progressOutput(config)));
     await lookForOthers(services, server);
     warnOfExposure(services, server);
     return await use(server.port);
