@@ -7,9 +7,9 @@ import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
-import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
 import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
+import { commandNames, commandOf } from "./commands.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
@@ -20,15 +20,23 @@ export async function main(args: readonly string[], user: Environment): Promise<
   let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
-    const text = informationText(commandLine);
-    if (text !== undefined) {
-      await writeOut(text);
+    const {
+      action,
+      operands: [operand = ""],
+      flags,
+    } = commandLine;
+    if (!isRun(action)) {
+      await writeOut(informationText(action, commandLine));
       return exitCodes.ok.code;
     }
     const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
     config = reread();
     if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
-    return await run(commandLine, config, { user, reread });
+    const { output, ...elsewhere } = flags;
+    // As without it: the result goes to standard output.
+    const own = output === "-" ? elsewhere : flags;
+    const json = flags["json"] === true;
+    return await runs[action]({ ...commandLine, flags: own, config, operand, json, user, reread });
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
@@ -40,7 +48,10 @@ export async function main(args: readonly string[], user: Environment): Promise<
 const WIDEST = 120;
 
 /** What is printed without any configuration being read. */
-function informationText({ action, command, operands: [shell = ""] }: CommandLine): string | undefined {
+function informationText(
+  action: "help" | "help-all" | "help-json" | "version" | "completion",
+  { command, operands: [shell = ""] }: CommandLine,
+): string {
   // Some pseudo terminals say 0.
   const width = Math.min(process.stdout.columns || USUAL_WIDTH, WIDEST);
   switch (action) {
@@ -54,111 +65,56 @@ function informationText({ action, command, operands: [shell = ""] }: CommandLin
       return `svc ${version} (${commit})\n`;
     case "completion":
       return completion(shell);
-    default:
-      return undefined;
   }
 }
 
-/** What commands need of the start beside the configuration. */
-interface Start {
+/** What commands are given. */
+interface Start extends CommandLine {
+  readonly config: Config;
+  /** The first operand. */
+  readonly operand: string;
+  readonly json: boolean;
   /** The environment as the user has it. */
   readonly user: Environment;
   /** Reads the configuration again. Throws UsageError. */
   readonly reread: () => Config;
 }
 
-async function run(commandLine: CommandLine, config: Config, { user, reread }: Start): Promise<number> {
-  const { action, operands, flags: given } = commandLine;
-  const { output, ...elsewhere } = given;
-  // As without it: the result goes to standard output.
-  const flags = output === "-" ? elsewhere : given;
-  const [operand = ""] = operands;
-  const json = flags["json"] === true;
-  switch (action) {
-    case "pull": {
-      const language = tessdataLanguage(operand);
-      if (language !== undefined) {
-        const { pullLanguage } = await import("./pull-tessdata.ts");
-        return pullLanguage(config, hubSettings(processEnvironment()), language);
-      }
-      const component = componentNamed(operand);
-      if (component !== undefined) {
-        const { pullComponent } = await import("./pull-component.ts");
-        return pullComponent(config, component);
-      }
-      const { pullModel } = await import("./pull.ts");
-      return pullModel(config, hubSettings(processEnvironment()), operand);
-    }
-    case "list": {
-      const { listStored } = await import("./list.ts");
-      return listStored(config, json);
-    }
-    case "rm": {
-      const { removeModel } = await import("./rm.ts");
-      return removeModel(config, operand);
-    }
-    case "update": {
-      const { update } = await import("./update.ts");
-      return update(config, flags);
-    }
-    case "self-test": {
-      needModel(config);
-      const { selfTest } = await import("./self-test.ts");
-      return selfTest(config);
-    }
-    case "launch": {
-      const { launch } = await import("./launch.ts");
-      return launch(config, operands, user, commandLine.values.has("model"));
-    }
-    case "models": {
-      const { listModels } = await import("./models.ts");
-      return listModels(config, json);
-    }
-    case "upstreams": {
-      const { listUpstreams } = await import("./upstreams.ts");
-      return listUpstreams(config, flags);
-    }
-    case "qr": {
-      const { showQr } = await import("./qr.ts");
-      return showQr(config);
-    }
-    case "worker": {
-      const { serveDevices } = await import("./worker.ts");
-      return serveDevices(config, flags);
-    }
-    case "wait": {
-      const { waitForServer } = await import("./wait.ts");
-      return waitForServer(config, flags);
-    }
-    case "transcribe": {
-      const { transcribe } = await import("./transcribe.ts");
-      return transcribe(config, operands, flags);
-    }
-    case "say": {
-      const { say } = await import("./say.ts");
-      return say(config, operands, flags);
-    }
-    case "draw": {
-      const { draw } = await import("./draw.ts");
-      return draw(config, operands, flags);
-    }
-    case "ocr": {
-      const { ocr } = await import("./ocr.ts");
-      return ocr(config, operands, flags);
-    }
-    default:
-      return serveOrAnswer(commandLine, config, reread);
-  }
-}
+type Information = Parameters<typeof informationText>[0];
 
-async function serveOrAnswer(commandLine: CommandLine, config: Config, reread: () => Config): Promise<number> {
-  const json = commandLine.flags["json"] === true;
-  const prompt = await promptOf(config.prompt, commandLine);
+/** Each command as it is run, which returns the exit code; only its own code is loaded. */
+const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start: Start) => Promise<number>>> = {
+  serve: serveOrAnswer,
+  transcribe: async ({ config, operands, flags }) =>
+    (await import("./transcribe.ts")).transcribe(config, operands, flags),
+  ocr: async ({ config, operands, flags }) => (await import("./ocr.ts")).ocr(config, operands, flags),
+  say: async ({ config, operands, flags }) => (await import("./say.ts")).say(config, operands, flags),
+  draw: async ({ config, operands, flags }) => (await import("./draw.ts")).draw(config, operands, flags),
+  launch: async ({ config, operands, user, values }) =>
+    (await import("./launch.ts")).launch(config, operands, user, values.has("model")),
+  models: async ({ config, json }) => (await import("./models.ts")).listModels(config, json),
+  upstreams: async ({ config, flags }) => (await import("./upstreams.ts")).listUpstreams(config, flags),
+  wait: async ({ config, flags }) => (await import("./wait.ts")).waitForServer(config, flags),
+  qr: async ({ config }) => (await import("./qr.ts")).showQr(config),
+  pull: async ({ config, operand }) =>
+    (await import("./pull.ts")).pullNamed(config, hubSettings(processEnvironment()), operand),
+  list: async ({ config, json }) => (await import("./list.ts")).listStored(config, json),
+  rm: async ({ config, operand }) => (await import("./rm.ts")).removeModel(config, operand),
+  worker: async ({ config, flags }) => (await import("./worker.ts")).serveDevices(config, flags),
+  update: async ({ config, flags }) => (await import("./update.ts")).update(config, flags),
+  "self-test": async ({ config }) => {
+    needModel(config);
+    return (await import("./self-test.ts")).selfTest(config);
+  },
+};
+
+const isRun = (action: CommandLine["action"]): action is keyof typeof runs => Object.hasOwn(runs, action);
+
+async function serveOrAnswer(start: Start): Promise<number> {
+  const { config, json, reread } = start;
+  const prompt = await promptOf(start);
   if (prompt === undefined) {
-    if (json)
-      throw new UsageError(
-        "--json is for one answer (svc -s), svc list, svc models, svc upstreams and svc say --voices.",
-      );
+    if (json) throw new UsageError(`--json is for one answer (svc -s), ${callsWith("json").join(", ")}.`);
     const { serve } = await import("./serve.ts");
     return serve(config, reread);
   }
@@ -166,6 +122,10 @@ async function serveOrAnswer(commandLine: CommandLine, config: Config, reread: (
   const { answer } = await import("./one-shot.ts");
   return answer(config, prompt, json);
 }
+
+/** The commands that have this flag. */
+const callsWith = (flag: string): string[] =>
+  commandNames.filter((name) => commandOf(name).flags?.some((own) => own.name === flag)).map((name) => `svc ${name}`);
 
 /** Other servers' models are for a server alone. */
 function needModel({ serveModel }: Config): void {
@@ -178,8 +138,9 @@ function needModel({ serveModel }: Config): void {
  * only when somebody piped or redirected text into the program and neither the command `serve` nor an option of the
  * server was given: a service manager's empty or silent input must not keep a server from starting.
  */
-async function promptOf(option: string | undefined, commandLine: CommandLine): Promise<string | undefined> {
-  if (option === undefined && (commandLine.explicitServe || namesServer(commandLine.values))) return undefined;
+async function promptOf({ config, explicitServe, values }: Start): Promise<string | undefined> {
+  const { prompt: option } = config;
+  if (option === undefined && (explicitServe || namesServer(values))) return undefined;
   const { readPipedInput } = await import("./piped-input.ts");
   const piped = await readPipedInput(option === "-");
   if (option === "-" && piped === undefined) throw new UsageError("Standard input has no prompt.");

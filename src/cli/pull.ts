@@ -1,4 +1,4 @@
-// `svc pull`: downloads a model into the store.
+// `svc pull`: downloads a model into the store, or what else has a name.
 
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
@@ -8,12 +8,22 @@ import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.
 import { pull } from "../store/models/pull.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, shown, type Reference } from "../store/models/reference.ts";
+import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
 import { runDownload } from "./download-command.ts";
 import { gigabytes } from "./download-progress.ts";
 import { ExitError } from "./exit-codes.ts";
+import { pullComponent } from "./pull-component.ts";
+import { pullLanguage } from "./pull-tessdata.ts";
 
-/** Downloads what `name` says and tells how it is served; returns the exit code. Throws ExitError. */
-export function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
+/** Downloads what `name` says and tells how it is used; returns the exit code. Throws ExitError. */
+export function pullNamed(config: Config, hub: HubSettings, name: string): Promise<number> {
+  const language = tessdataLanguage(name);
+  if (language !== undefined) return pullLanguage(config, hub, language);
+  const component = componentNamed(name);
+  return component === undefined ? pullModel(config, hub, name) : pullComponent(config, component);
+}
+
+function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
   const reference = readReference(name, hub.endpoint);
   const store = new ModelStore(config.modelsDir);
   return runDownload({
