@@ -1,6 +1,5 @@
 // Which model a file holds, for whoever keeps what was computed with it.
 
-import { createHash, type Hash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import type { FileIdentity } from "../domain/file-identity.ts";
 import { readGguf } from "./gguf.ts";
@@ -13,12 +12,12 @@ const LONG_ROPE = "rope_factors_long";
 
 /** Identity of a model in one file or more, in some tens of milliseconds. Throws ModelFileError. */
 export function fileIdentity(paths: readonly string[]): FileIdentity {
-  const hash = createHash("sha256");
+  const hash = new Bun.CryptoHasher("sha256");
   const ropeByContext = paths.map((path) => addFile(hash, path)).includes(true);
   return { hash: hash.digest("hex"), ropeByContext };
 }
 
-function addFile(hash: Hash, path: string): boolean {
+function addFile(hash: Bun.CryptoHasher, path: string): boolean {
   const { headerBytes, fileBytes } = readGguf(path);
   const file = openSync(path, "r");
   try {

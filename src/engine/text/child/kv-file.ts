@@ -5,7 +5,6 @@
 //   lengths of the parts: f64 each · media: start, tokens, positions, whole: i32 each · token ids: i32 each ·
 //   adapters' key: text · SHA-256 of all that 32 | parts | XXH3 8
 
-import { createHash } from "node:crypto";
 import { open, rename, unlink, type FileHandle } from "node:fs/promises";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
 
@@ -199,7 +198,7 @@ async function readAll(file: FileHandle, into: Uint8Array, position: number): Pr
   return true;
 }
 
-const sha256 = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest();
+const sha256 = (bytes: Uint8Array): Buffer => new Bun.CryptoHasher("sha256").update(bytes).digest();
 
 const bytesOf = (numbers: Int32Array | Uint32Array | Float64Array | BigUint64Array): Uint8Array =>
   new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);

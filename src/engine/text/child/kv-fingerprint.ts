@@ -1,6 +1,5 @@
 // The fingerprint: what the bytes of a conversation on disk depend on, beside its tokens and adapters.
 
-import { createHash } from "node:crypto";
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
 import type { EngineOptions, KvOrigin } from "../protocol.ts";
 
@@ -32,5 +31,5 @@ export function kvFingerprint(
     layout: model.layout === "unified" ? model.layout : [model.layout, model.sequences],
     context: kvOrigin.model.ropeByContext ? model.contextPerSequence : undefined,
   };
-  return createHash("sha256").update(JSON.stringify(facts)).digest();
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(facts)).digest();
 }
