@@ -41,8 +41,8 @@ export interface RateConverter {
 
 /** Sound files. Everything that is opened must be closed. */
 export interface NativeAudio {
-  /** Opens a file by its path or from memory, which is copied. Throws AudioError. */
-  open(file: string | Uint8Array): NativeSound;
+  /** Throws AudioError. */
+  open(path: string): NativeSound;
   /** Throws AudioError for a rate that no sound has. */
   openConverter(rate: number): RateConverter;
 }

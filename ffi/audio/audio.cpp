@@ -6,7 +6,6 @@
 #include "../common/sound-file.hpp"
 
 #include <map>
-#include <vector>
 
 namespace audio {
 namespace {
@@ -49,9 +48,8 @@ class Converter {
     ma_resampler resampler;
 };
 
-// What a number stands for: a file, with its bytes where it came as such, or a converter.
+// What a number stands for: a file or a converter.
 struct Open {
-    std::vector<uint8_t> bytes;
     std::unique_ptr<SoundFile> file;
     std::unique_ptr<Converter> converter;
 };
@@ -64,13 +62,12 @@ int32_t keep(Open open) {
     return last_number;
 }
 
-int32_t keep(Open open, std::unique_ptr<SoundFile> file) {
+int32_t keep(std::unique_ptr<SoundFile> file) {
     check_rate(file->rate());
     if (file->channels() < 1 || file->channels() > MOST_CHANNELS) {
         throw BadSound("the audio must have 1 to 16 channels; got " + std::to_string(file->channels()));
     }
-    open.file = std::move(file);
-    return keep(std::move(open));
+    return keep({std::move(file), nullptr});
 }
 
 SoundFile & file_of(int32_t number) {
@@ -108,15 +105,7 @@ extern "C" {
 int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
 
 int32_t svc_audio_open(const uint8_t * path, int32_t length) {
-    return checked([&] { return keep({}, std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE)); });
-}
-
-int32_t svc_audio_open_memory(const uint8_t * file, int32_t bytes) {
-    return checked([&] {
-        Open open{{file, file + bytes}, nullptr, nullptr};
-        auto sound = std::make_unique<SoundFile>(open.bytes.data(), open.bytes.size(), SVC_AUDIO_RATE);
-        return keep(std::move(open), std::move(sound));
-    });
+    return checked([&] { return keep(std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE)); });
 }
 
 int32_t svc_audio_info(int32_t sound, uint8_t * out, int32_t capacity) {
@@ -138,7 +127,7 @@ int32_t svc_audio_read(int32_t sound, float * out, int32_t frames) {
 
 int32_t svc_audio_open_converter(int32_t rate) {
     return checked([&] {
-        return keep({{}, nullptr, std::make_unique<Converter>(static_cast<uint32_t>(std::max(rate, 0)))});
+        return keep({nullptr, std::make_unique<Converter>(static_cast<uint32_t>(std::max(rate, 0)))});
     });
 }
 

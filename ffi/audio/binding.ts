@@ -26,9 +26,10 @@ class Binding extends NativeLibrary<typeof symbols, AudioErrorCode> implements N
     super(directory, shim);
   }
 
-  open(file: string | Uint8Array): NativeSound {
-    const number = this.check(this.openFile(file), "open a sound file");
+  open(path: string): NativeSound {
     const { native } = this;
+    const bytes = this.bytes(path);
+    const number = this.check(native.svc_audio_open(bytes, bytes.length - 1), "open a sound file");
     return {
       info: this.readJson((out, size) => native.svc_audio_info(number, out, size), "describe a sound") as SoundInfo,
       read: (out) => this.check(native.svc_audio_read(number, out, out.length), "decode sound"),
@@ -42,13 +43,6 @@ class Binding extends NativeLibrary<typeof symbols, AudioErrorCode> implements N
       convert: (samples) => this.convert(number, samples, rate),
       close: () => this.native.svc_audio_close(number),
     };
-  }
-
-  private openFile(file: string | Uint8Array): number {
-    const bytes = typeof file === "string" ? this.bytes(file) : file;
-    if (typeof file === "string") return this.native.svc_audio_open(bytes, bytes.length - 1);
-    // An empty array has no address.
-    return this.native.svc_audio_open_memory(bytes.length > 0 ? bytes : new Uint8Array(1), bytes.length);
   }
 
   private convert(number: number, samples: Float32Array, rate: number): Float32Array {

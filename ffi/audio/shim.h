@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 1
+#define SVC_ABI_VERSION 2
 #define SVC_AUDIO_RATE 16000
 
 // Why a call failed.
@@ -23,8 +23,6 @@ enum svc_audio_error {
 
 // Opens a WAV, MP3 or FLAC file by its path, and keeps it open. Returns its number > 0, or negative.
 SVC_API int32_t svc_audio_open(const uint8_t * path, int32_t length);
-// The same for a file in memory, which is copied.
-SVC_API int32_t svc_audio_open_memory(const uint8_t * file, int32_t bytes);
 // Writes JSON: {format ("wav"|"mp3"|"flac"), rate (Hz), channels: both of the file, seconds: how long it says to play, which
 // may be wrong, or null}.
 SVC_API int32_t svc_audio_info(int32_t sound, uint8_t * out, int32_t capacity);

@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { AUDIO_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 1;
+export const ABI_VERSION = 2;
 
 /** Names of 0 and what follows. */
 export const enums = { svc_audio_error: AUDIO_ERRORS } as const;
@@ -14,7 +14,6 @@ const buffer = "buffer";
 
 export const symbols = {
   svc_audio_open: { args: [buffer, i32], returns: i32 },
-  svc_audio_open_memory: { args: [buffer, i32], returns: i32 },
   svc_audio_info: { args: [i32, buffer, i32], returns: i32 },
   svc_audio_read: { args: [i32, buffer, i32], returns: i32 },
 

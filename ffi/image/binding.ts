@@ -1,6 +1,6 @@
 // The image shim through bun:ffi: a typed API on top, no JSON and no pointer above this file.
 
-import { NativeLibrary } from "../runtime/library.ts";
+import { addressable, NativeLibrary } from "../runtime/library.ts";
 import {
   IMAGE_ERRORS,
   IMAGE_STAGES,
@@ -41,9 +41,7 @@ class Binding extends NativeLibrary<typeof symbols, ImageErrorCode> implements I
     const pictures = options.pictures.map(({ use, width, height }) => ({ use, width, height }));
     const json = this.json({ ...options, pictures });
     const pixels = Buffer.concat(options.pictures.map((picture) => picture.pixels));
-    // An empty array has no address.
-    const there = pixels.length > 0 ? pixels : new Uint8Array(1);
-    this.check(this.native.svc_image_start(json, json.length, there, pixels.length), "draw an image");
+    this.check(this.native.svc_image_start(json, json.length, addressable(pixels), pixels.length), "draw an image");
   }
 
   pause(owner: number): void {

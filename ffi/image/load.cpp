@@ -145,7 +145,6 @@ Json upscaler_info() {
     return {
         {"family", "ESRGAN"},
         {"multiple", 1},
-        {"isTransformer", false},
         {"hasTinyDecoder", true},
         {"takesReferences", false},
         {"needsReference", true},
@@ -218,7 +217,6 @@ int32_t svc_image_info(uint8_t * out, int32_t capacity) {
         const Json info = {
             {"family", state.traits.family},
             {"multiple", state.traits.multiple},
-            {"isTransformer", state.traits.is_transformer},
             {"hasTinyDecoder", state.traits.has_tiny_decoder},
             {"takesReferences", state.traits.takes_references},
             {"needsReference", state.traits.needs_reference},

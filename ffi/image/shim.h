@@ -28,7 +28,7 @@ enum svc_image_error {
 // flashAttention: bool, upscales: bool}. What each file holds is found from its tensors; one that upscales is an ESRGAN model. 0, or
 // negative.
 SVC_API int32_t svc_image_load_start(const uint8_t * config, int32_t config_length);
-// Writes JSON about the loaded model: {family, multiple: of which sides of images are, isTransformer, hasTinyDecoder,
+// Writes JSON about the loaded model: {family, multiple: of which sides of images are, hasTinyDecoder,
 // takesReferences, needsReference, device, sampler, scheduler: those that are taken where none is wished, samplers, schedulers,
 // scale: how many times as large pictures become}.
 SVC_API int32_t svc_image_info(uint8_t * out, int32_t capacity);

@@ -104,7 +104,6 @@ export interface LoadedModel extends ModelDescription {
   readonly eosToken: string;
   readonly template: {
     readonly tools: boolean;
-    readonly parallelTools: boolean;
     readonly thinking: boolean;
     readonly system: boolean;
   };

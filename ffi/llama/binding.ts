@@ -161,11 +161,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
 
   logprobs(sampler: SamplerId): { token: number; logprob: number }[] {
     const { logprobIds: ids, logprobValues: values } = this;
-    const count = this.native.svc_sampler_logprobs(sampler, ids, values, MOST_LOGPROBS);
-    return Array.from({ length: count }, (_, index) => ({
-      token: ids[index] as number,
-      logprob: values[index] as number,
-    }));
+    return logprobsIn(ids, values, 0, this.native.svc_sampler_logprobs(sampler, ids, values, MOST_LOGPROBS));
   }
 
   scores(sampler: SamplerId, rows: number): { token: number; logprob: number }[][] {
@@ -173,12 +169,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     const [ids, values] = [new Int32Array(capacity), new Float32Array(capacity)];
     const count = this.native.svc_sampler_scores(sampler, ids, values, capacity);
     const each = count / rows;
-    return Array.from({ length: rows }, (_, row) =>
-      Array.from({ length: each }, (__, at) => ({
-        token: ids[row * each + at] as number,
-        logprob: values[row * each + at] as number,
-      })),
-    );
+    return Array.from({ length: rows }, (_, row) => logprobsIn(ids, values, row * each, each));
   }
 
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
@@ -277,3 +268,15 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
 /** A grammar is made for its answer, which takes longer than its text tells. */
 const hasGrammar = (request: PromptRequest): boolean =>
   "schema" in request || "grammar" in request || ("tools" in request && request.tools.length > 0);
+
+/** `count` of them, from number `from` on. */
+const logprobsIn = (
+  ids: Int32Array,
+  values: Float32Array,
+  from: number,
+  count: number,
+): { token: number; logprob: number }[] =>
+  Array.from({ length: count }, (_, at) => ({
+    token: ids[from + at] as number,
+    logprob: values[from + at] as number,
+  }));

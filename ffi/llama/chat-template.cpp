@@ -109,7 +109,6 @@ common_json template_abilities() {
         return found != chat_template.abilities.end() && found->second;
     };
     abilities["tools"] = can("supports_tools") || can("supports_tool_calls");
-    abilities["parallelTools"] = can("supports_parallel_tool_calls");
     abilities["thinking"] = chat_template.thinks;
     abilities["system"] = can("supports_system_role");
     return abilities;

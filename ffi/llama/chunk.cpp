@@ -256,9 +256,7 @@ int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const
         if (chunk.is_begun()) return fail("a chunk is begun already");
         if (count < 1 || count > state.chunk_rows) return fail("the chunk is empty or too large");
         for (int32_t i = 0; i < count; i++) {
-            if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return fail("a token is not in the vocabulary");
-            if (sequences[i] < 0 || sequences[i] >= state.n_seq_max) return fail("a sequence id is out of range");
-            if (positions[i] < 0) return fail("a position is negative");
+            if (const char * wrong = refusal_of_row(tokens[i], positions[i], sequences[i])) return fail(wrong);
         }
         use_adapters(chunk.context);
         use_compute_threads(chunk.context);

@@ -86,9 +86,7 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
     if (!is_loaded()) return "no model is loaded";
     if (count < 1 || count > state.n_batch) return "the batch is empty or too large";
     for (int32_t i = 0; i < count; i++) {
-        if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return "a token is not in the vocabulary";
-        if (sequences[i] < 0 || sequences[i] >= state.n_seq_max) return "a sequence id is out of range";
-        if (positions[i] < 0) return "a position is negative";
+        if (const char * wrong = refusal_of_row(tokens[i], positions[i], sequences[i])) return wrong;
         if (samplers[i] < -1) {
             Sampler * scorer = sampler_at(-2 - samplers[i]);
             if (!scorer || static_cast<size_t>(positions[i]) + 1 >= scorer->prompt.size()) return "a row has no token to score";

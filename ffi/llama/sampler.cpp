@@ -285,6 +285,19 @@ void Sampler::keep_logprobs(const float * logits, llama_token chosen, std::vecto
 
 void free_samplers() { slots.clear(); }
 
+namespace {
+
+// Returns how many there were room for.
+int32_t write_logprobs(const std::vector<llama_token_data> & list, int32_t * ids, float * logprobs, int32_t capacity) {
+    const auto count = std::min(static_cast<size_t>(capacity), list.size());
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = list[i].id;
+        logprobs[i] = list[i].p;
+    }
+    return static_cast<int32_t>(count);
+}
+
+} // namespace
 } // namespace svc
 
 using namespace svc;
@@ -302,23 +315,13 @@ int32_t svc_sampler_stuck(int32_t sampler) {
 
 int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {
     const Sampler * found = sampler_at(sampler);
-    if (!found) return 0;
-    const int32_t count = std::min(capacity, static_cast<int32_t>(found->logprobs.size()));
-    for (int32_t i = 0; i < count; i++) {
-        ids[i] = found->logprobs[static_cast<size_t>(i)].id;
-        logprobs[i] = found->logprobs[static_cast<size_t>(i)].p;
-    }
-    return count;
+    return found ? write_logprobs(found->logprobs, ids, logprobs, capacity) : 0;
 }
 
 int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {
     Sampler * found = sampler_at(sampler);
     if (!found) return 0;
-    const int32_t count = std::min(capacity, static_cast<int32_t>(found->scores.size()));
-    for (int32_t i = 0; i < count; i++) {
-        ids[i] = found->scores[static_cast<size_t>(i)].id;
-        logprobs[i] = found->scores[static_cast<size_t>(i)].p;
-    }
+    const int32_t count = write_logprobs(found->scores, ids, logprobs, capacity);
     found->scores.clear();
     return count;
 }

@@ -49,7 +49,7 @@ SVC_API int32_t svc_init(const char * backend_dir);
 // those about embeddings are for such a model.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
-// context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, chatTemplate (Jinja source), bosToken, eosToken (text), addBos, device,
+// context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, thinking, system}, chatTemplate (Jinja source), bosToken, eosToken (text), addBos, device,
 // longestToken (bytes of text that a token stands for at most; 0: unknown), canRemovePartial, canRollBack (the tokens of the last few steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
 // is what the file's general.sampling.* says.
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);

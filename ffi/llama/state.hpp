@@ -54,6 +54,13 @@ struct State {
 // Filled by svc_load_start; whoever sees is_loaded() may use it.
 extern State & state;
 
+// What is wrong with a row of a batch, or null.
+inline const char * refusal_of_row(llama_token token, llama_pos position, llama_seq_id sequence) {
+    if (token < 0 || token >= state.n_vocab) return "a token is not in the vocabulary";
+    if (sequence < 0 || sequence >= state.n_seq_max) return "a sequence id is out of range";
+    return position < 0 ? "a position is negative" : nullptr;
+}
+
 // ---- LoRA adapters ----
 
 // Loads them for the model, before a context is made. Throws with the path of one that does not fit.

@@ -44,8 +44,6 @@ export interface Projector {
   readonly sampleRate: number;
   /** Floats of one token's embedding. */
   readonly width: number;
-  /** Positions have four numbers a token. */
-  readonly mrope: boolean;
   /** Whether image chunks are; see MediaChunk. */
   readonly nonCausal: boolean;
   /** The text that stands for a medium in a prompt. */

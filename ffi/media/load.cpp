@@ -137,7 +137,6 @@ int32_t svc_media_info(uint8_t * out, int32_t capacity) {
             {"audio", state.audio},
             {"sampleRate", state.sample_rate},
             {"width", state.width},
-            {"mrope", state.mrope},
             {"nonCausal", state.non_causal},
             {"marker", state.marker},
         };

@@ -38,7 +38,7 @@ enum svc_media_error {
 // 0, or negative.
 SVC_API int32_t svc_media_load_start(uint64_t model, const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded projector: {vision, audio, sampleRate (Hz, 0 without audio), width (floats of a token's
-// embedding), mrope (positions have four numbers a token), nonCausal (true: image chunks are, see svc_media_describe),
+// embedding), nonCausal (true: image chunks are, see svc_media_describe),
 // marker (the text that stands for a medium in a prompt; random, so that no client can know it)}.
 SVC_API int32_t svc_media_info(uint8_t * out, int32_t capacity);
 // svc_unload stops all work, releases all jobs and frees cache and projector: addresses taken from jobs become invalid. It
@@ -93,7 +93,7 @@ SVC_API int32_t svc_media_tokens(int32_t job, int32_t * out, int32_t capacity);
 // Read-only, valid until svc_media_release.
 SVC_API uint64_t svc_media_embeddings(int32_t job, int32_t chunk);
 // Writes the positions of `count` tokens of a media chunk from its token `offset` on, for llama_batch.pos. `first` is
-// the position of the chunk's first token. These are `count` numbers, or with mrope 4 · count: all tokens' first
+// the position of the chunk's first token. These are `count` numbers, or for models with mrope 4 · count: all tokens' first
 // numbers, then all second numbers and so on. Returns how many were written, or negative.
 SVC_API int32_t svc_media_positions(int32_t job, int32_t chunk, int32_t first, int32_t offset, int32_t count,
                                     int32_t * out);

@@ -32,7 +32,6 @@ export interface WhisperConfig {
 
 /** See svc_whisper_info in shim.h. */
 export interface WhisperModel {
-  readonly multilingual: boolean;
   /** "tiny", "base", "small", … */
   readonly type: string;
   /** Of the model's file. */
@@ -48,8 +47,6 @@ export interface WhisperModel {
 export interface SpeechOptions {
   /** Probability from which on a moment counts as speech, 0 to 1. */
   readonly threshold: number;
-  /** Shorter phrases are dropped. */
-  readonly minSpeechSeconds: number;
   /** Shorter silences do not end a phrase. */
   readonly minSilenceSeconds: number;
   /** By how much phrases are extended at both ends. */
@@ -59,7 +56,6 @@ export interface SpeechOptions {
 /** whisper.cpp's own. */
 export const SPEECH_DEFAULTS: SpeechOptions = {
   threshold: 0.5,
-  minSpeechSeconds: 0.25,
   minSilenceSeconds: 0.1,
   padSeconds: 0.03,
 };
@@ -77,10 +73,8 @@ export interface JobOptions {
   readonly translate: boolean;
   /** Text that may have gone before: spelling and style follow it. Its last 224 tokens count. */
   readonly prompt: string;
-  /** 0: the likeliest words by beam search. */
+  /** 0: the likeliest words by beam search. It grows each time that decoding has got stuck. */
   readonly temperature: number;
-  /** By how much the temperature grows each time that decoding has got stuck; 0: it is not tried again. */
-  readonly temperatureIncrement: number;
   /** Hypotheses at temperature 0, and tries above; 1 is greedy. */
   readonly beams: number;
   /** Whether segments have `words`. */
@@ -89,8 +83,6 @@ export interface JobOptions {
   readonly audioContext: number;
   /** 0: as many as the worker has. */
   readonly threads: number;
-  /** Nothing but the language is found out. */
-  readonly detectOnly: boolean;
 }
 
 /** What whisper.cpp's own program does. */
@@ -98,12 +90,10 @@ export const JOB_DEFAULTS: JobOptions = {
   translate: false,
   prompt: "",
   temperature: 0,
-  temperatureIncrement: 0.2,
   beams: 5,
   wordTimes: false,
   audioContext: 0,
   threads: 0,
-  detectOnly: false,
 };
 
 /** Times are in seconds from the first sample. */

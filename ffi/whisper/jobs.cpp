@@ -133,13 +133,11 @@ Options options_from(const common_json & json) {
     if (!options.language.empty() && !knows(options.language)) throw std::runtime_error("the model knows no such language");
     options.prompt = json.at("prompt").get<std::string>();
     options.temperature = json.at("temperature").get<float>();
-    options.temperature_increment = json.at("temperatureIncrement").get<float>();
     options.beams = json.at("beams").get<int>();
     options.audio_context = json.at("audioContext").get<int>();
     options.threads = json.at("threads").get<int>();
     options.translate = json.at("translate").get<bool>();
     options.word_times = json.at("wordTimes").get<bool>();
-    options.detect_only = json.at("detectOnly").get<bool>();
     if (options.beams < 1 || options.beams > MOST_BEAMS) throw std::runtime_error("beams are not from 1 to 8");
     const int32_t longest = whisper_n_audio_ctx(state.context);
     if (options.audio_context < 0 || options.audio_context > longest) {

@@ -127,7 +127,6 @@ int32_t svc_whisper_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
         const common_json info = {
-            {"multilingual", whisper_is_multilingual(state.context) != 0},
             {"type", std::string(whisper_model_type_readable(state.context))},
             {"bytes", state.bytes},
             {"languages", languages()},

@@ -16,19 +16,19 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 2
+#define SVC_ABI_VERSION 3
 
 // Starts loading a model on a native thread, and the compute backends first. `config` is JSON: {path, vadPath?: of a Silero
 // model for svc_whisper_speech, libraries: folder with the compute backends, workers, threads: of each worker, gpu: bool,
 // flashAttention: bool}. 0, or negative.
 SVC_API int32_t svc_whisper_load_start(const uint8_t * config, int32_t config_length);
-// Writes JSON about the loaded model: {multilingual, type ("tiny", "base", …), bytes: of its file, languages: codes, device,
+// Writes JSON about the loaded model: {type ("tiny", "base", …), bytes: of its file, languages: codes, device,
 // audioContext: positions of the encoder, 50 a second}.
 SVC_API int32_t svc_whisper_info(uint8_t * out, int32_t capacity);
 // svc_unload stops all work and releases all jobs.
 
 // Finds phrases with speech in them; takes about 3 ms a second of sound. Each call begins anew. `options` is JSON:
-// {threshold, minSpeechSeconds, minSilenceSeconds, padSeconds}. Writes JSON: [{start, end}] in samples.
+// {threshold, minSilenceSeconds, padSeconds}. Writes JSON: [{start, end}] in samples.
 SVC_API int32_t svc_whisper_speech(const float * samples, int32_t count, const uint8_t * options, int32_t options_length,
                                    uint8_t * out, int32_t capacity);
 
@@ -41,7 +41,7 @@ SVC_API int32_t svc_whisper_listen(const float * samples, int32_t count, float *
 // ---- jobs: one stretch of sound each ----
 
 // Queues sound. `options` is JSON: {language?: a code, else it is detected, translate, prompt, temperature,
-// temperatureIncrement, beams, wordTimes, audioContext, threads (0: those of the worker), detectOnly}. Returns the job's number > 0, or negative.
+// beams, wordTimes, audioContext, threads (0: those of the worker)}. Returns the job's number > 0, or negative.
 SVC_API int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t * options, int32_t options_length);
 // Waits up to `timeout_ms` (0 = not at all) for anything new about any job: its language, segments, its end or failure. What
 // comes before the next call is reported once. Returns the job, or 0. Released jobs are not reported.

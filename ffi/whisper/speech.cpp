@@ -20,7 +20,6 @@ whisper_vad_params parameters(const common_json & options) {
     const auto milliseconds = [&](const char * name) { return static_cast<int>(options.at(name).get<double>() * 1000); };
     whisper_vad_params params = whisper_vad_default_params();
     params.threshold = options.at("threshold").get<float>();
-    params.min_speech_duration_ms = milliseconds("minSpeechSeconds");
     params.min_silence_duration_ms = milliseconds("minSilenceSeconds");
     params.speech_pad_ms = milliseconds("padSeconds");
     return params;

@@ -43,14 +43,12 @@ struct Options {
     std::string language;
     std::string prompt;
     float temperature = 0;
-    float temperature_increment = 0;
     int32_t beams = 1;
     int32_t audio_context = 0;
     // Of the computation; 0: as many as every worker has.
     int32_t threads = 0;
     bool translate = false;
     bool word_times = false;
-    bool detect_only = false;
 };
 
 struct Word {

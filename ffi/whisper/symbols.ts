@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { WHISPER_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 2;
+export const ABI_VERSION = 3;
 
 /** Names of 0 and what follows. */
 export const enums = { svc_whisper_stage: WHISPER_STAGES } as const;

@@ -8,6 +8,9 @@
 namespace whisper {
 namespace {
 
+// By how much the temperature grows each time that decoding has got stuck: what whisper.cpp's own program does.
+constexpr float TEMPERATURE_STEP = 0.2f;
+
 // What this thread works on.
 thread_local const Job * current = nullptr;
 
@@ -44,7 +47,7 @@ void Transcriber::on_segments(whisper_context *, whisper_state *, int count, voi
     auto & self = *static_cast<Transcriber *>(transcriber);
     const Options & options = self.job->options;
     const int32_t failed = failures_of(self.own) - self.failures;
-    const double temperature = options.temperature + failed * options.temperature_increment;
+    const double temperature = options.temperature + failed * TEMPERATURE_STEP;
     const int known = whisper_full_n_segments_from_state(self.own);
     for (int index = known - count; index < known; index++) {
         tell_segment(*self.job, segment_at(self.own, index, temperature, *self.job));
@@ -67,10 +70,10 @@ whisper_full_params Transcriber::parameters(const Options & options, bool is_sho
     params.print_progress = params.print_timestamps = false;
     params.translate = options.translate;
     params.language = options.language.empty() ? "auto" : options.language.c_str();
-    params.detect_language = options.detect_only || is_short;
+    params.detect_language = is_short;
     params.initial_prompt = options.prompt.c_str();
     params.temperature = options.temperature;
-    params.temperature_inc = options.temperature_increment;
+    params.temperature_inc = TEMPERATURE_STEP;
     params.token_timestamps = options.word_times;
     params.audio_ctx = options.audio_context;
     params.encoder_begin_callback = on_window;
@@ -83,7 +86,7 @@ whisper_full_params Transcriber::parameters(const Options & options, bool is_sho
 
 void Transcriber::run(Job & work) {
     const bool is_short = work.samples.size() <= LEAST_SAMPLES;
-    if (work.language && (is_short || work.options.detect_only)) return;
+    if (work.language && is_short) return;
     prepare();
     job = &work;
     current = &work;

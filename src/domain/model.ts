@@ -26,7 +26,7 @@ export interface ModelInfo {
   readonly vision: boolean;
   readonly audio: boolean;
   /** What the chat template can say and have answered. */
-  readonly template: { readonly tools: boolean; readonly parallelTools: boolean; readonly thinking: boolean };
+  readonly template: { readonly tools: boolean; readonly thinking: boolean };
   /** Its Jinja source, and the tokens that begin and end a text. */
   readonly chatTemplate?: { readonly source: string; readonly bos: string; readonly eos: string };
   /** Settings of a request that names none: flags, then the model file's, then llama.cpp's. */

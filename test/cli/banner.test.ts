@@ -20,7 +20,7 @@ const model: ModelInfo = {
   hasChatTemplate: true,
   vision: false,
   audio: false,
-  template: { tools: true, parallelTools: true, thinking: false },
+  template: { tools: true, thinking: false },
   device: "CPU (zen4 variant, 2 threads)",
   sampling: { temperature: 0.8, topP: 0.95, presencePenalty: 0 },
   created: 0,

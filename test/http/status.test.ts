@@ -60,7 +60,7 @@ describe("GET /v1/models", () => {
     for (const absent of ["vision", "audio", "embeddings", "batch"]) {
       expect(models[0]?.capabilities).not.toContain(absent);
     }
-    const template = { tools: false, parallelTools: false, thinking: false };
+    const template = { tools: false, thinking: false };
     engine.model = { ...fakeModel, template, vision: true, audio: true };
     const other = await get(`${url}/v1/models`);
     expect(other.models[0]?.capabilities).toEqual(expect.arrayContaining(["vision", "audio"]));

@@ -46,7 +46,6 @@ describe.skipIf(!isBuilt)("a projector", () => {
       audio: true,
       sampleRate: 16_000,
       width: HIDDEN,
-      mrope: kind === "mrope",
       nonCausal: kind === "block",
       marker: expect.stringMatching(/^<__media_[0-9a-f]{32}__>$/),
     });

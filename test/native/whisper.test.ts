@@ -26,7 +26,7 @@ describe.skipIf(!isBuilt)("a model", () => {
   test("says what it can do", async () => {
     expect(await load(rig)).toBeUndefined();
     const { languages, bytes, ...rest } = rig.whisper.model();
-    expect(rest).toEqual({ multilingual: true, type: "base", device: "CPU", audioContext: 1500 });
+    expect(rest).toEqual({ type: "base", device: "CPU", audioContext: 1500 });
     expect(languages).toContainValues(["en", "de", "zh"]);
     expect(languages).toHaveLength(99);
     expect(bytes).toBe(readFileSync(MODEL).length);
@@ -101,7 +101,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     const clip = jfk.subarray(0, seconds(3.5));
     expect(hear(rig, clip, { language: "en", audioContext: 250 }).text).toMatch(/^ And so,? my fellow Americans/i);
     // A job that has heard a clip does not make the next one hard of hearing.
-    expect(hear(rig, clip, { detectOnly: true })).toMatchObject({ text: "", language: { code: "en" } });
+    expect(hear(rig, clip).language?.code).toBe("en");
     expect(() => rig.whisper.submit(clip, { audioContext: audioContext + 1 })).toThrow(WhisperError);
   });
 

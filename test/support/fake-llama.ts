@@ -92,7 +92,7 @@ export class FakeLlama implements Llama {
       chatTemplate: "",
       bosToken: "",
       eosToken: "",
-      template: { tools: true, parallelTools: true, thinking: true, system: true },
+      template: { tools: true, thinking: true, system: true },
       device: "none",
       longestToken: this.longestToken,
       canRemovePartial: true,

@@ -48,7 +48,7 @@ export const fakeModel: ModelInfo = {
   hasChatTemplate: true,
   vision: false,
   audio: false,
-  template: { tools: true, parallelTools: true, thinking: true },
+  template: { tools: true, thinking: true },
   sampling: { temperature: 0.8, topP: 0.95, presencePenalty: 0 },
   device: "CPU (fake)",
   created: 1_700_000_000,

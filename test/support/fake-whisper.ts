@@ -19,7 +19,7 @@ export class FakeWhisper implements Partial<Whisper> {
 
   model() {
     const { languages } = this;
-    return { multilingual: true, type: "base", bytes: 1, languages, device: "CPU", audioContext: 1500 };
+    return { type: "base", bytes: 1, languages, device: "CPU", audioContext: 1500 };
   }
 
   submit(samples: Float32Array, options: Partial<JobOptions> = {}): WhisperJob {

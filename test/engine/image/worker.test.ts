@@ -93,7 +93,6 @@ class FakePainter implements ImageLibrary {
 const traits: ImageTraits = {
   family: "Fake",
   multiple: 8,
-  isTransformer: true,
   hasTinyDecoder: true,
   takesReferences: false,
   needsReference: false,
