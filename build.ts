@@ -25,7 +25,7 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   slim     all, and dist/svc-slim, which downloads what most people do not need
   package  slim, and dist/release: what this platform adds to a release
   release  completes dist/release, when the files of all platforms are there: checksums, installer, formula
-  bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, and Kokoro (some minutes, once)
+  bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, Kokoro and SmolLM2 (some minutes, once)
   docs     docs/reference, from the code; needs no library`;
 
 /** What the targets below make an executable of. */
@@ -126,6 +126,8 @@ async function main(): Promise<void> {
     await buildWhisperTools(flavour);
     const { buildKokoro } = await import("./vendor/kokoro.ts");
     await buildKokoro();
+    const { buildSmollm2 } = await import("./vendor/smollm2.ts");
+    await buildSmollm2();
   }
 }
 

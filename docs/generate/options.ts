@@ -56,6 +56,10 @@ export const otherVariables: readonly (readonly [name: string, meaning: string])
   ["HF_TOKEN", "Token for private and gated repositories, sent to the hub alone (svc pull)."],
   ["HF_ENDPOINT", "Mirror of Hugging Face (svc pull)."],
   ["NPM_CONFIG_REGISTRY", "Mirror of npm's registry (svc pull tessdata:NAME)."],
+  [
+    "TESSDATA_PREFIX",
+    "Folder of trained data, as Tesseract itself takes it; it precedes the folders of the system's packages.",
+  ],
   ["HTTP_PROXY, HTTPS_PROXY, ALL_PROXY", "Proxy for downloads and for upstreams that are not on this machine."],
   ["NO_PROXY", "Hosts that are reached without a proxy; loopback always is."],
   ["HOME, XDG_CONFIG_HOME", "Where the config file is looked for."],

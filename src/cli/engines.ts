@@ -1,5 +1,6 @@
 // The engines that a Config asks for. None is started here.
 
+import { statSync } from "node:fs";
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
@@ -29,7 +30,7 @@ import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
 import { eachOnce, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
-import { freeBytes, spreadLoading } from "./workers.ts";
+import { roomOn, spreadLoading } from "./workers.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
 export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
@@ -84,10 +85,20 @@ export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logg
   };
 }
 
+/** Linux keeps what this process runs there, also when an update has put another file in its place. */
+const RUNNING = "/proc/self/exe";
+
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
 function engineCommand(kind: string): string[] {
-  const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+  const program = Bun.isStandaloneExecutable ? [ownExecutable()] : [process.execPath, Bun.main];
   return [...program, "__engine", kind];
+}
+
+/** By its own name, which lists of processes show, for as long as that is the same file. */
+function ownExecutable(): string {
+  const own = statSync(RUNNING, { throwIfNoEntry: false });
+  const named = statSync(process.execPath, { throwIfNoEntry: false });
+  return own && (own.ino !== named?.ino || own.dev !== named.dev) ? RUNNING : process.execPath;
 }
 
 /** The engine of the model that is served from the start. */
@@ -111,6 +122,7 @@ export function systemEngine(config: Config, launch: Launch, native: NativeFiles
     launch,
     start: "lazy",
     idleMs: config.idleUnloadMs,
+    needBytes: bytesOf(native.embeddedModel),
     stores: false,
   });
 }
@@ -278,12 +290,11 @@ function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFil
   return onHost && flashAttention !== "off" && process.platform === "linux";
 }
 
-/** Where weights and KV cache go: to the workers, and to this machine as far as it keeps layers. */
-function memoryFor({ gpuLayers }: Config, workers: readonly FoundWorker[], adapterBytes: number) {
+/** The memory for weights and KV cache, and that of this machine where it is another. */
+function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {
   const hostBytes = availableMemory();
-  if (workers.length === 0) return { availableBytes: hostBytes - adapterBytes };
-  const here = gpuLayers < 0 ? 0 : hostBytes;
-  return { availableBytes: freeBytes(workers) + here - adapterBytes, hostBytes };
+  const availableBytes = roomOn(workers, config, hostBytes) - adapterBytes;
+  return workers.length === 0 ? { availableBytes } : { availableBytes, hostBytes };
 }
 
 /** Bytes of the host cache. What is restored from disk must fit, up to the longest conversation. */

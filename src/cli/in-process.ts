@@ -4,12 +4,13 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ImageProgress } from "../domain/image.ts";
+import type { RecognitionProgress } from "../domain/recognition.ts";
 import type { TranscriptionProgress } from "../domain/transcription.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { closeServices } from "./open-server.ts";
 import { createRuntime } from "./runtime.ts";
 
-interface Asked {
+export interface Asked {
   /** The request's id. */
   readonly id?: string;
   /** What the person typed for fields of the body, by the fields: `{ voice: "--voice" }`. */
@@ -26,6 +27,8 @@ export interface Api {
   readonly signal: AbortSignal;
   /** How far the transcription of this id is. */
   readonly transcribed: (id: string) => TranscriptionProgress | undefined;
+  /** How far the recognition of text of this id is. */
+  readonly recognised: (id: string) => RecognitionProgress | undefined;
   /** How far the images of this id are. */
   readonly drawn: (id: string) => ImageProgress | undefined;
 }
@@ -55,8 +58,10 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
     throw refusal(response.status, error, options);
   };
   try {
-    const transcribed: Api["transcribed"] = (id) => runtime.transcriptions.progressOf(id);
-    await work({ ask, signal, transcribed, drawn: (id) => runtime.images.progressOf(id) });
+    const { transcriptions, recognition, images } = runtime;
+    const transcribed: Api["transcribed"] = (id) => transcriptions.progressOf(id);
+    const recognised: Api["recognised"] = (id) => recognition.progressOf(id);
+    await work({ ask, signal, transcribed, recognised, drawn: (id) => images.progressOf(id) });
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;

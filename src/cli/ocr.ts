@@ -2,10 +2,8 @@
 
 import type { Config } from "../config/config.ts";
 import { eachFile, expectOne } from "./each-file.ts";
-import { withApi, type Api } from "./in-process.ts";
-import { ProgressLine } from "./progress-line.ts";
+import { withApi, type Api, type Asked } from "./in-process.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
-import { progressOutput } from "./terminal.ts";
 
 const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md" };
 const ROUTE = "/v1/vision/ocr";
@@ -22,6 +20,12 @@ interface OcrFlags {
   readonly output?: string;
 }
 
+const MEASURE = {
+  amount: (done: number, total: number | undefined) =>
+    total === undefined ? "" : `${done} of ${total} ${total === 1 ? "page" : "pages"}`,
+  rate: (speed: number) => `${(60 * speed).toFixed(0)} pages/min`,
+};
+
 /**
  * Reads the files one after the other; `-` is standard input. Of several, one that fails is told and the others go on. Returns the
  * exit code. Throws ExitError.
@@ -35,22 +39,32 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
     max_pages: MOST_PAGES,
   };
   expectOne(files);
-  return withApi(config, async ({ ask, signal }) => {
-    const measure = { amount: () => "", rate: () => "" };
-    const shown = new ProgressLine({ ...progressOutput(config), measure, patienceMs: Infinity });
-    const work = async (path: string, label: string) => {
-      shown.show({ name: label, done: 0 });
-      if (results.format === "csv") return tablesOf(ask, path, common);
-      const body = { ...common, file: path, response_format: results.format };
-      return (await ask(ROUTE, body, { options: OPTIONS })).text();
+  return withApi(config, async ({ ask, signal, recognised }) => {
+    const progressOf = (id: string) => {
+      const progress = recognised(id);
+      return progress && { done: progress.pages, of: progress.of };
     };
-    await eachFile(files, { results, failure: "files could not be read", shown, signal, work });
+    const work = async (path: string, id: string) => {
+      const asked = { id, options: OPTIONS };
+      if (results.format === "csv") return tablesOf(ask, { ...common, file: path }, asked);
+      const body = { ...common, file: path, response_format: results.format };
+      return (await ask(ROUTE, body, asked)).text();
+    };
+    await eachFile(files, {
+      config,
+      results,
+      failure: "files could not be read",
+      measure: MEASURE,
+      progressOf,
+      signal,
+      work,
+    });
   });
 }
 
 /** All tables, an empty line between them. */
-async function tablesOf(ask: Api["ask"], path: string, common: object): Promise<string> {
-  const response = await ask(ROUTE, { ...common, file: path, mode: "table" }, { options: OPTIONS });
+async function tablesOf(ask: Api["ask"], body: object, asked: Asked): Promise<string> {
+  const response = await ask(ROUTE, { ...body, mode: "table" }, asked);
   const { documents } = (await response.json()) as { documents: { tables: { csv_data: string }[] }[] };
   const tables = documents.flatMap((document) => document.tables);
   return tables.map((table) => table.csv_data.trimEnd()).join("\n\n");

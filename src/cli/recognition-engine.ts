@@ -1,17 +1,25 @@
 // The engine that reads text in pictures, and where its data for languages lies.
 
 import { join } from "node:path";
-import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
+import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
+import { processEnvironment, type Environment } from "../config/environment.ts";
+import { SvcError } from "../domain/errors.ts";
 import { physicalCores } from "../engine/process/memory.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
+import { TextLanguages } from "../service/text-languages.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
+import { ExitError } from "./exit-codes.ts";
 
-/** Each holds 150 to 250 MB, and more than this many would keep the cores from everything else. */
-const MOST_PROCESSES = 2;
+/** What a process holds at least, without PP-OCR. */
+const LEAST_BYTES = 150e6;
+/** Where nobody said how many threads compute: more would keep the cores from everything else. */
+const USUAL_PROCESSES = 2;
+/** Each holds 150 to 250 MB, and 0.8 GB when it reads by PP-OCR. */
+const MOST_PROCESSES = 4;
 
 /** Loaded on first use. */
 export function recognitionEngine(
@@ -25,16 +33,42 @@ export function recognitionEngine(
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
     launch,
     idleMs: config.idleUnloadMs,
-    processes: Math.min(config.threads ?? physicalCores(), MOST_PROCESSES),
+    needBytes: Object.values(ppocr ?? {}).reduce((sum, path: string) => sum + bytesOf(path), LEAST_BYTES),
+    processes: Math.min(config.threads ?? Math.min(physicalCores(), USUAL_PROCESSES), MOST_PROCESSES),
   });
 }
 
+type LanguageConfig = Pick<Config, "ocrEngine" | "ocrLanguages" | "ocrData" | "modelsDir">;
+type EmbeddedData = Pick<NativeFiles, "embeddedTessdata">;
+
+/** Throws ExitError about languages of the configuration that there is no data for. */
+export function textLanguages(
+  config: LanguageConfig,
+  native: EmbeddedData,
+  environment: Environment = processEnvironment(),
+): TextLanguages {
+  const { ocrEngine, ocrLanguages: usual } = config;
+  const tessdata = recognitionData(config, native, environment);
+  try {
+    return new TextLanguages({ tessdata, ppocr: ocrEngine === "ppocr", usual });
+  } catch (error) {
+    throw error instanceof SvcError
+      ? new ExitError("usage", error.message.replace("'languages'", "--ocr-language"))
+      : error;
+  }
+}
+
 /** Given data comes first, then what was downloaded, what is inside, and the system's. */
-export function recognitionData({ ocrData, modelsDir }: Config, { embeddedTessdata }: NativeFiles): Tessdata {
+function recognitionData(
+  { ocrData, modelsDir }: LanguageConfig,
+  { embeddedTessdata }: EmbeddedData,
+  { TESSDATA_PREFIX: hostData }: Environment,
+): Tessdata {
   const own = [...(ocrData === undefined ? [] : [ocrData]), join(modelsDir, "tessdata")];
   return new Tessdata([
     ...own,
     ...(embeddedTessdata === undefined ? [] : [{ file: embeddedTessdata }]),
+    ...(hostData ? [hostData] : []),
     ...SYSTEM_FOLDERS,
   ]);
 }

@@ -4,6 +4,7 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const text = t.String({ minLength: 1 });
 const MOST_PAGES = 1000;
+const TABLE_FORMATS = ["markdown", "html"] as const;
 
 export const OcrRequest = t.Object({
   model: opt(t.String({ description: "Any name: there is one model." })),
@@ -29,7 +30,7 @@ export const OcrRequest = t.Object({
   include_image_base64: opt(t.Boolean({ description: "Pictures within pages are not cut out: `images` is empty." })),
   image_limit: opt(t.Integer({ minimum: 0 })),
   image_min_size: opt(t.Integer({ minimum: 0 })),
-  table_format: opt(t.Literal("markdown")),
+  table_format: opt(oneOf(...TABLE_FORMATS)),
   languages: opt(t.Array(text, { minItems: 1, maxItems: 8, description: "As in /v1/vision/ocr." })),
 });
 export type OcrRequest = Static<typeof OcrRequest>;
@@ -38,6 +39,11 @@ const OcrPage = t.Object({
   index: t.Integer({ description: "From 0." }),
   markdown: t.String(),
   images: t.Array(JsonObject),
+  tables: t.Optional(
+    t.Array(t.Object({ id: t.String(), content: t.String(), format: oneOf(...TABLE_FORMATS) }), {
+      description: "With `table_format`.",
+    }),
+  ),
   dimensions: t.Object({ dpi: t.Integer(), height: t.Integer(), width: t.Integer() }),
 });
 

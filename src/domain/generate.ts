@@ -4,6 +4,7 @@ import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
 import type { RequestOrigin } from "./request-origin.ts";
+import type { ServedBy } from "./upstream.ts";
 import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
@@ -17,6 +18,12 @@ export interface ToolCall {
 export type ContentPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "media"; readonly source: MediaSource; readonly param: string };
+
+export type MediaPart = Extract<ContentPart, { type: "media" }>;
+
+/** The media of one turn, in their order. */
+export const mediaOf = ({ content }: ChatMessage): MediaPart[] =>
+  typeof content === "string" ? [] : content.filter((part) => part.type === "media");
 
 /** One turn of a conversation, already free of wire differences (developer is system, text parts are joined). */
 export interface ChatMessage {
@@ -149,6 +156,8 @@ export interface GenerateRequest extends RequestOrigin {
   readonly thinking?: boolean;
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
+  /** The field in which the client named it; absent: it is a launch option's, or of a convention whose clients always send one. */
+  readonly budgetField?: string;
   readonly sampling: Sampling;
   /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
   readonly foreign?: Readonly<Record<string, unknown>>;
@@ -174,6 +183,8 @@ export interface GenerateRequest extends RequestOrigin {
   readonly group?: string;
   /** The finish is to tell what the request cost the machine. */
   readonly profile?: true;
+  /** Nobody sees anything of the answer before its end: until then it may be begun again elsewhere. */
+  readonly whole?: true;
 }
 
 /** A medium of a request whose model cannot take its kind: the text that was recognised stands in its place in the prompt. */
@@ -286,6 +297,8 @@ export interface FinishEvent extends OfChoice {
   readonly promptLogprobs?: readonly PromptLogprob[];
   /** Of a request that asked for it, and reached the engine. */
   readonly profile?: Profile;
+  /** Of a model on another server. */
+  readonly servedBy?: ServedBy;
 }
 
 export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
@@ -293,7 +306,14 @@ export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
 /** The first computation for a request begins: it does not wait any more. */
 interface StartedEvent extends OfChoice {
   readonly type: "started";
+  /** Nobody reports when that is: it may still wait. */
+  readonly isAssumed?: true;
+}
+
+/** Of a request that is wanted whole: what came of the answer so far is lost, and it begins again. */
+interface RestartedEvent extends OfChoice {
+  readonly type: "restarted";
 }
 
 /** What an engine tells of a generation. */
-export type EngineEvent = GenerateEvent | StartedEvent;
+export type EngineEvent = GenerateEvent | StartedEvent | RestartedEvent;

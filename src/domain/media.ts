@@ -8,6 +8,8 @@ export interface ImageSource {
   readonly kind: "image";
   readonly url: string;
   readonly detail: "auto" | "low" | "high";
+  /** A file of pages, which no model takes: it is read. */
+  readonly isDocument?: true;
   /** Of the text in it, as the client says them. */
   readonly languages?: readonly string[];
 }

@@ -110,8 +110,9 @@ const NAMES: Readonly<Record<string, string>> = {
   zh: "chi_sim",
 };
 
-/** Where the script, or a region that implies it, makes a difference. */
+/** Where the script, or a region that implies it, makes a difference; the script comes first in a tag. */
 const WRITTEN: Readonly<Record<string, string>> = {
+  "zh-hans": "chi_sim",
   "zh-hant": "chi_tra",
   "zh-tw": "chi_tra",
   "zh-hk": "chi_tra",
@@ -120,6 +121,12 @@ const WRITTEN: Readonly<Record<string, string>> = {
   "az-cyrl": "aze_cyrl",
   "uz-cyrl": "uzb_cyrl",
 };
+
+/** What is Chinese by tags of its own, with what these say beside that: Mandarin, and Cantonese as Hong Kong writes it. */
+const CHINESE: ReadonlyMap<string, readonly string[]> = new Map([
+  ["cmn", []],
+  ["yue", ["hk"]],
+]);
 
 /** What trained data is called: eng, chi_sim_vert, Latin. */
 const DATA_NAME = /^[A-Za-z]+(_[A-Za-z]+)*$/;
@@ -130,7 +137,10 @@ const DATA_NAME = /^[A-Za-z]+(_[A-Za-z]+)*$/;
  */
 export function tessdataName(tag: string): string | undefined {
   if (tag.length > 40) return undefined;
-  const [language = "", ...subtags] = tag.toLowerCase().split(/[-_]/);
+  const [given = "", ...named] = tag.toLowerCase().split(/[-_]/);
+  const implied = CHINESE.get(given);
+  const language = implied ? "zh" : given;
+  const subtags = [...named, ...(implied ?? [])];
   const written = subtags.map((subtag) => WRITTEN[`${language}-${subtag}`]).find((name) => name !== undefined);
   const name = written ?? (Object.hasOwn(NAMES, language) ? NAMES[language] : undefined);
   if (name !== undefined) return name;

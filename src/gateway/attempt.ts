@@ -1,7 +1,9 @@
 // One request at one replica: what becomes of it counts for the replica's health and statistics.
 
+import type { Logger } from "../telemetry/log.ts";
 import type { Replica } from "./replica.ts";
 import type { Routing, TokenCounts } from "./replica-stats.ts";
+import { correlationOf } from "./request-headers.ts";
 import { failureFrom, type UpstreamFailure } from "./upstream-failure.ts";
 
 export class Attempt {
@@ -30,11 +32,11 @@ export class Attempt {
     return this.answer ? this.answer.awaitedSince : this.beganAt;
   }
 
-  /** Something of the answer came: the replica is well. */
+  /** Something of the answer came. */
   heard(): void {
     if (this.wasHeard) return;
     this.wasHeard = true;
-    this.replica.breaker.succeeded();
+    this.replica.breaker.answered();
   }
 
   /** Something came that the client gets. */
@@ -44,8 +46,9 @@ export class Attempt {
     this.replica.stats.firstTokenCame(this.firstTokenAt - this.beganAt);
   }
 
+  /** The answer is whole: the replica is well. */
   finished(tokens: TokenCounts): void {
-    this.heard();
+    this.replica.succeeded();
     this.replica.stats.finished(tokens);
   }
 
@@ -56,6 +59,16 @@ export class Attempt {
     if (sick !== "unclear") this.replica.failed({ sick, error: failure.error });
     this.replica.stats.failed(failure.error.code);
     return failure;
+  }
+
+  /** Makes a line of the failure: of one that a retry made good, nobody else tells. `id`: the request's. */
+  logFailure(log: Logger, id: string | undefined, { error: { code } }: UpstreamFailure): void {
+    log.verbose("upstream attempt failed", {
+      id: id && correlationOf(id),
+      replica: this.replica.url,
+      code,
+      ms: Math.round(this.now() - this.beganAt),
+    });
   }
 
   end(): void {

@@ -40,7 +40,8 @@ export class Attempts {
   private readonly unclear = new Map<Replica, SvcError>();
   /** One of them was lost with the request, whatever became of it later. */
   private sent = false;
-  private hasFailed = false;
+  /** Attempts that failed so far. */
+  failedCount = 0;
   private broken = 0;
 
   constructor(
@@ -57,12 +58,13 @@ export class Attempts {
   /** One of them answered. */
   succeeded(): void {
     for (const [replica, error] of this.unclear) replica.failed({ sick: true, error });
+    this.unclear.clear();
   }
 
   /** What went wrong with a replica. Throws it when asking again is of no use. */
   failed(replica: Replica, error: unknown): void {
     if (!(error instanceof UpstreamFailure)) throw error;
-    this.hasFailed = true;
+    this.failedCount++;
     if (error.retry === "never") throw error.error;
     this.sent ||= error.error.details.sent === true;
     if (error.sick === "unclear") this.suspect(replica, error.error);
@@ -80,7 +82,7 @@ export class Attempts {
       let attempt: Attempt | undefined;
       while (this.broken < MOST_BROKEN && (attempt = this.next())) yield attempt;
       const again = [...this.failures].filter(([, failure]) => mayPass(failure));
-      if (round === ROUNDS || again.length === 0 || this.broken >= MOST_BROKEN) throw this.told();
+      if (round === ROUNDS || again.length === 0 || this.broken >= MOST_BROKEN) throw this.gaveUp();
       const roundMs = this.upstream.firstPauseMs * 2 ** round;
       await pause(Math.max(roundMs, ...again.map(([, failure]) => busyMs(failure))), signal);
       for (const [one] of again) this.tried.delete(one);
@@ -92,7 +94,7 @@ export class Attempts {
     const choice: Choice | undefined = this.upstream.choose(this.routed.model, this.routed.key, this.tried);
     if (!choice) return undefined;
     this.tried.add(choice.replica);
-    return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.hasFailed });
+    return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.failedCount > 0 });
   }
 
   /** Where no other could show which of the two is ill, it is the server. */
@@ -115,6 +117,11 @@ export class Attempts {
   private leaveOut(replica: Replica, failure: UpstreamFailure): void {
     this.tried.add(replica);
     this.failures.set(replica, failure);
+  }
+
+  private gaveUp(): SvcError {
+    for (const [replica, error] of this.unclear) replica.failedAsOthersDid(this.routed.key, error);
+    return this.told();
   }
 
   private told(): SvcError {

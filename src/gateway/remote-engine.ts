@@ -5,6 +5,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { RemoteAnswer } from "./answer.ts";
 import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
@@ -41,7 +42,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     /** The model's name for clients, and on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
-    private readonly clock: Clock,
+    private readonly options: { readonly clock: Clock; readonly log: Logger },
   ) {
     super();
   }
@@ -64,18 +65,34 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       cancelled: undefined,
       accepted: false,
       answers: new Map(),
-      beganAt: this.clock.now(),
+      beganAt: this.options.clock.now(),
     };
     const leave = () => job.stop.abort(signal.reason);
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
     this.jobs.set(request.id, job);
     let winner: Winner | undefined;
+    let retries = 0;
     try {
-      winner = yield* this.tryReplicas(request, job);
-      // Not by yield*, which would cost each token a round more.
-      if (winner.first) yield winner.first;
-      for await (const event of winner.rest) yield event;
+      const { attempts, ask } = this.attemptsOf(request, job);
+      for await (const attempt of attempts.each(job.stop.signal)) {
+        winner = yield* race(attempt, { attempts, ask, hedgeAfterMs: this.upstream.hedgeAfterMs(attempt.replica) });
+        if (!winner) continue;
+        attempts.succeeded();
+        retries = attempts.failedCount;
+        try {
+          // Not by yield*, which would cost each token a round more.
+          if (winner.first) yield winner.first;
+          for await (const event of winner.rest) yield event;
+          break;
+        } catch (error) {
+          // Of one that was seen, it throws.
+          attempts.failed(winner.attempt.replica, error);
+          winner = undefined;
+          job.answers.clear();
+          yield { type: "restarted" };
+        }
+      }
     } catch (error) {
       signal.throwIfAborted();
       if (!job.cancelled) throw error;
@@ -87,11 +104,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       // A reader that goes away at its first event has not begun the rest.
       await winner?.rest.return();
     }
-    const now = this.clock.now();
+    const now = this.options.clock.now();
     const firstAt = winner?.attempt.firstTokenAt ?? now;
     const begun = winner ? job.answers.get(winner.attempt) : [...job.answers.values()].at(-1);
     const answer = begun ?? this.newAnswer(request, undefined);
-    yield answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
+    const finish = answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
+    yield winner ? { ...finish, servedBy: { replica: winner.attempt.replica.url, retries } } : finish;
   }
 
   cancel(id: string, cause: CancelCause): void {
@@ -105,22 +123,15 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
-  /** Sends to one replica after another until an answer begins. Throws the most useful failure when none does. */
-  private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, Winner, void> {
+  /** The replicas to ask, and how each is asked. */
+  private attemptsOf(request: GenerateRequest, job: Job) {
     const { model } = this.names;
     const translation = new Translation(request, model);
     const { refusalOf } = translation;
     const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), refusalOf });
     const ask = (attempt: Attempt, stopped: AbortSignal) =>
       this.ask(attempt, translation, request, job, AbortSignal.any([job.stop.signal, stopped]));
-    for await (const attempt of attempts.each(job.stop.signal)) {
-      const hedgeAfterMs = this.upstream.hedgeAfterMs(attempt.replica);
-      const winner = yield* race(attempt, { attempts, ask, hedgeAfterMs });
-      if (!winner) continue;
-      attempts.succeeded();
-      return winner;
-    }
-    throw new Error("attempts end with an answer or a failure");
+    return { attempts, ask };
   }
 
   private async *ask(
@@ -158,7 +169,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
       const failure = attempt.failed(error);
-      throw attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
+      attempt.logFailure(this.options.log, request.id, failure);
+      throw request.whole || attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
     } finally {
       attempt.end();
       await messages?.end();
@@ -170,7 +182,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     if (job.accepted) return;
     job.accepted = true;
     yield accepted(downgraded);
-    yield { type: "started" };
+    yield { type: "started", isAssumed: true };
   }
 
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {

@@ -3,7 +3,6 @@
 import { defaultAdapters } from "../domain/adapters.ts";
 import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
 import type { CancelCause } from "../domain/cancel.ts";
-import { SvcError } from "../domain/errors.ts";
 import {
   sampledFor,
   type EngineEvent,
@@ -16,7 +15,9 @@ import { SharedBytes } from "../domain/shared-bytes.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
+import { refuseForeign } from "./foreign-fields.ts";
 import type { ModelRouter, TextBackend } from "./model-router.ts";
+import { HeldAnswer } from "./held-answer.ts";
 import { neverBegun } from "./never-begun.ts";
 import type { InputReaders } from "./input-readers.ts";
 import { withMedia, type LoadedRequest } from "./request-media.ts";
@@ -70,16 +71,18 @@ export class GenerationService {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, client, deadline, model, background }] = requests;
     const backend = this.deps.router.find(model, "chat");
-    if (!backend.takesForeignFields) for (const request of requests) refuseForeign(request);
+    for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
+    const held = requests[0].whole ? new HeldAnswer() : undefined;
     const media = this.mediaBudget.open();
+    const events = this.deps.requests.run(spec, signal, report, {
+      begin: (live) => this.begin(backend, requests, live, media, asMedia),
+      observe: this.observer(requests, report, held),
+    });
     try {
-      yield* this.deps.requests.run(spec, signal, report, {
-        begin: (live) => this.begin(backend, requests, live, media, asMedia),
-        observe: this.observer(requests, report),
-      });
+      yield* held ? held.of(events) : events;
     } finally {
       media.close();
     }
@@ -107,7 +110,11 @@ export class GenerationService {
   }
 
   /** Counts tokens and times, and fills in the report. */
-  private observer([{ choices, counted, returnProgress }, ...others]: Requests, report: RequestReport) {
+  private observer(
+    [{ choices, counted, returnProgress }, ...others]: Requests,
+    report: RequestReport,
+    held: HeldAnswer | undefined,
+  ) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
     /** By answer. */
@@ -120,12 +127,16 @@ export class GenerationService {
         finishes[event.choice ?? 0] = event;
         report.reason = event.reason;
         report.usage = usageOf(finishes, choices);
+        if (event.servedBy) report.servedBy = event.servedBy;
       } else if (event.type === "progress") {
         // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
         // Upstreams accept a request before they have counted it.
         if (others.length === 0) live.promptTokens ||= event.total;
         if (!returnProgress && !counted) return false;
+      } else if (event.type === "restarted") {
+        held?.restarted(event.choice);
+        return false;
       } else {
         const now = this.deps.clock.now();
         const tokens = sampledFor(event);
@@ -175,11 +186,6 @@ export class GenerationService {
     const options = { limits: this.mediaLimits, hold, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
-}
-
-function refuseForeign({ foreign }: GenerateRequest): void {
-  const [param] = Object.keys(foreign ?? {});
-  if (param !== undefined) throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
 }
 
 /** The same events; the acceptance tells what was read. */

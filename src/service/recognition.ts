@@ -1,32 +1,28 @@
 // What is on the pages of pictures and documents: where these are, which model reads them, when their files are deleted.
 
 import { SvcError } from "../domain/errors.ts";
-import {
-  PPOCR_LANGUAGES,
-  type DocumentSource,
-  type LanguageData,
-  type RecognitionEvent,
-  type RecognitionWork,
-  type TextTask,
+import type {
+  DocumentSource,
+  RecognitionEvent,
+  RecognitionProgress,
+  RecognitionWork,
+  TextTask,
 } from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import { tessdataName } from "../domain/tessdata-names.ts";
 import { noUsage } from "../domain/usage.ts";
 import { inlineBytes } from "../media/load-media.ts";
 import { localPath } from "../media/local-file.ts";
 import { Refusal } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
-import type { Tessdata } from "../store/tessdata.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
+import type { TextLanguages } from "./text-languages.ts";
 
 interface RecognitionDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly documents: TemporaryFiles;
-  readonly tessdata: Pick<Tessdata, "names" | "find">;
-  /** PP-OCR reads the languages that it is better at. */
-  readonly ppocr?: boolean;
+  readonly languages: TextLanguages;
   /** The one folder whose files may be named by path. */
   readonly mediaRoot?: string;
 }
@@ -50,9 +46,10 @@ interface RecognitionRun extends RequestOrigin {
 /** `document`: which of those that were given, from 0. */
 type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
-const USUAL_LANGUAGE = "eng";
-
 export class RecognitionService {
+  /** By the ids of requests. */
+  private readonly progress = new Map<string, RecognitionProgress>();
+
   constructor(private readonly deps: RecognitionDeps) {}
 
   /** Where documents are put that come in a form. */
@@ -64,6 +61,11 @@ export class RecognitionService {
   checkCapacity(): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(...router.findAll(undefined, "ocr"));
+  }
+
+  /** How far the request of this id is, in the document that it is at; undefined before its first page, and after its end. */
+  progressOf(id: string): RecognitionProgress | undefined {
+    return this.progress.get(id);
   }
 
   /** The model that reads. Throws SvcError `engine_unavailable` when there is none. */
@@ -97,6 +99,8 @@ export class RecognitionService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
+    let own: RecognitionProgress | undefined;
+    let document = 0;
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -108,6 +112,11 @@ export class RecognitionService {
       const begin = async (live: { readonly signal: AbortSignal }) =>
         all(jobs.map((job) => backend.engine.run(job, live.signal)));
       const observe = (event: InDocument<RecognitionEvent>) => {
+        if (event.type === "page") {
+          const before = event.document === document ? (own?.pages ?? 0) : 0;
+          ({ document } = event);
+          this.progress.set(id, (own = { pages: before + 1, of: event.of }));
+        }
         if (event.type !== "result" || event.document < jobs.length - 1) return;
         report.reason = "stop";
         report.usage = noUsage();
@@ -115,28 +124,13 @@ export class RecognitionService {
       const spec = { id, client, backend, deadline, background, partOf };
       yield* this.deps.requests.run(spec, signal, report, { begin, observe });
     } finally {
-      await Promise.all(documents.map((document) => document.discard()));
+      if (this.progress.get(id) === own) this.progress.delete(id);
+      await Promise.all(documents.map((one) => one.discard()));
     }
   }
 
   private textTask({ languages, field = "languages", ...task }: TextWish): TextTask {
-    if (this.deps.ppocr && areForPpocr(languages)) return { ...task, languages: [], engine: "ppocr" };
-    return { ...task, languages: this.languages(languages, field) };
-  }
-
-  /** The data for languages that a client names. Throws SvcError about those that there is none for. */
-  private languages(tags: readonly string[], field: string): LanguageData[] {
-    const { tessdata, ppocr } = this.deps;
-    const known = [...new Set([...tessdata.names(), ...(ppocr ? PPOCR_LANGUAGES.own : [])])].toSorted();
-    if (tags.length === 0) {
-      const usual = tessdata.find(known.includes(USUAL_LANGUAGE) ? USUAL_LANGUAGE : (known[0] ?? ""));
-      if (usual) return [usual];
-      const message = "There is no data for text recognition here: svc pull tessdata:eng downloads it for English.";
-      throw new SvcError("engine_unavailable", message);
-    }
-    const names = tags.map((tag) => tessdataName(tag) ?? refuse(known, field));
-    const found = [...new Set(names)].map((name) => tessdata.find(name) ?? refuse(known, field));
-    return found;
+    return { ...task, ...this.deps.languages.of(languages, field) };
   }
 
   /** A file of the operator's: it stays. One that is elsewhere and one that is nowhere are the same. */
@@ -154,13 +148,6 @@ export class RecognitionService {
   }
 }
 
-/** Chinese or Japanese, and nothing that PP-OCR does not read beside it. */
-function areForPpocr(tags: readonly string[]): boolean {
-  const { own, beside } = PPOCR_LANGUAGES;
-  const isIn = (known: readonly string[]) => (tag: string) => known.includes(tessdataName(tag) ?? "");
-  return tags.some(isIn(own)) && tags.every(isIn([...own, ...beside]));
-}
-
 type InDocument<Event> = Event & { readonly document: number };
 
 /** One after the other, as one: it is accepted, and starts, once. */
@@ -172,10 +159,4 @@ async function* all(
       if (document === 0 || event.type === "page" || event.type === "result") yield { ...event, document };
     }
   }
-}
-
-function refuse(known: readonly string[], field: string): never {
-  const there = known.length === 0 ? "none" : known.join(", ");
-  const message = `'${field}' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.`;
-  throw new SvcError("invalid_value", message, { param: field });
 }

@@ -1,14 +1,19 @@
 // Loads the images and sounds that a request's messages refer to, each as its model can take it.
 
 import { SvcError } from "../domain/errors.ts";
-import type { ChatMessage, ContentPart, GenerateRequest, ReadInput } from "../domain/generate.ts";
-import type { MediaKind } from "../domain/media.ts";
+import {
+  mediaOf,
+  type ChatMessage,
+  type ContentPart,
+  type GenerateRequest,
+  type MediaPart,
+  type ReadInput,
+} from "../domain/generate.ts";
+import type { MediaKind, MediaSource } from "../domain/media.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { checkCount, loadAll } from "../media/load-all.ts";
 import type { InputReaders } from "./input-readers.ts";
 import type { TextBackend } from "./model-router.ts";
-
-type MediaPart = Extract<ContentPart, { type: "media" }>;
 
 interface MediaOptions {
   readonly limits: MediaLimits;
@@ -35,16 +40,17 @@ export async function withMedia(
   { limits, readers, hold }: MediaOptions,
   signal: AbortSignal,
 ): Promise<LoadedRequest> {
-  const parts = request.messages.flatMap(({ content }) => mediaOf(content));
+  const parts = request.messages.flatMap(mediaOf);
   if (parts.length === 0) return { request, readInputs: [] };
   const takes = await takenBy(backend, signal);
-  const untaken = parts.filter(({ source }) => !takes[source.kind]);
+  const isTaken = ({ source }: MediaPart) => takes[source.kind] && !isDocument(source);
+  const untaken = parts.filter((part) => !isTaken(part));
   for (const part of untaken) if (!readers?.reads(part.source.kind)) throw unsupported(part);
   if (untaken.length > 0) checkCount(parts, limits);
   const read = new Map<ContentPart, ReadInput>();
   for (const part of untaken) if (readers) read.set(part, await readers.read(part, request, signal));
   const told = { request: withTexts(request, read), readInputs: [...read.values()] };
-  const loadable = parts.filter(({ source }) => takes[source.kind]);
+  const loadable = parts.filter(isTaken);
   if (backend.takesMediaSources || loadable.length === 0) return told;
   return { ...told, request: { ...told.request, media: await loadAll(loadable, limits, signal, hold) } };
 }
@@ -81,15 +87,16 @@ function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, Rea
   return { ...request, messages };
 }
 
-const mediaOf = (content: ChatMessage["content"]): MediaPart[] =>
-  typeof content === "string" ? [] : content.filter((part) => part.type === "media");
+const isDocument = (source: MediaSource): boolean => source.kind === "image" && source.isDocument === true;
 
 const REMEDIES: Readonly<Record<MediaKind, string>> = {
   image: "The server's option --ocr-input has the text in it read.",
   audio: "The server's option --transcribe-input has it transcribed.",
 };
 
-function unsupported({ source: { kind }, param }: MediaPart): SvcError {
-  const message = `'${param}': this model takes no ${kind} input. ${REMEDIES[kind]}`;
+function unsupported({ source, param }: MediaPart): SvcError {
+  const { kind } = source;
+  const what = isDocument(source) ? "documents" : `${kind} input`;
+  const message = `'${param}': this model takes no ${what}. ${REMEDIES[kind]}`;
   return new SvcError("unsupported_media_input", message, { param });
 }

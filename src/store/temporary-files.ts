@@ -8,6 +8,8 @@ import { invalidValue, SvcError } from "../domain/errors.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
 
+const FOLDER = "folder for temporary files (TMPDIR)";
+
 /** A file that a client sent. */
 export interface TemporaryFile {
   readonly path: string;
@@ -58,7 +60,7 @@ export class TemporaryFiles {
       throw invalidValue(param, "not be empty", "0 bytes");
     } catch (error) {
       await discard();
-      throw storageError(error);
+      throw storageError(error, FOLDER);
     }
   }
 
@@ -97,7 +99,7 @@ export class TemporaryFiles {
       if (this.folder === undefined) removeAbandoned(parent, prefix);
       this.folder ??= mkdtempSync(join(parent, `${prefix}${process.pid}-`));
     } catch (error) {
-      throw storageError(error);
+      throw storageError(error, FOLDER);
     }
     return join(this.folder, String(++this.count));
   }

@@ -23,6 +23,7 @@ import { ClassificationService } from "../../src/service/classification.ts";
 import { RecognitionService } from "../../src/service/recognition.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { RequestService } from "../../src/service/request.ts";
+import { TextLanguages } from "../../src/service/text-languages.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
@@ -97,7 +98,8 @@ export class ScriptedModel {
     const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
     const speech = new SpeechService({ router, requests });
     const documents = new Documents(tmpdir(), received);
-    const recognition = new RecognitionService({ router, requests, documents, tessdata: new Tessdata([]) });
+    const languages = new TextLanguages({ tessdata: new Tessdata([]) });
+    const recognition = new RecognitionService({ router, requests, documents, languages });
     const classification = new ClassificationService({ router, generation });
     const pictures = new Pictures(tmpdir(), received);
     const images = new ImageService({ router, requests, pictures, kept: new KeptImages(clock) });
@@ -115,7 +117,7 @@ export class ScriptedModel {
     };
     const services = { ...own, recognition, classification, images, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
-    this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
+    this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, { requests, clock });
   }
 
   get url(): string {

@@ -40,6 +40,9 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** What svc, which chooses how many of its two threads compute, is to reach of each of the others' rate. */
+const WANTED: Readonly<Record<string, number>> = { "svc --threads 1": 0.9, before: 0.9, "llama-server": 1 };
+
 /** A program that computes for nothing on one core. */
 function busyLoop(): () => void {
   const child = Bun.spawn([process.execPath, "-e", "for (;;);"], { stdin: "ignore", stdout: "ignore" });
@@ -75,8 +78,13 @@ const prompts = new PromptSource(7);
 for (const [, { port }] of servers) for (let i = 0; i < 6; i++) await measure(port, 4, prompts);
 
 const names = servers.map(([name]) => name);
-console.log(`| busy loops | streams | ${names.map((name) => `${name}, tok/s (longest pause)`).join(" | ")} |`);
-console.log(`|---|---|${names.map(() => "---|").join("")}`);
+const others = names.slice(1);
+const titles = [
+  ...names.map((name) => `${name}, tok/s (longest pause)`),
+  ...others.map((name) => `svc against ${name} (wanted ${WANTED[name] ?? "–"})`),
+];
+console.log(`| busy loops | streams | ${titles.join(" | ")} |`);
+console.log(`|---|---|${titles.map(() => "---|").join("")}`);
 for (const count of numbers(values.loops)) {
   const loops = Array.from({ length: count }, busyLoop);
   await Bun.sleep(500);
@@ -89,13 +97,13 @@ for (const count of numbers(values.loops)) {
         samples.get(name)?.push(await measure(port, streams, prompts));
       }
     }
+    const rate = (name: string) => median((samples.get(name) ?? []).map((one) => one.rate));
     const cells = names.map((name) => {
-      const own = samples.get(name) ?? [];
-      const rate = median(own.map((one) => one.rate));
-      const pause = Math.max(...own.map((one) => one.pause));
-      return `${rate.toFixed(0)} (${(pause / 1000).toFixed(2)} s)`;
+      const pause = Math.max(...(samples.get(name) ?? []).map((one) => one.pause));
+      return `${rate(name).toFixed(0)} (${(pause / 1000).toFixed(2)} s)`;
     });
-    console.log(`| ${count} | ${streams} | ${cells.join(" | ")} |`);
+    const ratios = others.map((name) => (rate("svc") / rate(name)).toFixed(2));
+    console.log(`| ${count} | ${streams} | ${[...cells, ...ratios].join(" | ")} |`);
   }
   for (const end of loops) end();
 }

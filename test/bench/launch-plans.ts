@@ -23,7 +23,11 @@ export function launchPlans(scenario: Scenario, options: BenchOptions): readonly
     const command = [...options.before, ...svc.command.slice(options.svc.length)];
     return [svc, { side: "before", command }];
   }
-  return scenario.alone === true ? [svc] : [svc, other];
+  const otherwise = (scenario.otherwise ?? []).map((flags): LaunchPlan => ({
+    side: flags,
+    command: [...svc.command, ...words(flags)],
+  }));
+  return scenario.alone === true ? [svc, ...otherwise] : [svc, other, ...otherwise];
 }
 
 type Plans = readonly [svc: LaunchPlan, llamaServer: LaunchPlan];
@@ -81,5 +85,6 @@ export function toolCommand(tool: Tool, scenario: Scenario, options: BenchOption
 function modelPath(scenario: Scenario): string {
   if (scenario.model === "svc-mini") return join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
   if (scenario.model === "all-minilm") return join(ROOT, "vendor/.build/embedding/current/all-minilm-l6-v2.gguf");
+  if (scenario.model === "smollm2") return join(ROOT, "vendor/.build/smollm2/current/smollm2-135m-instruct-q4_1.gguf");
   return makeModel(scenario.model, join(ROOT, "vendor/.build/models"));
 }

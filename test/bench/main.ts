@@ -4,11 +4,10 @@ import { relative } from "node:path";
 import { streamChat } from "./client.ts";
 import type { Tool } from "./engine-tools.ts";
 import { launchPlans, toolCommand } from "./launch-plans.ts";
-import type { Figure, Measurement } from "./measurement.ts";
+import type { Figure, Measurement, Yardstick } from "./measurement.ts";
 import type { BenchOptions } from "./options.ts";
 import { readOptions, ROOT, USAGE } from "./options.ts";
 import { PromptSource } from "./prompts.ts";
-import type { Samples } from "./report.ts";
 import { printTable } from "./report.ts";
 import type { Scenario } from "./scenarios.ts";
 import type { LaunchPlan, RunningServer, Side } from "./server-under-test.ts";
@@ -25,7 +24,9 @@ const WARM_UP_SEEDS = 50;
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<void> {
   const plans = launchPlans(scenario, options);
   const tools = options.before ? [] : (scenario.tools ?? []).filter(({ id }) => options.wants(id));
-  const samples: Samples = { svc: [], before: [], "llama-server": [], "llama-bench": [], "llama-batched-bench": [] };
+  const samples = new Map<"svc" | Yardstick, (readonly Figure[])[]>(
+    [...plans.map(({ side }) => side), ...tools.map(({ name }) => name)].map((name) => [name, []]),
+  );
   const announce = (run: number, what: string) =>
     console.error(`bench: ${scenario.name}, run ${run + 1} of ${options.runs}, ${what}`);
   // A start nobody times fills the file cache and, on the first one of all, svc's library cache.
@@ -35,11 +36,11 @@ async function runScenario(scenario: Scenario, options: BenchOptions): Promise<v
     for (const plan of run % 2 === 0 ? plans : plans.toReversed()) {
       announce(run, plan.side);
       const isLast = run === options.runs - 1;
-      samples[plan.side].push(await runOnce(plan, scenario, { seed: run * 100 + 1, readMemory: isLast, options }));
+      samples.get(plan.side)?.push(await runOnce(plan, scenario, { seed: run * 100 + 1, readMemory: isLast, options }));
     }
     for (const tool of tools) {
       announce(run, tool.name);
-      samples[tool.name].push(await runTool(tool, toolCommand(tool, scenario, options)));
+      samples.get(tool.name)?.push(await runTool(tool, toolCommand(tool, scenario, options)));
     }
   }
   console.log(`\n### ${scenario.name}\n`);
@@ -71,7 +72,7 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
       figures.push({ label: "time to ready, warm file cache", unit: "ms", better: "lower", value: server.readyMs });
     }
     const prompts = new PromptSource(seed);
-    if (measurements.length > 0 && scenario.model !== "all-minilm") await warmUp(server.port, seed + WARM_UP_SEEDS);
+    if (measurements.length > 0 && scenario.cold !== true) await warmUp(server.port, seed + WARM_UP_SEEDS);
     for (const measurement of measurements)
       figures.push(...(await runRow(measurement, plan.side, server.port, prompts)));
     if (readMemory && scenario.memory === true && options.wants("memory")) {

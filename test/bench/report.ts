@@ -4,20 +4,19 @@ import type { Figure, Yardstick } from "./measurement.ts";
 import { median, range, spread } from "./stats.ts";
 
 /** For each side the figures of each run, in order. */
-export type Samples = Record<"svc" | Yardstick, (readonly Figure[])[]>;
-
-const YARDSTICKS: readonly Yardstick[] = ["before", "llama-server", "llama-batched-bench", "llama-bench"];
+export type Samples = ReadonlyMap<"svc" | Yardstick, (readonly Figure[])[]>;
 
 /** Prints a line for each figure and each side that has it besides svc. */
 export function printTable(samples: Samples): void {
   console.log("| | svc | beside it | ratio (over 1: svc better) | wanted | spread svc / beside it |");
   console.log("|---|---|---|---|---|---|");
-  const figures = new Map(samples.svc.flat().map((figure) => [figure.label, figure]));
-  for (const figure of figures.values()) {
-    const values = (side: keyof Samples) =>
-      samples[side].flat().flatMap(({ label, value }) => (label === figure.label ? [value] : []));
+  const of = (side: "svc" | Yardstick) => (samples.get(side) ?? []).flat();
+  const yardsticks = [...samples.keys()].filter((side) => side !== "svc");
+  for (const figure of new Map(of("svc").map((one) => [one.label, one])).values()) {
+    const values = (side: "svc" | Yardstick) =>
+      of(side).flatMap(({ label, value }) => (label === figure.label ? [value] : []));
     const ours = values("svc");
-    const beside = YARDSTICKS.filter((side) => values(side).length > 0);
+    const beside = yardsticks.filter((side) => values(side).length > 0);
     if (beside.length === 0)
       printRow([figure.label, show(ours, figure), "–", "–", ownVerdict(figure, ours), share(ours)]);
     for (const [index, side] of beside.entries()) {

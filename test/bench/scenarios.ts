@@ -19,11 +19,13 @@ import { gap } from "./rows/gap.ts";
 import { leave } from "./rows/leave.ts";
 import { multiplex } from "./rows/multiplex.ts";
 import { overflow } from "./rows/overflow.ts";
+import { prose } from "./rows/prose.ts";
 import { queue } from "./rows/queue.ts";
+import { repeated } from "./rows/repeated.ts";
 
 export interface Scenario {
   readonly name: string;
-  readonly model: BenchModel | "svc-mini" | "all-minilm";
+  readonly model: BenchModel | "svc-mini" | "smollm2" | "all-minilm";
   /** Tokens in the KV cache. */
   readonly ctx: number;
   readonly parallel: number;
@@ -37,6 +39,10 @@ export interface Scenario {
   readonly memory?: boolean;
   /** The row has no counterpart in llama-server. */
   readonly alone?: boolean;
+  /** Options with which svc is measured once more, each beside the others. */
+  readonly otherwise?: readonly `--${string}`[];
+  /** What is asked first is measured, too. */
+  readonly cold?: boolean;
 }
 
 const STREAMS = [1, 4, 8, 16, 32] as const;
@@ -50,15 +56,50 @@ const APART = { svc: "", "llama-server": "--no-kv-unified" } as const;
 
 const BURSTS = { rounds: 8, requests: 32, promptTokens: 80, maxTokens: 128 } as const;
 
+/** One to many requests at once, short to long: which way of laying out the KV cache is the best differs among them. */
+const LOADS = [
+  { id: "1x200", rounds: 8, requests: 1, promptTokens: 100, maxTokens: 100 },
+  { id: "8x1k", rounds: 2, requests: 8, promptTokens: 900, maxTokens: 100 },
+  { id: "32x200", rounds: 5, requests: 32, promptTokens: 100, maxTokens: 100 },
+  { id: "32x1k", rounds: 1, requests: 32, promptTokens: 900, maxTokens: 100 },
+  { id: "2x8k", rounds: 1, requests: 2, promptTokens: 7_900, maxTokens: 100 },
+] as const;
+const NO_LAYOUT_BETTER = {
+  ratio: { "--kv-mode paged": 0.95, "--kv-mode unified": 0.95, "--kv-mode streams": 0.95 },
+} as const;
+
 export const SCENARIOS: readonly Scenario[] = [
-  { name: "60m-bursts", model: "60m", ctx: 32_768, parallel: 32, measurements: [bursts(BURSTS)] },
+  { name: "60m-bursts", model: "60m", ctx: 32_768, parallel: 32, cold: true, measurements: [bursts(BURSTS)] },
   {
     name: "60m-bursts-unified",
     model: "60m",
     ctx: 32_768,
     parallel: 32,
     flags: { svc: "", "llama-server": "--kv-unified" },
+    cold: true,
     measurements: [bursts(BURSTS)],
+  },
+  {
+    name: "60m-rounds",
+    model: "60m",
+    ctx: 32_768,
+    parallel: 32,
+    cold: true,
+    otherwise: ["--no-prefix-cache"],
+    measurements: [bursts({ ...BURSTS, rounds: 50 }, { ratio: { "--no-prefix-cache": 0.98 } })],
+  },
+  ...(["60m", "0.6b"] as const).map((model): Scenario => {
+    const loads = LOADS.map((load) => bursts(load, NO_LAYOUT_BETTER));
+    const otherwise = (["paged", "unified", "streams"] as const).map((mode) => `--kv-mode ${mode}` as const);
+    return { name: `${model}-layouts`, model, ctx: 32_768, parallel: 32, otherwise, measurements: loads, alone: true };
+  }),
+  {
+    name: "60m-repeated",
+    model: "60m",
+    ctx: 32_768,
+    parallel: 16,
+    measurements: [repeated([20, 60, 200, 1000], [0, 4])],
+    alone: true,
   },
   {
     name: "svc-mini",
@@ -136,6 +177,19 @@ export const SCENARIOS: readonly Scenario[] = [
     measurements: [extraction(8, 12, { ratio: { "llama-server": 1.3 } }), edit({ ratio: { "llama-server": 1.3 } })],
   },
   {
+    name: "smollm2-tasks",
+    model: "smollm2",
+    ctx: 8192,
+    parallel: 8,
+    otherwise: ["--no-speculation"],
+    measurements: [
+      extraction(8, 12, NO_LATER),
+      edit({ ratio: { "--no-speculation": 1, "llama-server": 1.3 } }),
+      prose({ ratio: { "--no-speculation": 0.97 } }),
+      constrained(128, { value: 0.95 }),
+    ],
+  },
+  {
     name: "60m-overflow",
     model: "60m",
     ctx: 2048,
@@ -171,6 +225,7 @@ export const SCENARIOS: readonly Scenario[] = [
     model: "all-minilm",
     ctx: 16_384,
     parallel: 64,
+    cold: true,
     measurements: [embeddings({ inputs: 512, clients: 8, each: 32 })],
   },
 ];

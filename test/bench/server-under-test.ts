@@ -4,8 +4,8 @@ import { freePort } from "../support/free-port.ts";
 import { processTree, residentBytes } from "../support/processes.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 
-/** `before` is an earlier svc. */
-export type Side = "svc" | "llama-server" | "before";
+/** `before` is an earlier svc; what begins with a dash is svc with that option more. */
+export type Side = "svc" | "llama-server" | "before" | `--${string}`;
 
 export interface LaunchPlan {
   readonly side: Side;

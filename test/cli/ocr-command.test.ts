@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { drawn, pdfOf, pngOf } from "../support/pages.ts";
+import { drawn, pdfOf, pngOf, scanned } from "../support/pages.ts";
 import { english, NO_ENGLISH } from "../support/tessdata.ts";
 
 const PATIENCE_MS = 120_000;
@@ -50,6 +50,25 @@ test(
     expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
     const { code, error } = await svc([at("a.txt")]);
     expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: 'file' must be a PNG`)]);
+  },
+  PATIENCE_MS,
+);
+
+test.skipIf(process.platform === "win32" || !english)(
+  `tells a terminal which page it is at (${NO_ENGLISH})`,
+  async () => {
+    // Pages that have to be recognised: between two of them is time to look.
+    writeFileSync(at("many.pdf"), scanned(await drawn({ lines: ["A page"] }), 5));
+    let shown = "";
+    const terminal = {
+      cols: 100,
+      rows: 30,
+      data: (_: unknown, bytes: Uint8Array) => void (shown += new TextDecoder().decode(bytes)),
+    };
+    const env = { ...process.env, TMPDIR: folder, TERM: "xterm" };
+    const command = [process.execPath, main, "ocr", at("many.pdf"), "-o", at("many.txt")];
+    expect(await Bun.spawn(command, { env, terminal }).exited).toBe(0);
+    expect(shown).toMatch(/[0-9]+ of 5 pages/);
   },
   PATIENCE_MS,
 );

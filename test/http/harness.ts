@@ -46,6 +46,7 @@ import { Recordings } from "../../src/store/recordings.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import { RequestService } from "../../src/service/request.ts";
+import { TextLanguages } from "../../src/service/text-languages.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { JobLevels, MetricLevels, Metrics, MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
 import { testStore } from "../support/stored-models.ts";
@@ -64,6 +65,7 @@ export const testConfig: Config = {
   imageLora: [],
   hostVoices: false,
   ocrEngine: "tesseract",
+  ocrLanguages: [],
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,
@@ -309,8 +311,11 @@ export function serve(
     router,
     requests,
     documents: new Documents(recordings, received),
-    tessdata: reader.tessdata,
-    ppocr: config.ocrEngine === "ppocr",
+    languages: new TextLanguages({
+      tessdata: reader.tessdata,
+      ppocr: config.ocrEngine === "ppocr",
+      usual: config.ocrLanguages,
+    }),
     ...(mediaRoot !== undefined && { mediaRoot }),
   });
   const readers = new InputReaders({
@@ -350,7 +355,7 @@ export function serve(
     ...(bodyBudget && { bodyBudget }),
     version: "0.0.0-test",
   });
-  server = listen(app, config, requests);
+  server = listen(app, config, { requests, clock });
   app.batches.start();
   const post: TestServer["post"] = (path, body, headers = {}) =>
     fetch(server.url + path, {

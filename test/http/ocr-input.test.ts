@@ -154,6 +154,17 @@ describe("an image to a model that cannot see", () => {
     }
   });
 
+  test("is read in the server's languages where a convention has no field for them", async () => {
+    const server = serve(hello, { ...on, ocrLanguages: ["de"] });
+    const source = { type: "base64", media_type: "image/png", data: Buffer.from("one").toBase64() };
+    await server.post("/v1/messages", { model: "m", max_tokens: 5, messages: user({ type: "image", source }) });
+    await server.post("/api/chat", { model: "m", messages: [{ role: "user", content: "", images: [btoa("two")] }] });
+    expect(server.reader.asked.map(({ task }) => task.text?.languages.map(({ name }) => name))).toEqual([
+      ["deu"],
+      ["deu"],
+    ]);
+  });
+
   test("becomes text for the system model, too", async () => {
     const own = new FakeEngine(() => hello);
     const server = serve(hello, on, [new SystemModel(own, 1)]);
@@ -201,6 +212,80 @@ describe("an image to a model that cannot see", () => {
       const listed = models.find(({ name }) => name === "fake-model")?.capabilities.includes("vision");
       expect([listed, props.modalities.vision]).toEqual([ocrInput, ocrInput]);
     }
+  });
+});
+
+describe("a document", () => {
+  const data = Buffer.from("pages").toBase64();
+  const pdf = `data:application/pdf;base64,${data}`;
+  const chat = (file: object) => ["/v1/chat/completions", { messages: user(text("Sum?"), { type: "file", file }) }];
+  const responses = (file: object) => [
+    "/v1/responses",
+    { input: user({ type: "input_text", text: "Sum?" }, { type: "input_file", ...file }) },
+  ];
+  const messages = (block: object) => [
+    "/v1/messages",
+    { model: "m", max_tokens: 5, messages: user(text("Sum?"), { type: "document", ...block }) },
+  ];
+  const kinds = [
+    ["chat", chat({ file_data: pdf, filename: "a.pdf" }), "messages.0.content.1.file.file_data", "a.pdf\n"],
+    ["chat, in base64", chat({ file_data: data }), "messages.0.content.1.file.file_data", ""],
+    ["responses", responses({ file_data: pdf, filename: "a.pdf" }), "input.0.content.1.file_data", "a.pdf\n"],
+    [
+      "messages",
+      messages({ source: { type: "base64", media_type: "application/pdf", data }, title: "T", context: "C" }),
+      "messages.0.content.1.source.data",
+      "T\nC\n",
+    ],
+  ] as const;
+
+  test.each(kinds)("is read whether the model sees or not: %s", async (_, [path, body], param, heading) => {
+    for (const vision of [false, true]) {
+      const server = serve(hello, on);
+      server.engine.model = { ...fakeModel, vision };
+      const response = await server.post(path as string, body as object);
+      expect(await response.text()).toContain(`"param":"${param}"`);
+      expect(prompts(server)).toEqual([[{ role: "user", content: `Sum?\n${heading}${READ}` }]]);
+      expect(contents(server)).toEqual(["pages"]);
+    }
+  });
+
+  test.each(kinds)("is refused by its field without the option: %s", async (_, [path, body], param) => {
+    const server = serve(hello);
+    server.engine.model = { ...fakeModel, vision: true };
+    const response = await server.post(path as string, body as object);
+    const { error } = (await response.json()) as Fault;
+    expect(response.status).toBe(400);
+    // The Messages API has no place for it.
+    expect(error.param ?? param).toBe(param);
+    expect(error.message).toContain(`'${param}': this model takes no documents. The server's option --ocr-input`);
+  });
+
+  test("at a URL is fetched", async () => {
+    const site = fixtureServer(({ path }) => (path === "/a.pdf" ? new Response("pages") : undefined));
+    const server = serve(hello, { ...on, mediaFetchPrivate: true });
+    const at = `${site.url}/a.pdf`;
+    const asked = [responses({ file_url: at }), messages({ source: { type: "url", url: at } })];
+    for (const [path, body] of asked) {
+      expect((await server.post(path as string, body as object)).status).toBe(200);
+    }
+    expect(prompts(server).map((turns) => turns[0]?.content)).toEqual([`Sum?\n${READ}`, `Sum?\n${READ}`]);
+  });
+
+  test("is what its data is: text is text, a picture goes to a model that sees, and base64 is no path", async () => {
+    const mediaRoot = temporaryFolder();
+    writeFileSync(join(mediaRoot, "a.pdf"), "secret");
+    const server = serve(hello, { ...on, mediaRoot });
+    server.engine.model = { ...fakeModel, vision: true };
+    const ask = ([path, body]: readonly unknown[]) => server.post(path as string, body as object);
+    const plain = `data:text/plain;base64,${Buffer.from("one").toBase64()}`;
+    expect((await ask(chat({ file_data: plain, filename: "a.txt" }))).status).toBe(200);
+    expect(prompts(server)[0]?.[0]?.content).toBe("Sum?\na.txt\none");
+    const param = "messages.0.content.1.file.file_data";
+    expect(await fault(await ask(chat({ file_data: url("no picture") })))).toEqual([400, "invalid_value", param]);
+    expect(await fault(await ask(chat({ file_data: "a.pdf" })))).toEqual([400, "invalid_value", param]);
+    expect(await fault(await ask(chat({ filename: "a.pdf" })))).toEqual([400, "missing_required_parameter", param]);
+    expect(contents(server)).toEqual([]);
   });
 });
 
@@ -270,7 +355,13 @@ describe("failures", () => {
   test("more text than a prompt may have is refused before all of it is read", async () => {
     const server = serve(hello, on);
     const [page] = server.reader.pages;
-    const line = { text: "x".repeat(300_000), confidence: 1, box: { x: 0, y: 0, width: 9, height: 9 }, block: 0 };
+    const line = {
+      text: "x".repeat(300_000),
+      confidence: 1,
+      box: { x: 0, y: 0, width: 9, height: 9 },
+      block: 0,
+      words: [],
+    };
     const full = { ...(page ?? expect.unreachable()), lines: [line], tables: [] };
     server.reader.pages = Array.from({ length: 50 }, () => full);
     expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);

@@ -37,6 +37,21 @@ test("pages come as Markdown", async () => {
   ]);
 });
 
+test("tables are beside the Markdown where their format is named, and links in their places", async () => {
+  for (const table_format of ["markdown", "html"]) {
+    const text = await (await serve().post(PATH, { model: "mistral-ocr-latest", document, table_format })).text();
+    checker(OcrResponse)(JSON.parse(text));
+    await expectGolden(`ocr-tables-${table_format}.json`, text);
+  }
+});
+
+test("what is off or null is no request for it", async () => {
+  const off = { extract_header: false, extract_footer: null, include_blocks: false, table_format: null };
+  const response = await serve().post(PATH, { document, ...off, confidence_scores_granularity: null });
+  expect(response.status).toBe(200);
+  expect(checker(OcrResponse)(await response.json()).pages[0]?.tables).toBeUndefined();
+});
+
 test("an answer to who names no model names the one that read", async () => {
   const named = async (model?: string) =>
     checker(OcrResponse)(await (await serve().post(PATH, { model, document })).json()).model;
@@ -83,13 +98,17 @@ test.each([
   ],
   [{ document, pages: "2-1" }, 400, "invalid_value", "pages"],
   [{ document, pages: [-1] }, 400, "invalid_value", "pages.0"],
-  [{ document, table_format: "html" }, 400, "invalid_value", "table_format"],
+  [{ document, table_format: "csv" }, 400, "invalid_value", "table_format"],
   [
     { document, document_annotation_format: { type: "json_schema" } },
     400,
     "unsupported_parameter",
     "document_annotation_format",
   ],
+  [{ document, extract_header: true }, 400, "unsupported_parameter", "extract_header"],
+  [{ document, extract_footer: true }, 400, "unsupported_parameter", "extract_footer"],
+  [{ document, include_blocks: true }, 400, "unsupported_parameter", "include_blocks"],
+  [{ document, confidence_scores_granularity: "word" }, 400, "unsupported_parameter", "confidence_scores_granularity"],
 ] as const)("%j is refused", async (body, status, code, param) => {
   expect(await fault(await serve().post(PATH, body))).toEqual([status, code, param]);
 });

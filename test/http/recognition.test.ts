@@ -41,6 +41,7 @@ describe("answers", () => {
     ["text", [], "ocr-text.json"],
     ["text with a top-left origin", [["origin", "top-left"]], "ocr-top-left.json"],
     ["tables", [["mode", "table"]], "ocr-table.json"],
+    ["words", [["include_words", "true"]], "ocr-words.json"],
     ["debug", [["debug", "true"]], "ocr-debug.json"],
   ] as const)("%s", async (_, fields, golden) => {
     const server = serve();
@@ -118,6 +119,46 @@ describe("documents come", () => {
     );
   });
 
+  test("in messages of any convention", async () => {
+    const server = serve();
+    const base64 = { type: "base64", media_type: "image/png", data };
+    const messages = [
+      { role: "user", content: "What is this?", images: [data] },
+      {
+        role: "user",
+        content: [
+          { type: "image", source: base64 },
+          { type: "document", source: base64, title: "A bill" },
+          { type: "document", source: { type: "text", data: "words" } },
+          { type: "tool_result", content: [{ type: "image", source: { type: "url", url } }] },
+          { type: "input_file", file_url: url },
+        ],
+      },
+    ];
+    const answer = (await (await server.post(PATH, { messages })).json()) as RecognizedDocuments;
+    const names = [
+      "messages.0.images.0",
+      "messages.1.content.0",
+      "A bill",
+      "messages.1.content.3.content.0",
+      "messages.1.content.4",
+    ];
+    expect(answer.documents.map(({ file }) => file)).toEqual(names);
+    expect(server.reader.asked.map((work) => [work.content, work.field])).toEqual([
+      ["picture", "messages.0.images.0"],
+      ["picture", "messages.1.content.0.source.data"],
+      ["picture", "messages.1.content.1.source.data"],
+      ["picture", "messages.1.content.3.content.0.source.url"],
+      ["picture", "messages.1.content.4.file_url"],
+    ]);
+    const far = { type: "image", source: { type: "url", url: "https://example.org/a.png" } };
+    expect(await fault(await server.post(PATH, { messages: [{ role: "user", content: [far] }] }))).toEqual([
+      400,
+      "invalid_value",
+      "messages.0.content.0.source.url",
+    ]);
+  });
+
   test("by path out of the media folder alone", async () => {
     const mediaRoot = temporaryFolder();
     writeFileSync(join(mediaRoot, "a.png"), "local");
@@ -185,8 +226,25 @@ describe("controls", () => {
     expect(await engine(["ja"])).toEqual(["ppocr", []]);
     expect(await engine(["en", "zh-Hant-TW"])).toEqual(["ppocr", []]);
     expect(await engine(["en"])).toEqual([undefined, ["eng"]]);
-    expect(await engine(["zh", "de"])).toContain("there is data for (chi_sim, chi_tra, deu, eng, jpn)");
+    const refusal = await engine(["zh", "de"]);
+    expect(refusal).toContain("there is data for (deu, eng);");
+    expect(refusal).toContain("PP-OCR reads chi_sim, chi_tra, jpn, alone or with eng.");
+    server.reader.tessdata.known = ["chi_sim", "deu"];
+    expect(await engine(["zh", "de"])).toEqual([undefined, ["chi_sim", "deu"]]);
     expect(await message(await serve().post(PATH, { data, languages: ["ja"] }))).toContain("(deu, eng)");
+  });
+
+  test("the languages of requests that name none are the server's", async () => {
+    const server = serve(undefined, { ocrLanguages: ["de-AT", "en"] });
+    const read = async (more: object) => {
+      await server.post(PATH, { data, ...more });
+      return server.reader.asked.at(-1)?.task.text?.languages.map(({ name }) => name);
+    };
+    expect(await read({})).toEqual(["deu", "eng"]);
+    expect(await read({ languages: ["en"] })).toEqual(["eng"]);
+    const japanese = serve(undefined, { ocrEngine: "ppocr", ocrLanguages: ["ja"] });
+    await japanese.post(PATH, { data });
+    expect(japanese.reader.asked[0]?.task.text).toMatchObject({ engine: "ppocr", languages: [] });
   });
 
   test("of a form are read as their types", async () => {
@@ -338,6 +396,18 @@ describe("ending early", () => {
     await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
     expect(server.metrics.calls).toContain("recognition finished cancelled");
   });
+});
+
+test("how far a request is is known until its end", async () => {
+  const server = serve();
+  const gate = Promise.withResolvers<void>();
+  server.reader.gate = gate.promise;
+  const running = server.post(PATH, { data }, { "x-request-id": "mine" });
+  await until(() => server.reader.told === 1);
+  expect(server.recognition.progressOf("mine")).toEqual({ pages: 1, of: 2 });
+  gate.resolve();
+  expect((await running).status).toBe(200);
+  expect(server.recognition.progressOf("mine")).toBeUndefined();
 });
 
 test("it is listed", async () => {

@@ -80,3 +80,11 @@ test("all files together have a budget: what does not fit is refused as it comes
   const left = readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(left).toHaveLength(2);
 });
+
+test("a folder for temporary files that cannot be used is named, and not the data folder", async () => {
+  const parent = join(folder(), "missing");
+  await expect(new Recordings(parent, 100, new BodyBudget()).receive([bytes])).rejects.toMatchObject({
+    code: "storage_unavailable",
+    message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
+  });
+});

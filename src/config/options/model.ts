@@ -108,6 +108,12 @@ export const modelOptions = {
     default: "tesseract",
     help: "What recognises text for /v1/vision/ocr: Tesseract, or for requests that name Chinese or Japanese PP-OCRv5, which svc pull ppocr downloads, and Tesseract for all others.",
   }),
+  ocrLanguages: list({
+    name: "ocr-language",
+    default: [],
+    placeholder: "TAG",
+    help: "Languages of text in images and documents for requests that name none, the most frequent first, as de,en. Default: English.",
+  }),
   ocrData: path({
     placeholder: "DIR",
     help: "Folder of Tesseract's trained data (NAME.traineddata) for /v1/vision/ocr. Data that svc pull tessdata:NAME downloaded, the embedded English and the system's packages are found without it.",

@@ -4,6 +4,7 @@
 import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { fileParts } from "../fields/file-parts.ts";
 import { argumentsOf, CallArguments } from "../fields/json-object.ts";
 
 /** Throws SvcError about a message that lacks what its role needs or has what it cannot have, or of arguments too long. */
@@ -67,15 +68,16 @@ function decodeContent({ role, content }: WireMessage, param: string): ChatMessa
     const message = `'${param}' is required for this role: a string or an array of parts.`;
     throw new SvcError("missing_required_parameter", message, { param });
   }
-  const parts = content.map((part, index) => decodePart(part, `${param}.${index}`));
-  const media = parts.findIndex((part) => part.type === "media");
+  const decoded = content.map((part, index) => decodePart(part, `${param}.${index}`));
+  const parts = decoded.flat();
+  const media = decoded.findIndex((each) => each.some(({ type }) => type === "media"));
   if (media < 0) return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   if (role === "user" || role === "tool") return parts;
   const field = `${param}.${media}.type`;
   throw new SvcError("invalid_value", `'${field}' must be "text" in a message of this role.`, { param: field });
 }
 
-function decodePart(part: WirePart, path: string): ContentPart {
+function decodePart(part: WirePart, path: string): ContentPart[] {
   const missing = (field: string, what: string) => {
     const param = `${path}.${field}`;
     return new SvcError("missing_required_parameter", `'${param}' is required: ${what}.`, { param });
@@ -83,24 +85,28 @@ function decodePart(part: WirePart, path: string): ContentPart {
   switch (part.type) {
     case "text":
       if (part.text == null) throw missing("text", "a string");
-      return { type: "text", text: part.text };
+      return [{ type: "text", text: part.text }];
     case "image_url": {
       if (part.image_url == null) throw missing("image_url", "an object");
+      const param = `${path}.image_url`;
+      if (typeof part.image_url === "string") {
+        return [{ type: "media", source: { kind: "image", url: part.image_url, detail: "auto" }, param }];
+      }
       const { url, detail, languages } = part.image_url;
-      return {
-        type: "media",
-        source: { kind: "image", url, detail: detail ?? "auto", ...(languages && { languages }) },
-        param: `${path}.image_url.url`,
-      };
+      const source = { kind: "image", url, detail: detail ?? "auto", ...(languages && { languages }) } as const;
+      return [{ type: "media", source, param: `${param}.url` }];
     }
     case "input_audio": {
       if (part.input_audio == null) throw missing("input_audio", "an object");
       const { data, format, language } = part.input_audio;
-      return {
-        type: "media",
-        source: { kind: "audio", data, ...(format != null && { format }), ...(language != null && { language }) },
-        param: `${path}.input_audio.data`,
-      };
+      const named = { ...(format != null && { format }), ...(language != null && { language }) };
+      return [{ type: "media", source: { kind: "audio", data, ...named }, param: `${path}.input_audio.data` }];
+    }
+    case "file": {
+      if (part.file == null) throw missing("file", "an object");
+      const { file_data: data, filename } = part.file;
+      if (data == null) throw missing("file.file_data", "a data: URL");
+      return fileParts(data, filename, `${path}.file.file_data`);
     }
   }
 }

@@ -10,13 +10,15 @@ export function decodeReasoning(
   settings: ReasoningSettings,
   constrained: boolean,
 ): Reasoning {
-  const budget = chat.reasoning_budget_tokens ?? chat.thinking_token_budget;
+  const effort = chat.reasoning_effort ?? chat.reasoning?.effort;
+  const budgetField = chat.reasoning_budget_tokens != null ? "reasoning_budget_tokens" : "thinking_token_budget";
+  const budget = chat[budgetField];
   return resolveReasoning(
     {
       usual: constrained ? false : undefined,
       ...decodeKwargs(chat.chat_template_kwargs),
-      ...(chat.reasoning_effort != null && { effort: chat.reasoning_effort }),
-      ...(budget != null && { budget }),
+      ...(effort != null && { effort }),
+      ...(budget != null && { budget, budgetField }),
     },
     settings,
   );

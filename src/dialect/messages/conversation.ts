@@ -3,6 +3,7 @@
 import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { documentPart } from "../fields/file-parts.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
@@ -96,11 +97,11 @@ function decodeResultContent(
   );
 }
 
-/** Text of a user or system turn, its images, and documents as text. */
+/** Text of a user or system turn, its images and documents. */
 function decodePart(block: MessagesInnerBlock, path: string, role: string): ContentPart[] {
   if (block.type === "text") return [{ type: "text", text: need(block.text, `${path}.text`) }];
   if (block.type === "image" && role === "user") return [decodeImage(block, path)];
-  if (block.type === "document" && role === "user") return [{ type: "text", text: decodeDocument(block, path) }];
+  if (block.type === "document" && role === "user") return decodeDocument(block, path);
   throw unknownBlock(path);
 }
 
@@ -118,12 +119,21 @@ function decodeImage({ source }: MessagesInnerBlock, path: string): ContentPart 
   throw new SvcError("invalid_value", `'${param}' must be of type base64 or url.`, { param });
 }
 
-function decodeDocument({ source, title, context }: MessagesInnerBlock, path: string): string {
-  const param = `${path}.source`;
-  if (source?.type !== "text") {
-    throw new SvcError("unsupported_parameter", `'${param}': only documents of type text are supported.`, { param });
+/** Below its title and what is said about it. */
+function decodeDocument({ source, title, context }: MessagesInnerBlock, path: string): ContentPart[] {
+  const heading = [title, context].filter((line) => line != null && line !== "").join("\n");
+  const about: ContentPart[] = heading === "" ? [] : [{ type: "text", text: heading }];
+  return [...about, documentOf(source, `${path}.source`)];
+}
+
+function documentOf(source: MessagesInnerBlock["source"], param: string): ContentPart {
+  if (source?.type === "text") return { type: "text", text: need(source.data, `${param}.data`) };
+  if (source?.type === "url") return documentPart(need(source.url, `${param}.url`), `${param}.url`);
+  if (source?.type === "base64") {
+    return documentPart(`data:;base64,${need(source.data, `${param}.data`)}`, `${param}.data`);
   }
-  return [title, context, need(source.data, `${param}.data`)].filter((line) => line != null && line !== "").join("\n");
+  const message = `'${param}': only documents of type text, base64 or url are supported.`;
+  throw new SvcError("unsupported_parameter", message, { param });
 }
 
 /** A turn without media is its text. */

@@ -4,7 +4,7 @@ import { OcrRequest } from "../../contract/ocr.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { DocumentSource, PageRange } from "../../domain/recognition.ts";
-import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
+import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { urlSource } from "../recognition/sources.ts";
 
 /** A file that was uploaded before. */
@@ -19,13 +19,23 @@ export interface OcrCall {
   readonly source: DocumentSource | StoredSource;
   readonly languages: readonly string[];
   readonly pages?: readonly PageRange[];
+  /** What tables that are not in the Markdown are written in. */
+  readonly tableFormat?: TableFormat;
 }
 
-/** What needs a model that understands pictures. */
+export type TableFormat = NonNullable<OcrRequest["table_format"]>;
+
+const isTrue = (value: unknown): boolean => value === true;
+
+/** What needs a model that understands pictures, or the parts of a page. */
 const UNSUPPORTED = {
   bbox_annotation_format: notEmpty,
   document_annotation_format: notEmpty,
   document_annotation_prompt: notEmpty,
+  extract_header: isTrue,
+  extract_footer: isTrue,
+  include_blocks: isTrue,
+  confidence_scores_granularity: always,
 };
 const RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
 /** What GET /v1/files/{id}/url says, whatever the host calls itself. */
@@ -35,13 +45,14 @@ const check = checker(OcrRequest);
 
 /** Throws SvcError naming the field at fault. */
 export function decodeOcr(body: unknown): OcrCall {
-  const { model, document, pages, languages } = check(body);
+  const { model, document, pages, languages, table_format } = check(body);
   refuseUnsupported(body, UNSUPPORTED);
   return {
     ...(model && { model }),
     source: sourceOf(document),
     languages: languages ?? [],
     ...(pages != null && { pages: typeof pages === "string" ? rangesOf(pages) : pages.map(single) }),
+    ...(table_format != null && { tableFormat: table_format }),
   };
 }
 

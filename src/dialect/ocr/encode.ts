@@ -1,22 +1,41 @@
 // What was recognised, as answers of /v1/ocr.
 
 import type { OcrResponse } from "../../contract/ocr.ts";
-import type { RecognizedPage } from "../../domain/recognition.ts";
-import { pageMarkdown } from "../../text/page-markdown.ts";
+import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
+import { pageMarkdown, tableMarkdown } from "../../text/page-markdown.ts";
+import { tableHtml } from "../../text/table-html.ts";
+import type { TableFormat } from "./decode.ts";
 
 /** Points of a PDF; what a picture has is not known. */
 const POINTS_AN_INCH = 72;
 
-export function encodeOcr(pages: readonly RecognizedPage[], model: string, bytes: number): OcrResponse {
+const ENDINGS: Readonly<Record<TableFormat, string>> = { markdown: "md", html: "html" };
+
+/** `tableFormat`: tables stand beside the Markdown, in this; absent: in it. */
+export function encodeOcr(
+  pages: readonly RecognizedPage[],
+  model: string,
+  bytes: number,
+  tableFormat?: TableFormat,
+): OcrResponse {
   return {
     pages: pages.map((page) => ({
       index: page.number - 1,
-      markdown: pageMarkdown(page),
+      ...(tableFormat === undefined ? { markdown: pageMarkdown(page) } : withTables(page, tableFormat)),
       images: [],
       dimensions: { dpi: POINTS_AN_INCH, height: Math.round(page.height), width: Math.round(page.width) },
     })),
     model,
     document_annotation: null,
     usage_info: { pages_processed: pages.length, doc_size_bytes: bytes },
+  };
+}
+
+function withTables(page: RecognizedPage, format: TableFormat) {
+  const nameOf = (table: RecognizedTable) => `tbl-${page.tables.indexOf(table)}.${ENDINGS[format]}`;
+  const write = format === "html" ? tableHtml : tableMarkdown;
+  return {
+    markdown: pageMarkdown(page, (table) => `[${nameOf(table)}](${nameOf(table)})`),
+    tables: page.tables.map((table) => ({ id: nameOf(table), content: write(table), format })),
   };
 }

@@ -51,9 +51,10 @@ const isObject = (value: unknown): value is Json => typeof value === "object" &&
 
 /** The images and files in messages of any of the public conventions. */
 function messageSources(messages: readonly Json[]): NamedSource[] {
-  const found = messages.flatMap(({ content }, at) =>
-    Array.isArray(content) ? content.flatMap((part, index) => partSource(part, `messages.${at}.content.${index}`)) : [],
-  );
+  const found = messages.flatMap(({ content, images }, at) => [
+    ...partSources(content, `messages.${at}.content`),
+    ...imageSources(images, `messages.${at}.images`),
+  ]);
   if (found.length === 0) {
     const message = "'messages' must have an image part; got none.";
     throw new SvcError("missing_required_parameter", message, { param: "messages" });
@@ -62,20 +63,43 @@ function messageSources(messages: readonly Json[]): NamedSource[] {
   throw invalidValue("messages", `have at most ${MOST_IMAGES} images`, found.length);
 }
 
+const partSources = (content: unknown, path: string): NamedSource[] =>
+  Array.isArray(content) ? content.flatMap((part, index) => partSource(part, `${path}.${index}`)) : [];
+
+/** Of Ollama's messages. */
+const imageSources = (images: unknown, path: string): NamedSource[] =>
+  Array.isArray(images)
+    ? images.flatMap((data, index) => (typeof data === "string" ? [inMessage(inline(data, `${path}.${index}`))] : []))
+    : [];
+
 function partSource(part: unknown, path: string): NamedSource[] {
   if (!isObject(part)) return [];
-  const type = "message_image";
-  const name = path;
-  const image = part["image_url"];
-  if (typeof image === "string") return [{ source: urlSource(image, `${path}.image_url`), type, name }];
+  const { image_url: image, source, content } = part;
+  if (typeof image === "string") return [inMessage(urlSource(image, `${path}.image_url`), path)];
   if (isObject(image) && typeof image["url"] === "string") {
-    return [{ source: urlSource(image["url"], `${path}.image_url.url`), type, name }];
+    return [inMessage(urlSource(image["url"], `${path}.image_url.url`), path)];
   }
+  if (isObject(source)) return blockSource(source, part["title"], path);
+  // Of a tool's result.
+  if (content !== undefined) return partSources(content, `${path}.content`);
   const file = isObject(part["file"]) ? part["file"] : part;
-  const data = file["file_data"];
-  if (typeof data !== "string") return [];
-  const { filename } = file;
-  const own = typeof filename === "string" && filename !== "" ? filename : name;
-  const field = file === part ? `${path}.file_data` : `${path}.file.file_data`;
-  return [{ source: { kind: "data", data, field }, type, name: own }];
+  const { file_data: data, file_url: url, filename } = file;
+  const field = file === part ? path : `${path}.file`;
+  if (typeof url === "string") return [inMessage(urlSource(url, `${field}.file_url`), path)];
+  return typeof data === "string" ? [inMessage(inline(data, `${field}.file_data`), path, filename)] : [];
 }
+
+/** Of an image or document of the Messages API; documents of text have nothing to recognise. */
+function blockSource({ type, url, data }: Json, title: unknown, path: string): NamedSource[] {
+  if (type === "url" && typeof url === "string") return [inMessage(urlSource(url, `${path}.source.url`), path, title)];
+  if (type !== "base64" || typeof data !== "string") return [];
+  return [inMessage(inline(data, `${path}.source.data`), path, title)];
+}
+
+const inline = (data: string, field: string): DocumentSource => ({ kind: "data", data, field });
+
+const inMessage = (source: DocumentSource, path = source.field, name?: unknown): NamedSource => ({
+  source,
+  type: "message_image",
+  name: typeof name === "string" && name !== "" ? name : path,
+});

@@ -5,6 +5,7 @@ import type { InputItem as Item, ResponsesPrompt } from "../../contract/response
 import { received } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { documentPart, fileParts } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { summaryOf } from "./compact.ts";
 import { flatName } from "./functions.ts";
@@ -182,6 +183,7 @@ interface Part {
   readonly detail?: unknown;
   readonly languages?: unknown;
   readonly file_data?: unknown;
+  readonly file_url?: unknown;
   readonly filename?: unknown;
   readonly input_audio?: { readonly data?: unknown; readonly format?: unknown; readonly language?: unknown };
 }
@@ -214,26 +216,19 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       const spoken = language == null ? {} : { language: need(language, `${path}.input_audio.language`) };
       return [{ type: "media", source: { kind: "audio", data: need(data, param), ...spoken }, param }];
     }
-    case "input_file":
-      return [{ type: "text", text: decodeFile(part, path) }];
+    case "input_file": {
+      if (part.file_url == null) {
+        const param = `${path}.file_data`;
+        return fileParts(need(part.file_data, param), part.filename, param);
+      }
+      const param = `${path}.file_url`;
+      return [documentPart(need(part.file_url, param), param)];
+    }
     default: {
       const param = `${path}.type`;
       throw new SvcError("invalid_value", `'${param}' is a kind of part that is not known.`, { param });
     }
   }
-}
-
-/** A file of text, given as a data URL; others would need to be read by something that is not here. */
-function decodeFile({ file_data, filename }: Part, path: string): string {
-  const param = `${path}.file_data`;
-  const match = /^data:text\/[\w.+-]+(?:;charset=[\w-]+)?;base64,(.*)$/s.exec(need(file_data, param));
-  if (!match) {
-    throw new SvcError("unsupported_parameter", `'${param}': only files of text, as data URLs, are supported.`, {
-      param,
-    });
-  }
-  const text = Buffer.from(match[1] ?? "", "base64").toString("utf8");
-  return typeof filename === "string" ? `${filename}\n${text}` : text;
 }
 
 function tags(value: unknown, param: string): readonly string[] {

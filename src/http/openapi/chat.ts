@@ -41,14 +41,14 @@ place, and 256 consecutive parts be optional. Rules must not be left-recursive. 
 continuation, or is so ambiguous that a token takes more than a second.
 
 **Reasoning** is as the model's chat template has it by default, and off where the answer has to follow a schema or grammar:
-reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max; none off) or
+reasoning_effort, or reasoning.effort (minimal and low mean low, medium and high high, xhigh and max max; none off) or
 chat_template_kwargs.enable_thinking, whose false wins, turn it on or off. chat_template_kwargs.reasoning_effort alone
 does not, but templates that always think see it, unless the effort is none or the server runs with --no-think. What other
 fields say (messages, tools, add_generation_prompt) is 400 in chat_template_kwargs. Thoughts are
 returned as reasoning_content and sent back the same way. reasoning_budget_tokens limits them. stop sequences are matched in
 the content alone; logprobs cover the content.
 
-**Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url takes data
+**Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url, an object or the url itself, takes data
 URLs, http(s) URLs (unless --no-media-fetch) and files under --media-root: PNG, JPEG, WebP, GIF (first frame) and BMP of at
 most 20 MB and 50 megapixels; detail low, auto and high scale the longer side down to 512, 1024 and 2048 pixels. URLs lead to
 public addresses, or with --media-fetch-private to loopback and private ones, too, but never to link-local and metadata
@@ -62,11 +62,12 @@ has svc_transcriptions, and of a stream the first chunk: for each sound its fiel
 is sent again is remembered. usage counts the prompt with the text; the transcription model's metrics count the recognition.
 Sound without speech is a 422 \`no_speech\`.
 
-**Images for models that cannot see.** On a server with --ocr-input, the text in images to such a model takes their place in the
+**Images for models that cannot see, and documents.** On a server with --ocr-input, the text in images to such a model takes their place in the
 prompt, with tables as Markdown: every format of POST /v1/vision/ocr, PDF among them, of at most 25 MB, 4096 pixels a side and 50
-pages, in the \`languages\` of image_url, default English; detail low is read fast. The answer has svc_recognitions, and of a stream the first chunk: for each image
+pages, in the \`languages\` of image_url, default those of --ocr-language; detail low is read fast. The answer has svc_recognitions, and of a stream the first chunk: for each image
 its field, the text, and how many pages it has. An image without text is no error: the prompt says that there is none. Images
-are remembered and counted as sound is; one that cannot be read is a 422 \`unprocessable_media\`.
+are remembered and counted as sound is; one that cannot be read is a 422 \`unprocessable_media\`. Parts of type file are read in
+this way for any model, but for text, which is taken as it is, and for pictures, which are as image_url.
 
 **Sampling.** Beside the API's fields llama.cpp's own are honoured: see the schema. n answers share one computation of the
 prompt; with a seed, the first is what a request for one gets. ignore_eos and min_tokens yield to a grammar that is complete.
@@ -94,8 +95,8 @@ A cancelled request that was not a stream answers 200 with the text so far and f
     errors: conversationErrors,
     example: { ...question, stream: true, max_tokens: 100 },
     stream: `Each event is a chat.completion.chunk: the role, pieces of reasoning_content, content and tool_calls (index, id, type and
-name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage (unless
-stream_options.include_usage is false), a ChatProfileEvent if requested, which has no choices, and the terminator
+name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage and timings (unless
+stream_options.include_usage is false: then the timings are beside the finish_reason), a ChatProfileEvent if requested, which has no choices, and the terminator
 \`[DONE]\`. A comment line keeps a silent stream alive. A failure after the beginning is a chunk with a top-level \`error\`,
 then \`[DONE]\`.`,
   },

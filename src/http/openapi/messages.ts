@@ -6,7 +6,7 @@ export const messagesOperations: Operations = {
   "POST /v1/messages": {
     tag: "Generation",
     summary: "Answer a conversation (Anthropic-compatible Messages API)",
-    description: `Blocks: text, image (base64 or url), document (text), tool_use, tool_result (text and images; is_error is marked in its
+    description: `Blocks: text, image (base64 or url), document (text; base64 or url with --ocr-input), tool_use, tool_result (text and images; is_error is marked in its
 text), thinking; redacted_thinking is ignored. system is a string or blocks, or system messages between the others: those
 before the first answer are joined to it, later ones become part of the turn that they follow. Consecutive turns of the user
 are one turn to the model. A last turn of the assistant is an assistant prefill: the answer continues it without repeating
@@ -19,7 +19,7 @@ beside a hosted tool_search tool, which finds nothing here, it is an ordinary to
 
 thinking enabled, adaptive and between_tools turn thinking on and return it, budget_tokens limits it; output_config.effort
 alone turns it on without returning it. Thinking blocks have an empty signature. output_config.format is enforced like a
-strict schema. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
+strict schema. chat_template_kwargs are as for POST /v1/chat/completions. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
 message ends with end_turn.
 
 output_format, the older place of output_config.format, means the same. Conversations are stored by clients: thread is refused

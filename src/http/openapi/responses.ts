@@ -8,10 +8,11 @@ export const responsesOperations: Operations = {
   "POST /v1/responses": {
     tag: "Generation",
     summary: "Answer (OpenAI-compatible Responses API)",
-    description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file of text), function_call,
+    description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file), function_call,
 function_call_output, reasoning, item_reference to an item of a stored response (its type is optional, and repeated references
 to one item add nothing). On a server with --transcribe-input, input_audio ({data, language}) to a model that cannot hear is
-transcribed, and with --ocr-input the text in input_image ({image_url, languages}) to one that cannot see is read, as POST /v1/chat/completions describes
+transcribed, and with --ocr-input the text in input_image ({image_url, languages}) to one that cannot see is read, and input_file ({file_data, filename} or
+{file_url}) to any unless it is text, as POST /v1/chat/completions describes
 it; the response has svc_transcriptions and svc_recognitions. instructions are a system message of this turn alone. Consecutive turns of the user are one turn to
 the model; a system message after the first answer becomes part of the turn that it follows.
 
@@ -26,7 +27,9 @@ with \`in_progress\`; fetch the result by its id. With stream as well, generatio
 its events are stored: GET with stream resumes them. Stored prompts are refused by name.
 truncation is echoed: a prompt that does not fit is always a 400.
 
-Output items are in the order of their generation; reasoning has summary events. text.format is strict unless strict is false.
+Output items are in the order of their generation; reasoning has summary events. text.format is strict unless strict is false;
+grammar, structured_outputs and the other fields of POST /v1/chat/completions for the form of answers are taken in its place, and
+stop as there. vLLM's fields that are not served are refused with 400 \`unsupported_parameter\` where they would have an effect.
 Log probabilities need top_logprobs, or include with message.output_text.logprobs. A cancelled response has status
 \`cancelled\`.`,
     answers: { 200: "The response, whole or as a stream." },

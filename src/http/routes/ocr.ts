@@ -34,7 +34,7 @@ async function answer(
 ): Promise<Response> {
   const origin = requestOrigin(deps, contexts, request);
   const call = decodeOcr(await deps.bodies.read(request, bodyCeilings.generation));
-  const { model, languages, pages } = call;
+  const { model, languages, pages, tableFormat } = call;
   const document = await documentOf(deps, files, call, request.signal);
   const bytes = Bun.file(document.path).size;
   const report: RequestReport = {};
@@ -53,7 +53,7 @@ async function answer(
   for await (const event of deps.recognition.recognise([document], run, disconnection(request).signal, report)) {
     if (event.type === "page") read.push(event.page);
   }
-  return Response.json(encodeOcr(read, model ?? deps.recognition.model(), bytes));
+  return Response.json(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat));
 }
 
 /** Files that were uploaded stay. */

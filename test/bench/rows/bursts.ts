@@ -1,11 +1,13 @@
 // Bursts of short unrelated prompts, round after round, from a plain client in another language: what a batch job or a crowd
-// gets end to end, without a warm-up.
+// gets end to end.
 
 import { join } from "node:path";
-import type { Measurement } from "../measurement.ts";
+import type { Measurement, Wanted } from "../measurement.ts";
 import { median } from "../stats.ts";
 
 export interface Bursts {
+  /** What `--rows` selects by, where a scenario has several. */
+  readonly id?: string;
   readonly rounds: number;
   /** At once. */
   readonly requests: number;
@@ -41,11 +43,12 @@ function fail(reason: string): never {
   throw new Error(reason);
 }
 
-export function bursts(shape: Bursts): Measurement {
+/** `wanted` is for the rate of all rounds. */
+export function bursts(shape: Bursts, wanted: Wanted = { ratio: { "llama-server": 1 } }): Measurement {
   const { rounds, requests, promptTokens, maxTokens } = shape;
   const what = `bursts of ${requests} prompts of ${promptTokens} tokens, ${maxTokens} out`;
   return {
-    id: "bursts",
+    id: shape.id ?? "bursts",
     async run(port) {
       const seen = await askFrom(port, shape);
       const of = (read: (round: Round) => number, from: readonly Round[] = seen) => median(from.map(read));
@@ -58,25 +61,31 @@ export function bursts(shape: Bursts): Measurement {
           unit: "tok/s",
           better: "higher",
           value: of(({ rate }) => rate),
-          wanted: { ratio: { "llama-server": 1 } },
+          wanted,
         },
         {
-          label: "the later half of the rounds against the earlier one",
+          label: `${what}, the later half of the rounds against the earlier one`,
           unit: "times",
           better: "higher",
           value: late / early,
           wanted: { value: 0.98 },
         },
         {
-          label: "slowest first token of a round",
+          label: `${what}, slowest first token of a round`,
           unit: "ms",
           better: "lower",
           value: 1000 * of(({ first }) => first),
           wanted: { ratio: { "llama-server": 1 } },
         },
-        { label: "pause between pieces of text, p99", unit: "ms", better: "lower", value: 1000 * of(({ p99 }) => p99) },
         {
-          label: "tokens in a piece of text",
+          label: `${what}, pause between pieces of text, p99`,
+          unit: "ms",
+          better: "lower",
+          value: 1000 * of(({ p99 }) => p99),
+          wanted: { ratio: { "llama-server": 1 / 1.5 } },
+        },
+        {
+          label: `${what}, tokens in a piece of text`,
           unit: "times",
           better: "lower",
           value: of(({ tokens, pieces }) => tokens / pieces),

@@ -1,5 +1,5 @@
 import { streamChat } from "../client.ts";
-import type { Measurement } from "../measurement.ts";
+import type { Measurement, Wanted } from "../measurement.ts";
 
 /** A schema whose answers are longer than any limit here, so that the model's taste decides nothing. */
 const ENDLESS = {
@@ -12,20 +12,36 @@ const ENDLESS = {
   minItems: 500,
 };
 
-/** Rate of a single stream that a JSON schema constrains, prefill included. */
-export function constrained(tokens: number): Measurement {
+/** Answers to it repeat little of what is there: speculation decides nothing, either. */
+const PROMPT =
+  "Who lives in a small town by the sea? Describe the people, their names and ages, and what they do all day.";
+
+/** Rate of a single stream that a JSON schema constrains, prefill included, and of one of the same length that none does. */
+export function constrained(tokens: number, wanted?: Wanted): Measurement {
   return {
     id: "constrained",
-    async run(port, prompts) {
+    async run(port) {
       const fields = {
         response_format: { type: "json_schema", json_schema: { name: "people", strict: true, schema: ENDLESS } },
         chat_template_kwargs: { enable_thinking: false },
         ignore_eos: false,
       };
-      const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields });
       // White space before the JSON is no content: the first token may show late.
-      const value = (tokens / (result.ended - result.started)) * 1000;
-      return [{ label: "end to end under a schema, 1 stream", unit: "tok/s", better: "higher", value }];
+      const rate = async (more: Readonly<Record<string, unknown>>) => {
+        const result = await streamChat(port, { prompt: PROMPT, maxTokens: tokens, fields: more });
+        return (tokens / (result.ended - result.started)) * 1000;
+      };
+      const bound = await rate(fields);
+      return [
+        { label: "end to end under a schema, 1 stream", unit: "tok/s", better: "higher", value: bound },
+        {
+          label: "under a schema against free of it",
+          unit: "times",
+          better: "higher",
+          value: bound / (await rate({})),
+          ...(wanted && { wanted }),
+        },
+      ];
     },
   };
 }

