@@ -42,7 +42,7 @@ export const ALL_MINILM = {
   trainedContext: 256,
   modified: SYSTEM_ENGINE.created,
 } as const;
-export const WHISPER_BASE = { id: "whisper-base", modified: SYSTEM_ENGINE.created } as const;
+export const WHISPER_BASE = { id: "whisper-base", modified: SYSTEM_ENGINE.created, translates: true } as const;
 
 /** What the system model does not take from the options, which are about the model that was given. */
 const SYSTEM_CONFIG = {
@@ -176,7 +176,7 @@ export function transcriptionEngines(
   const files = isMissing
     ? [{ path: embeddedTranscription, bytes: bytesOf(embeddedTranscription), ...WHISPER_BASE }]
     : given;
-  return files.map(({ path, id, bytes, modified }) => {
+  return files.map(({ path, id, bytes, modified, translates }) => {
     const compute = computeOptions(config, native);
     const engine = {
       ...compute,
@@ -185,7 +185,7 @@ export function transcriptionEngines(
       parallel: recordingsAtOnce(compute.threads),
       maxSeconds: config.maxAudioMinutes * 60,
     };
-    const model = { id, created: modified };
+    const model = { id, created: modified, translates };
     return new TranscriptionEngine({
       engine,
       model,

@@ -12,15 +12,22 @@ export interface WhisperFile {
   readonly bytes: number;
   /** Last change of the file, Unix seconds. */
   readonly modified: number;
+  /** Whether it was trained to translate speech into English. */
+  readonly translates: boolean;
 }
 
 /** What files in whisper.cpp's format begin with: ggml's magic number, little-endian. */
 const MAGIC = "lmgg";
 
+/** The numbers behind it, 32 bits each: vocabulary, five of the encoder, four of the text decoder, mel bands, weight type. */
+const NUMBERS = 11;
+/** Words of the models that know English alone, but for one. */
+const MULTILINGUAL_VOCABULARY = 51_865;
+
 /** Whether the file begins as one of whisper.cpp's. Throws what the system throws. */
 export const isWhisperFile = (path: string): boolean => readStart(path, MAGIC.length).toString("latin1") === MAGIC;
 
-/** Looks whether the file is one of whisper.cpp's. Throws ModelFileError. */
+/** Reads what the head of the file says, if it is one of whisper.cpp's. Throws ModelFileError. */
 export function readWhisperFile(path: string): WhisperFile {
   return readingModel(path, () => {
     const name = basename(path);
@@ -28,12 +35,19 @@ export function readWhisperFile(path: string): WhisperFile {
       throw new ModelFileError(`${name} is no model in whisper.cpp's format (ggml-….bin).`);
     }
     const { size, mtimeMs } = statSync(path);
+    const header = readStart(path, NUMBERS * 4, MAGIC.length);
+    if (header.length < NUMBERS * 4) throw new ModelFileError(`${name} is cut off: it ends in its first bytes.`);
+    const [vocabulary = 0, , , , audioLayers = 0, , , , textLayers = 0] = new Int32Array(NUMBERS).map((_, at) =>
+      header.readInt32LE(at * 4),
+    );
     const stem = name.replace(/\.bin$/, "").replace(/^ggml-/, "");
     return {
       path,
       id: stem.startsWith("whisper-") ? stem : `whisper-${stem}`,
       bytes: size,
       modified: Math.floor(mtimeMs / 1000),
+      // Decoders that were cut down, as of the turbo and the distilled models, were trained to transcribe alone.
+      translates: vocabulary >= MULTILINGUAL_VOCABULARY && textLayers * 2 >= audioLayers,
     };
   });
 }

@@ -120,6 +120,7 @@ export class TranscriptionService {
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
+    if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
     const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
     let tokens = 0;
     const observe = (event: TranscriptionEvent) => {
@@ -153,3 +154,9 @@ export class TranscriptionService {
     }
   }
 }
+
+/** Its text would come as it was spoken, and pass for English. */
+const cannotTranslate = (model: string): SvcError =>
+  new SvcError("invalid_value", `The model ${model} was not trained to translate: translations need another one.`, {
+    param: "model",
+  });

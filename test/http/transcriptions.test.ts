@@ -302,9 +302,29 @@ describe("a request that ends early", () => {
   });
 });
 
-test("the model is listed with what it can do", async () => {
-  const { models } = (await (await fetch(`${serve().url}/v1/models`)).json()) as {
-    models: { name: string; capabilities: string[] }[];
+describe("the model", () => {
+  const capabilities = async (server: TestServer) => {
+    const { models } = (await (await fetch(`${server.url}/v1/models`)).json()) as {
+      models: { name: string; capabilities: string[] }[];
+    };
+    return models.find(({ name }) => name === "fake-whisper")?.capabilities;
   };
-  expect(models.find(({ name }) => name === "fake-whisper")?.capabilities).toEqual(["transcription", "translation"]);
+
+  test("is listed with what it can do", async () => {
+    expect(await capabilities(serve())).toEqual(["transcription", "translation"]);
+  });
+
+  test("that was not trained to translate does not, which is known before it is loaded", async () => {
+    const server = serve();
+    server.transcriber.translates = false;
+    expect(await capabilities(server)).toEqual(["transcription"]);
+    const response = await send(server, form([]), "/v1/audio/translations");
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as Fault).error).toMatchObject({
+      code: "invalid_value",
+      param: "model",
+      message: "The model fake-whisper was not trained to translate: translations need another one.",
+    });
+    expect([server.transcriber.jobs, leftovers(server)]).toEqual([[], []]);
+  });
 });

@@ -151,11 +151,8 @@ export class TranscriptionWorker {
     this.wake();
   }
 
-  private checkLanguage({ work: { language, translate } }: TranscriptionJob): void {
+  private checkLanguage({ work: { language } }: TranscriptionJob): void {
     const { languages } = this.whisper.model();
-    if (translate && languages.length < 2) {
-      throw new SvcError("invalid_value", "The transcription model knows English alone: it cannot translate.");
-    }
     if (language === undefined || languages.includes(language)) return;
     const known = languages.length > 10 ? `${languages.length} languages` : languages.join(", ");
     const message = `'language' must be one that the transcription model knows (${known}).`;
