@@ -24,6 +24,8 @@ const { created } = SYSTEM_ENGINE;
 
 /** A computation of Kokoro takes half a minute on a slow machine, and nothing is heard of it meanwhile. */
 const KOKORO_QUIET_MS = 120_000;
+/** Bytes of a process that speaks, as measured. */
+const NEED_BYTES: Readonly<Record<SpeakerSource["type"], number>> = { heart: 300e6, kokoro: 700e6, program: 0 };
 const HIBARI_VOICES = [
   { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
 ] as const satisfies readonly Voice[];
@@ -44,6 +46,7 @@ export function speechEngines(
       launch,
       idleMs,
       quietMs,
+      needBytes: NEED_BYTES[source.type],
       ...(source.type !== "program" && voice),
     });
   const words = embeddedVoice && dirname(embeddedVoice);

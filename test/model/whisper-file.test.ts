@@ -27,6 +27,13 @@ describe("a model of whisper.cpp", () => {
     expect(head(numbers, `ggml-${name}.bin`)).toMatchObject({ id: `whisper-${name}`, translates });
   });
 
+  test("says what a recording takes beside its weights", () => {
+    const megabytes = (numbers: readonly number[]) => Math.round(head(numbers).stateBytes / 1e6);
+    // Measured: 134 MB.
+    expect(megabytes([51865, 1500, 512, 8, 6, 448, 512, 8, 6, 80, 1])).toBeWithin(120, 145);
+    expect(megabytes([51866, 1500, 1280, 20, 32, 448, 1280, 20, 32, 128, 1])).toBeWithin(950, 1200);
+  });
+
   test("that ends in its head is refused", () => {
     expect(() => head([51865, 1500])).toThrow(
       new ModelFileError("ggml-some.bin is cut off: it ends in its first bytes."),
