@@ -184,6 +184,17 @@ describe("one recording", () => {
     expect(textOf(key)).toEqual([" Hello"]);
   });
 
+  test("short sound in which nothing was understood is recognised again, too", async () => {
+    const { whisper, submit, settle, textOf, endOf } = start();
+    const key = await submit("5");
+    whisper.tell(1, []);
+    await settle();
+    expect([whisper.open, whisper.submitted[1]?.options.audioContext]).toEqual([[2], 0]);
+    whisper.tell(2, [" Hello"]);
+    await settle();
+    expect([textOf(key), endOf(key)]).toMatchObject([[" Hello"], { type: "result" }]);
+  });
+
   test("text that repeats itself is recognised again, too", async () => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
