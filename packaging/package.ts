@@ -1,13 +1,15 @@
 // What one platform adds to a release: archives of the executables, packages for Linux, components, and what is inside.
 
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { manPage, exampleConfig } from "../docs/generate/options.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { completion } from "../src/cli/completion.ts";
 import { place } from "../vendor/media.ts";
-import { run, step } from "../vendor/run.ts";
+import { usualFlavour } from "../vendor/llama.ts";
+import { BuildError, run, step } from "../vendor/run.ts";
+import { platformOf } from "./binary.ts";
 import { BINARIES, type BinaryName } from "./components.ts";
 import { billOfMaterials } from "./sbom.ts";
 import { fill } from "./template.ts";
@@ -26,14 +28,27 @@ export async function packagePlatform(platform: string): Promise<void> {
   for (const name of BINARIES) {
     const folder = join(root, "dist", archiveOf(name, platform).replace(".tar.xz", ""));
     writeFolder(name, folder);
-    await step(`packed ${archiveOf(name, platform)}`, () => archive(folder, join(RELEASE, archiveOf(name, platform))));
-    if (process.platform === "linux") await packagesOf(name, folder, platform);
+    const packed = join(RELEASE, archiveOf(name, platform));
+    await step(`packed ${archiveOf(name, platform)}`, () => archive(folder, packed));
+    const isUsual = platform === platformOf(usualFlavour);
+    if (isUsual) expectSmall(packed, MOST_MB[name]);
+    // The packages of all flavours would have one name.
+    if (isUsual && process.platform === "linux") await packagesOf(name, folder, platform);
     rmSync(folder, { recursive: true });
   }
   const components = join(root, "dist/components");
   for (const name of readdirSync(components)) place(join(components, name), join(RELEASE, name));
   const bill = JSON.stringify(billOfMaterials(platform), undefined, 2);
   writeFileSync(join(RELEASE, `svc-${version}-${platform}.cdx.json`), `${bill}\n`);
+}
+
+/** What a download may weigh, in megabytes; libraries for GPUs come on top. */
+const MOST_MB: Readonly<Record<BinaryName, number>> = { svc: 190, "svc-slim": 70 };
+
+/** Throws BuildError about an archive of more than these megabytes. */
+export function expectSmall(path: string, mostMb: number): void {
+  const mb = statSync(path).size / 1e6;
+  if (mb > mostMb) throw new BuildError(`${basename(path)} has ${mb.toFixed(1)} MB, and ${mostMb} are the most.`);
 }
 
 /** What is in an archive. */

@@ -4,6 +4,7 @@
 #
 #   SVC_VERSION=1.2.3   that version instead of the newest
 #   SVC_SLIM=1          svc-slim, which downloads what is not text when that is wanted
+#   SVC_FLAVOUR=vulkan  that for GPUs, or cuda, on Linux x64
 #   SVC_PREFIX=DIR      where bin and share are; default: ~/.local, or /usr/local for root
 #   SVC_RELEASES=URL    another place to download from
 #   sh install.sh --uninstall   removes what this script installed; models and settings stay
@@ -46,10 +47,16 @@ platform() {
     aarch64 | arm64) arch=arm64 ;;
     *) fail "there is no svc for $(uname -m)" ;;
   esac
-  if [ "$os" = linux ] && ldd --version 2>&1 | grep -qi musl; then
-    fail "svc needs glibc 2.35 or newer; this system has musl"
+  if [ "$os" = linux ]; then
+    ! ldd --version 2>&1 | grep -qi musl || fail "svc needs glibc 2.35 or newer; this system has musl"
+    glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || glibc=""
+    case "$glibc" in
+      "glibc 2."[0-9] | "glibc 2."[0-9].* | "glibc 2."[12]?* | "glibc 2.3"[0-4]*)
+        fail "svc needs glibc 2.35 or newer; this system has $glibc"
+        ;;
+    esac
   fi
-  echo "$os-$arch"
+  echo "$os-$arch${SVC_FLAVOUR:+-$SVC_FLAVOUR}"
 }
 
 download() {

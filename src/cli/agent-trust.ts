@@ -28,11 +28,14 @@ export function trusting(
 }
 
 /** Whether the certificate is for the host of this address: clients that do not know it otherwise look. */
-export function isFor(cert: string, url: string): boolean {
+export function isFor(certificate: X509Certificate, url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
-  const certificate = new X509Certificate(cert);
   return (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
 }
+
+/** The host names that a certificate is for, without patterns. */
+export const namesOf = ({ subjectAltName = "" }: X509Certificate): string[] =>
+  [...subjectAltName.matchAll(/(?<=^|, )DNS:([\w.-]+)(?=,|$)/g)].map(([, name = ""]) => name);
 
 /** None where it cannot be read: programs do without, too. */
 function textOf(file: string): string[] {

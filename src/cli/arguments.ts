@@ -22,7 +22,7 @@ export interface CommandLine {
   readonly operands: readonly string[];
   /** Options of the command itself; `true` where they take no value. */
   readonly flags: Readonly<Record<string, string | true>>;
-  /** Of options that were taken and have no effect. */
+  /** Of options that were taken and have no effect, or another one than their user may think. */
   readonly notes: readonly string[];
 }
 
@@ -53,7 +53,8 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const values = new Map<string, OptionValue>();
   const positionals: string[] = [];
   const flags: Record<string, string | true> = {};
-  const { args: translated, notes } = translateArguments(args);
+  const isOwnCommand = isCommand(args[0]) && args[0] !== "serve";
+  const { args: translated, notes } = isOwnCommand ? { args, notes: [] } : translateArguments(args);
   const queue = [...translated];
   while (queue.length > 0) {
     const argument = queue.shift() as string;

@@ -33,13 +33,14 @@ export function banner(
     ? ""
     : "\n  This is svc-mini, a tiny demonstration model. For real work: svc --model file.gguf\n";
   const key = config.apiKeys.length > 0 ? "-H 'Authorization: Bearer KEY' " : "";
-  const call = `curl ${addresses.here}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
+  const trust = config.tls ? `--cacert '${config.tls.certFile}' ` : "";
+  const call = `curl ${trust}${addresses.here}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
   return `${page([...lines, ...addressLines(addresses)], colours)}${demo}\n  ${call}\n\n`;
 }
 
 /** The same of a server without a model of its own. */
 export function gatewayBanner(models: number, { addresses, colours = false }: BannerOptions): string {
-  const found = `${models} model${models === 1 ? "" : "s"} of other servers; curl ${addresses.here}/v1/models lists them`;
+  const found = `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${addresses.here}/v1/models lists them`;
   return `${page([["gateway", found], ...addressLines(addresses)], colours)}\n`;
 }
 
@@ -47,13 +48,14 @@ export function gatewayBanner(models: number, { addresses, colours = false }: Ba
 const addressLines = ({ here, others }: Reachable): Line[] => [
   ["chat", `${here}/`],
   ["API", `${here}/v1  (reference: ${here}/docs)`],
-  [
-    "network",
-    others.length === 0
-      ? "this machine alone; --host 0.0.0.0 --api-key-file FILE serves others"
-      : `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a code for phones)`,
-  ],
+  ["network", networkText(others)],
 ];
+
+function networkText(others: Reachable["others"]): string {
+  if (!others) return "this machine alone; --host 0.0.0.0 --api-key-file FILE serves others";
+  if (others.length === 0) return "this machine is in none; it listens on every address that it gets";
+  return `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a code for phones)`;
+}
 
 function page(lines: readonly Line[], colours: boolean): string {
   const paint = (style: "bold" | "dim" | "cyan", text: string) =>

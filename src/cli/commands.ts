@@ -17,8 +17,8 @@ export interface Command {
   readonly least?: number;
   readonly most?: number;
   readonly needs?: string;
-  /** Files may be completed. */
-  readonly files?: true;
+  /** What its operands are, for completions: files, downloaded models, or one of these words. */
+  readonly operands?: "files" | "models" | readonly string[];
   readonly flags?: readonly Flag[];
 }
 
@@ -28,13 +28,13 @@ const output = (help: string): Flag => ({ name: "output", short: "o", value: "PA
 const json: Flag = { name: "json", help: "Print JSON." };
 
 const commands = {
-  serve: { usage: "[options] [model.gguf]", help: "serve, whatever is on standard input", most: 1, files: true },
+  serve: { usage: "[options] [model.gguf]", help: "serve, whatever is on standard input", most: 1, operands: "files" },
   transcribe: {
     usage: "FILE… [-o PATH]",
     help: "transcribe recordings; - is standard input",
     least: 1,
     needs: "the names of recordings; - is standard input",
-    files: true,
+    operands: "files",
     flags: [
       format("text, srt, vtt, json, verbose_json"),
       language("Language of the speech; default: detected."),
@@ -47,7 +47,7 @@ const commands = {
     help: "recognise text in pictures and documents; - is standard input",
     least: 1,
     needs: "the names of pictures or documents; - is standard input",
-    files: true,
+    operands: "files",
     flags: [
       format("text, markdown, csv, json"),
       language("Languages of the text, separated by commas; default: those of --ocr-language."),
@@ -85,6 +85,7 @@ const commands = {
     help: "start a coding agent against the server at --host and --port, or against one with --model",
     least: 1,
     needs: "the name of an agent: codex, claude, opencode or aider",
+    operands: ["codex", "claude", "opencode", "aider"],
   },
   models: { usage: "[--json]", help: "list the models of the server at --host and --port", most: 0, flags: [json] },
   upstreams: {
@@ -115,10 +116,11 @@ const commands = {
   list: { usage: "[--json]", help: "list the downloaded models and data", most: 0, flags: [json] },
   rm: {
     usage: "MODEL",
-    help: "remove one of these",
+    help: "remove a downloaded model or data",
     least: 1,
     most: 1,
     needs: "the name of a model: as svc list shows it",
+    operands: "models",
   },
   worker: {
     usage: "[--allow ADDRESS[/BITS],…]",
@@ -152,6 +154,7 @@ const commands = {
     least: 1,
     most: 1,
     needs: "the name of a shell: bash, zsh or fish",
+    operands: ["bash", "zsh", "fish"],
   },
 } as const satisfies Readonly<Record<string, Command>>;
 

@@ -14,32 +14,52 @@ export function completion(shell: string): string {
   return make();
 }
 
-const spellingsOf = ({ name, type, default: usual }: Option): string[] =>
-  type === "boolean" && usual === true ? [`--${name}`, `--no-${name}`] : [`--${name}`];
+/** `--name`, `--no-name` of what is on by default, `-n`. */
+const spellingsOf = ({ name, type, default: usual, aliases = [] }: Option): string[] => [
+  `--${name}`,
+  ...(type === "boolean" && usual === true ? [`--no-${name}`] : []),
+  ...aliases.filter(({ length }) => length === 1).map((letter) => `-${letter}`),
+];
 
 const takesFile = ({ type, paths }: Option): boolean => type === "path" || paths !== undefined;
 
 const flagsOf = ({ flags = [] }: Command): string[] =>
   flags.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
 
-const everywhere = ["--help", "--help-all", "--version"];
+const everywhere = ["--help", "-h", "--help-all", "--version", "-V"];
+
+/** Prints the names of the downloaded models, in any shell. */
+const NAMES = 'svc list 2>/dev/null | tail -n +2 | cut -d " " -f 1';
 
 function bash(): string {
-  const files = options.filter(takesFile).map(({ name }) => `--${name}`);
+  const spelled = (wanted: (option: Option) => boolean | undefined) =>
+    options.filter(wanted).flatMap(spellingsOf).join("|");
   const choices = options.filter(({ choices: some }) => some !== undefined);
-  const valued = options.filter(({ type }) => type !== "boolean").map(({ name }) => `--${name}`);
+  const operands = commandNames.map((name) => {
+    const { operands: kind = [] } = commandOf(name);
+    const some = kind === "files" ? "-f" : `-W "${kind === "models" ? "$(_svc_models)" : kind.join(" ")}"`;
+    return `      ${name}) COMPREPLY=($(compgen ${some} -- "$current")) ;;`;
+  });
   const cases = commandNames
     .map((name) => [name, flagsOf(commandOf(name))] as const)
     .filter(([, flags]) => flags.length > 0)
     .map(([name, flags]) => `      ${name}) words="$words ${flags.join(" ")}" ;;`);
   return `# bash completion of svc: source <(svc completion bash)
+_svc_models() { ${NAMES}; }
 _svc() {
   local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words
   COMPREPLY=()
   case "$before" in
-    ${files.join("|")}|-m|-o|--output) COMPREPLY=($(compgen -f -- "$current")); return ;;
-${choices.map(({ name, choices: some = [] }) => `    --${name}) COMPREPLY=($(compgen -W "${some.join(" ")}" -- "$current")); return ;;`).join("\n")}
-    ${valued.join("|")}) return ;;
+    ${spelled(({ orName }) => orName)}) COMPREPLY=($(compgen -W "$(_svc_models)" -- "$current") $(compgen -f -- "$current")); return ;;
+    ${spelled(takesFile)}|-o|--output) COMPREPLY=($(compgen -f -- "$current")); return ;;
+${choices
+  .map((option) => [option, option.choices ?? []] as const)
+  .map(
+    ([option, some]) =>
+      `    ${spellingsOf(option).join("|")}) COMPREPLY=($(compgen -W "${some.join(" ")}" -- "$current")); return ;;`,
+  )
+  .join("\n")}
+    ${spelled(({ type }) => type !== "boolean")}) return ;;
   esac
   if [[ $current == -* ]]; then
     words="${[...options.flatMap(spellingsOf), ...everywhere].join(" ")}"
@@ -50,7 +70,10 @@ ${cases.join("\n")}
   elif [[ $COMP_CWORD == 1 ]]; then
     COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$current") $(compgen -f -X '!*.gguf' -- "$current"))
   else
-    COMPREPLY=($(compgen -f -- "$current"))
+    case "\${COMP_WORDS[1]}" in
+${operands.join("\n")}
+      *) COMPREPLY=($(compgen -f -- "$current")) ;;
+    esac
   fi
 }
 complete -o filenames -F _svc svc
@@ -60,11 +83,24 @@ complete -o filenames -F _svc svc
 /** Inside single quotes, and without what _arguments reads in it. */
 const zshText = (text: string) => text.replaceAll("'", "'\\''").replaceAll(/([[\]:])/g, "\\$1");
 
+/** What zsh does for the values of an option. */
+function zshValues(option: Option): string {
+  if (option.choices) return `(${option.choices.join(" ")})`;
+  if (option.orName) return "{_svc_models; _files}";
+  return takesFile(option) ? "_files" : " ";
+}
+
+/** What zsh does for the operands of a command. */
+function zshOperands({ operands }: Command): string {
+  if (operands === "files") return "_files";
+  if (operands === "models") return "_svc_models";
+  return operands ? `(${operands.join(" ")})` : " ";
+}
+
 function zsh(): string {
   const specs = options.flatMap((option) => {
-    const { type, choices, help } = option;
-    const action = choices ? `(${choices.join(" ")})` : takesFile(option) ? "_files" : " ";
-    const value = type === "boolean" ? "" : `:value:${action}`;
+    const { type, help } = option;
+    const value = type === "boolean" ? "" : `:value:${zshValues(option)}`;
     return spellingsOf(option).map((spelling) => `    '*${spelling}[${zshText(help)}]${value}'`);
   });
   const listed = commandNames.map((name) => `    '${name}:${zshText(commandOf(name).help)}'`);
@@ -73,25 +109,31 @@ function zsh(): string {
       const rest = `[${zshText(help)}]${value === undefined ? "" : `:value:${flag === "output" ? "_files" : " "}`}`;
       return [`--${flag}`, ...(short === undefined ? [] : [`-${short}`])].map((one) => `'*${one}${rest}'`);
     });
-    return `    ${name}) own=(${flags.join(" ")}) ;;`;
+    return `    ${name}) own=(${flags.join(" ")}) operands='*:operand:${zshOperands(commandOf(name))}' ;;`;
   });
   return `#compdef svc
 # zsh completion of svc: svc completion zsh > ~/.zfunc/_svc
+_svc_models() {
+  local -a names=(\${(f)"$(${NAMES})"})
+  compadd "$@" -a names
+}
 _svc() {
+  local operands='*:file:_files'
   local -a commands own all
   commands=(
 ${listed.join("\n")}
   )
   all=(
 ${specs.join("\n")}
-    '--help[Show the help]' '--help-all[Show all options]' '--version[Show the version]'
+    '(-h --help)'{-h,--help}'[Show the help]' '--help-all[Show all options]' '(-V --version)'{-V,--version}'[Show the version]'
   )
   case "$words[2]" in
 ${cases.join("\n")}
   esac
-  _arguments -s $own $all '1:command or model:{_describe command commands; _files -g "*.gguf"}' '*:file:_files'
+  _arguments -s $own $all '1:command or model:{_describe command commands; _files -g "*.gguf"}' $operands
 }
-compdef _svc svc
+# Autoloaded from fpath, the file is the function's first call.
+if [ "$funcstack[1]" = _svc ]; then _svc "$@"; else compdef _svc svc; fi
 `;
 }
 
@@ -101,6 +143,7 @@ function fish(): string {
   const values = (option: Option) => {
     if (option.type === "boolean") return "";
     if (option.choices) return ` -x -a '${option.choices.join(" ")}'`;
+    if (option.orName) return ` -r -F -a '(${NAMES})'`;
     return takesFile(option) ? " -r -F" : " -x";
   };
   const commands = commandNames.map(
@@ -113,13 +156,18 @@ function fish(): string {
       return `complete -c svc -n '__fish_seen_subcommand_from ${name}' -l ${flag}${letter}${takes} -d '${fishText(help)}'`;
     }),
   );
+  const operands = commandNames.flatMap((name) => {
+    const { operands: kind = [] } = commandOf(name);
+    if (kind === "files") return [];
+    const some = kind === "models" ? `(${NAMES})` : kind.join(" ");
+    return `complete -c svc -n '__fish_seen_subcommand_from ${name}' -f${some && ` -a '${some}'`}`;
+  });
+  const written = (one: string) => (one.startsWith("--") ? `-l ${one.slice(2)}` : `-s ${one.slice(1)}`);
   const all = options.flatMap((option) =>
-    spellingsOf(option).map(
-      (one) => `complete -c svc -l ${one.slice(2)}${values(option)} -d '${fishText(option.help)}'`,
-    ),
+    spellingsOf(option).map((one) => `complete -c svc ${written(one)}${values(option)} -d '${fishText(option.help)}'`),
   );
-  const rest = everywhere.map((one) => `complete -c svc -l ${one.slice(2)}`);
+  const rest = everywhere.map((one) => `complete -c svc ${written(one)}`);
   return `# fish completion of svc: svc completion fish > ~/.config/fish/completions/svc.fish
-${[...commands, ...own, ...all, ...rest].join("\n")}
+${[...commands, ...own, ...operands, ...all, ...rest].join("\n")}
 `;
 }

@@ -1,24 +1,36 @@
-// What commands on files have in common: one after the other, standard input among them, results to files or standard output.
+// What commands on files have in common: one after the other, standard input among them, results to files or standard output, and
+// how far each is.
 
 import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Config } from "../config/config.ts";
+import { newRequestId } from "../domain/ids.ts";
 import { ExitError, type ExitReason } from "./exit-codes.ts";
-import type { ProgressLine } from "./progress-line.ts";
+import { ProgressLine, whileLooking, type Measure } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
+import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
+/** Elsewhere than on a terminal, what is done sooner needs no line. */
+const PATIENCE_MS = 10_000;
+/** Pages, and half minutes of sound, take seconds each. */
+const RATE_MS = 60_000;
+
 interface FileWork {
+  readonly config: Config;
   readonly results: ResultFiles;
   /** What the files are, for the sentence about those that failed: `recordings could not be transcribed`. */
   readonly failure: string;
-  readonly shown: ProgressLine;
+  readonly measure: Measure;
+  /** How far the request of this id is; undefined before it has begun. */
+  readonly progressOf: (id: string) => { readonly done: number; readonly of?: number } | undefined;
   readonly signal: AbortSignal;
-  /** The result for a file, by its absolute path; `label` names it for whoever looks on. Throws ExitError. */
-  readonly work: (path: string, label: string) => Promise<string>;
+  /** The result for a file, by its absolute path, with a request of this id. Throws ExitError. */
+  readonly work: (path: string, id: string) => Promise<string>;
 }
 
 /** Throws ExitError about a single file that is not there: nothing has to be loaded to say so. */
@@ -32,16 +44,22 @@ export function expectOne(files: readonly string[]): void {
  * and the others go on. Throws ExitError.
  */
 export async function eachFile(files: readonly string[], options: FileWork): Promise<void> {
-  const { results, failure, shown, signal } = options;
+  const { config, results, failure, measure, signal } = options;
   const inputs = files.filter((file) => file === "-").length;
   if (inputs > 1) throw new ExitError("usage", `Standard input can be named once; got ${inputs} times.`);
+  const shown = new ProgressLine({
+    ...progressOutput(config),
+    measure,
+    patienceMs: PATIENCE_MS,
+    rateMs: RATE_MS,
+  });
   const failed: ExitReason[] = [];
   for (const [at, file] of files.entries()) {
     const name = file === "-" ? "standard input" : file;
     const path = results.paths[at];
     try {
       const label = files.length === 1 ? name : `[${at + 1}/${files.length}] ${name}`;
-      const text = await resultOf(file, label, options);
+      const text = await resultOf(file, label, shown, options);
       if (path !== undefined) {
         await writeResult(path, text);
         shown.note(`${name}: ${path}`);
@@ -58,14 +76,24 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
   throw new ExitError(reason, `${failed.length} of ${files.length} ${failure}.`);
 }
 
-async function resultOf(file: string, label: string, { shown, signal, work }: FileWork): Promise<string> {
+async function resultOf(
+  file: string,
+  label: string,
+  shown: ProgressLine,
+  { progressOf, signal, work }: FileWork,
+): Promise<string> {
+  const id = newRequestId();
+  const look = () => {
+    const { done, of: total } = progressOf(id) ?? { done: 0 };
+    shown.show({ name: label, done, ...(total !== undefined && { total }) });
+  };
   const folder = file === "-" ? mkdtempSync(join(tmpdir(), "svc-stdin-")) : undefined;
   shown.begin();
   try {
     expectThere(file);
     const path = folder === undefined ? resolve(file) : join(folder, "input");
     if (folder !== undefined) await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path), { signal });
-    const text = await work(path, label);
+    const text = await whileLooking(look, () => work(path, id));
     return text.endsWith("\n") ? text : `${text}\n`;
   } finally {
     shown.end();

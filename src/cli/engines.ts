@@ -1,5 +1,6 @@
 // The engines that a Config asks for. None is started here.
 
+import { statSync } from "node:fs";
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
@@ -89,10 +90,20 @@ export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logg
   };
 }
 
+/** Linux keeps what this process runs there, also when an update has put another file in its place. */
+const RUNNING = "/proc/self/exe";
+
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
 function engineCommand(kind: string): string[] {
-  const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+  const program = Bun.isStandaloneExecutable ? [ownExecutable()] : [process.execPath, Bun.main];
   return [...program, "__engine", kind];
+}
+
+/** By its own name, which lists of processes show, for as long as that is the same file. */
+function ownExecutable(): string {
+  const own = statSync(RUNNING, { throwIfNoEntry: false });
+  const named = statSync(process.execPath, { throwIfNoEntry: false });
+  return own && (own.ino !== named?.ino || own.dev !== named.dev) ? RUNNING : process.execPath;
 }
 
 /** The engine of the model that is served from the start. */
@@ -116,6 +127,7 @@ export function systemEngine(config: Config, launch: Launch, native: NativeFiles
     launch,
     start: "lazy",
     idleMs: config.idleUnloadMs,
+    needBytes: bytesOf(native.embeddedModel),
     stores: false,
   });
 }

@@ -1,13 +1,16 @@
 // `svc launch AGENT`: starts a coding agent against the server at --host and --port, or against one that runs as long as it.
 
+import { X509Certificate } from "node:crypto";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { environmentOf, type Environment } from "../config/environment.ts";
 import { didYouMean, UsageError } from "../config/parse.ts";
 import { availableMemory } from "../engine/process/memory.ts";
 import { findProgram, runAttached } from "../engine/process/program.ts";
+import { modelId } from "../model/model-file.ts";
+import { ModelStore } from "../store/models/model-store.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
@@ -33,19 +36,33 @@ const TOOL_MODELS = [
 /** Memory beside the weights: a context of that size, and the agent. */
 const BESIDE_WEIGHTS = 4e9;
 
-/** Runs the agent with these arguments in the user's environment; returns its exit code. Throws UsageError and ExitError. */
+/** The model that the options name. */
+interface Wanted {
+  /** As the user wrote it. */
+  readonly name: string;
+  /** What a server may call it, that among them. */
+  readonly ids: readonly string[];
+  /** By the command line; else by the environment or the config file, which may be about another server. */
+  readonly isAsked: boolean;
+}
+
+/**
+ * Runs the agent with these arguments in the user's environment; returns its exit code. `isModelAsked`: the command line has
+ * --model. Throws UsageError and ExitError.
+ */
 export async function launch(
   config: Config,
   [name = "", ...args]: readonly string[],
   user: Environment,
+  isModelAsked: boolean,
 ): Promise<number> {
   const agent = agentOf(name);
   const program = findProgram(agent.program);
   if (program === undefined) {
     throw new ExitError("failure", `${agent.program} is not on the PATH. It is installed with: ${agent.install}`);
   }
-  const start = (where: Config, wanted?: string) => startAgent(agent, [program, ...args], where, wanted, user);
-  if (await isServing(config)) return start(config, config.model);
+  const start = (where: Config, wanted?: Wanted) => startAgent(agent, [program, ...args], where, wanted, user);
+  if (await isServing(config)) return start(config, wantedModel(config, isModelAsked));
   if (config.model === undefined && config.serveModel) {
     throw new ExitError(
       "usage",
@@ -76,7 +93,7 @@ async function startAgent(
   agent: Agent,
   [program = "", ...args]: readonly string[],
   config: Config,
-  wanted: string | undefined,
+  wanted: Wanted | undefined,
   user: Environment,
 ): Promise<number> {
   const url = serverUrl(config);
@@ -107,18 +124,34 @@ interface Choice {
   readonly warnings: readonly string[];
 }
 
-/** The model that the agent is to use: the one of this name or file, else the first; and what speaks against it. Throws ExitError. */
-export function choose({ data, models = [] }: Listing, agent: Agent, wanted: string | undefined): Choice {
+/** The names that a server has for the model of --model: its own, those of its files, and of a server with these options --alias. */
+export function wantedModel(
+  { model: name, alias, modelsDir }: Pick<Config, "model" | "alias" | "modelsDir">,
+  isAsked: boolean,
+): Wanted | undefined {
+  if (name === undefined) return undefined;
+  const stored = isAbsolute(name) ? [] : new ModelStore(modelsDir).findAll(name);
+  const files = [name, ...stored.flatMap(({ files: [first] }) => first?.path ?? [])];
+  return { name, ids: [name, ...files.map(modelId), ...(isAsked ? [] : alias)], isAsked };
+}
+
+/** The model that the agent is to use: the wanted one, else the first; and what speaks against it. Throws ExitError. */
+export function choose({ data, models = [] }: Listing, agent: Agent, wanted: Wanted | undefined): Choice {
   const details = new Map(models.map((one) => [one.name, one]));
   const chats = data.filter(({ id }) => details.get(id)?.capabilities.includes("chat") ?? true);
-  const names = wanted === undefined ? chats.map(({ id }) => id) : [wanted, basename(wanted, ".gguf")];
-  const found = chats.find(({ id }) => names.includes(id));
-  if (!found) {
-    const served = chats.map(({ id }) => id).join(", ") || "no chat model";
-    throw new ExitError("failure", `The server serves ${served}${wanted === undefined ? "" : `, and not ${wanted}`}.`);
-  }
+  const served = chats.map(({ id }) => id).join(", ") || "no chat model";
+  const named = chats.find(({ id, aliases = [] }) => [id, ...aliases].some((one) => wanted?.ids.includes(one)));
+  const found = named ?? (wanted?.isAsked ? undefined : chats[0]);
+  const missing = wanted && !named ? `The server serves ${served}, and not ${wanted.name}` : undefined;
+  if (!found) throw new ExitError("failure", `${missing ?? `The server serves ${served}`}.`);
   const { id, max_context_length: context } = found;
-  return { id, context, warnings: [...contextWarning(id, context), ...abilityWarning(id, agent, details.get(id))] };
+  const elsewhere =
+    missing === undefined ? [] : [`${missing}, which SVC_MODEL or the config file names: ${id} is used.`];
+  return {
+    id,
+    context,
+    warnings: [...elsewhere, ...contextWarning(id, context), ...abilityWarning(id, agent, details.get(id))],
+  };
 }
 
 const contextWarning = (id: string, context: number | undefined): string[] =>
@@ -136,7 +169,7 @@ function abilityWarning(id: string, agent: Agent, known: NonNullable<Listing["mo
 }
 
 const certificateWarning = (cert: string | undefined, url: string, { program }: Agent): string[] =>
-  cert === undefined || isFor(cert, url)
+  cert === undefined || isFor(new X509Certificate(cert), url)
     ? []
     : [`The certificate is not for the host of ${url}, and ${program} may refuse it: name that host with --host.`];
 

@@ -1,36 +1,66 @@
 // Options by the names that llama.cpp's server has for them, so that a command line of it starts svc.
 
-/** Short names of several letters, and the long names that they mean here. */
-const SHORT: Readonly<Record<string, string>> = {
-  "-ngl": "gpu-layers",
-  "-np": "parallel",
-  "-fa": "flash-attention",
-  "-sm": "split-mode",
-  "-mg": "main-gpu",
-  "-ts": "tensor-split",
-  "-ub": "micro-batch",
-  "-ctk": "kv-type",
-  "-md": "draft",
-  "-mm": "mmproj",
-  "-cram": "cache-ram",
+import type { Option } from "../config/option.ts";
+import { options } from "../config/options.ts";
+import { UsageError } from "../config/parse.ts";
+
+/** Its names that are no aliases, and what they are here. */
+const NAMES: Readonly<Record<string, string>> = {
+  "-ngl": "--gpu-layers",
+  "-np": "--parallel",
+  "-fa": "--flash-attention",
+  "-sm": "--split-mode",
+  "-mg": "--main-gpu",
+  "-ts": "--tensor-split",
+  "-ub": "--micro-batch",
+  "-ctk": "--kv-type",
+  "-md": "--draft",
+  "-mm": "--mmproj",
+  "-cram": "--cache-ram",
+  "-j": "--guided-json",
+  "-rea": "--think",
+  "--spec-draft-model": "--draft",
+  "--spec-draft-n-max": "--draft-max",
+  "--spec-draft-p-min": "--draft-p-min",
+  "--json-schema": "--guided-json",
+  "--reasoning": "--think",
+  "--lora-scaled": "--lora",
+  "--media-path": "--media-root",
+  "--ssl-cert-file": "--tls-cert",
+  "--ssl-key-file": "--tls-key",
+  "--sse-ping-interval": "--heartbeat",
+  "--cache-prompt": "--prefix-cache",
+  "--no-cache-prompt": "--no-prefix-cache",
 };
 
 /** Options that have nothing to do here, and why. `true`: with a value. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly [why: string, hasValue?: true]>> = {
   "--jinja": ["chat templates are always rendered by Jinja"],
+  "--no-jinja": ["chat templates are always rendered by Jinja"],
   "--metrics": ["GET /metrics is always there"],
   "--slots": ["GET /slots is always there"],
+  "--no-slots": ["GET /slots is always there"],
   "--props": ["GET /props is always there"],
   "--cont-batching": ["requests are always batched"],
+  "--no-cont-batching": ["requests are always batched"],
   "-cb": ["requests are always batched"],
+  "-nocb": ["requests are always batched"],
   "--kv-unified": ["--kv-mode says how requests share the context"],
+  "--no-kv-unified": ["--kv-mode says how requests share the context"],
   "-kvu": ["--kv-mode says how requests share the context"],
+  "-no-kvu": ["--kv-mode says how requests share the context"],
   "--no-webui": ["the web page is part of the server"],
   "--no-ui": ["the web page is part of the server"],
   "--embedding": ["/v1/embeddings has a model of its own: --embedding-model"],
   "--embeddings": ["/v1/embeddings has a model of its own: --embedding-model"],
+  "--rerank": ["/v1/rerank has a model of its own: --rerank-model"],
   "--reranking": ["/v1/rerank has a model of its own: --rerank-model"],
   "--threads-http": ["requests are not read by threads", true],
+  "--sleep-idle-seconds": ["the model stays loaded", true],
+  "-lv": ["--log-level says how much is logged", true],
+  "-to": ["an answer takes the time that it takes", true],
+  "-fit": ["without --ctx, the context is as large as memory allows", true],
+  "--fit": ["without --ctx, the context is as large as memory allows", true],
   "--cache-reuse": ["prefixes are found by themselves", true],
   "--threads-batch": ["prompts have the threads of --threads", true],
   "-tb": ["prompts have the threads of --threads", true],
@@ -38,20 +68,68 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly [why: string, hasValue?: 
   "--cache-type-v": ["--kv-type is the type of keys and values", true],
 };
 
+const PULL = "svc pull downloads a model, and --model serves it by name";
+
+/** What svc has no option for, and what serves instead. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  "-hf": PULL,
+  "-hfr": PULL,
+  "-hff": PULL,
+  "-mu": PULL,
+  "-dr": PULL,
+  "--hf-repo": PULL,
+  "--hf-file": PULL,
+  "--model-url": PULL,
+  "-jf": "--guided-json takes the schema itself",
+  "--json-schema-file": "--guided-json takes the schema itself",
+  "-r": "--stop takes stop sequences",
+};
+
+/** Its other short names of several letters: read as one letter and its value, they would be something else. */
+const OTHERS = new Set(
+  `-Cb -Cbd -Cd -Cr -Crb -Crbd -Crd -ag -bs -cl -cmoe -cmoed -cms -ctkd -ctvd -ctxcp -dev -devd -dt -fitc -fitt -hfd -hfrd
+-hft -kvo -lcd -lcs -lm -lzm -mmdev -mmu -ncffn -ncmoe -ncmoed -ngld -nkvo -no-ag -nr -ot -otd -sp -sps -tbd -td`.split(
+    /\s+/,
+  ),
+);
+
 /** A value of a switch that may stand alone. */
 const IS_VALUE: Readonly<Record<string, RegExp>> = {
   "-fa": /^(on|off|auto|1|0|true|false)$/,
   "--flash-attn": /^(on|off|auto|1|0|true|false)$/,
+  "-rea": /^(on|off|auto)$/,
+  "--reasoning": /^(on|off|auto)$/,
 };
 const ON_OFF: Readonly<Record<string, string>> = { "1": "on", true: "on", "0": "off", false: "off" };
 
+/** Values by which the server is to choose, of options by their names. */
+const BY_ITSELF: Readonly<Record<string, RegExp>> = {
+  ctx: /^0$/,
+  "max-tokens": /^-[12]$/,
+  "reasoning-budget": /^-1$/,
+  seed: /^-1$/,
+  threads: /^(-1|0)$/,
+  parallel: /^-1$/,
+  "cache-ram": /^-1$/,
+  heartbeat: /^-1$/,
+  "gpu-layers": /^(auto|all)$/,
+  think: /^auto$/,
+};
+
+/** What means something else there, if the value looks like that. */
+const ELSEWHERE: Readonly<Record<string, readonly [value: RegExp, says: string]>> = {
+  "-t": [/^([2-9]|\d\d+)$/, "-t is the temperature; threads are --threads."],
+  "-s": [/^\d+$/, "-s is a prompt to answer once; a seed is --seed."],
+  "--lora": [/^[^=]*(?<!:-?\d+(\.\d+)?)$/, "--lora without :SCALE applies to the requests that name it alone."],
+};
+
 interface Translated {
   readonly args: readonly string[];
-  /** What is to be said about options that have no effect. */
+  /** What is to be said about options that have no effect, or another one than there. */
   readonly notes: readonly string[];
 }
 
-/** The arguments with svc's names; what follows `--` stays as it is. */
+/** The arguments with svc's names; what follows `--` stays as it is. Throws UsageError for what svc certainly has not. */
 export function translateArguments(args: readonly string[]): Translated {
   const translated: string[] = [];
   const notes: string[] = [];
@@ -59,19 +137,48 @@ export function translateArguments(args: readonly string[]): Translated {
   for (let argument = queue.shift(); argument !== undefined; argument = queue.shift()) {
     if (argument === "--") return { args: [...translated, argument, ...queue], notes };
     const [, name = argument, inline] = /^(-[^=]+)=(.*)$/s.exec(argument) ?? [];
-    const idle = Object.hasOwn(WITHOUT_EFFECT, name) ? WITHOUT_EFFECT[name] : undefined;
+    refuse(name);
+    const idle = own(WITHOUT_EFFECT, name);
     if (idle) {
       const [why, hasValue] = idle;
       if (hasValue && inline === undefined) queue.shift();
       notes.push(`${name} has no effect: ${why}.`);
       continue;
     }
-    const long = Object.hasOwn(SHORT, name) ? `--${SHORT[name]}` : name;
-    translated.push(inline === undefined ? long : `${long}=${inline}`);
-    const value = Object.hasOwn(IS_VALUE, name) ? IS_VALUE[name] : undefined;
-    if (!value || inline !== undefined) continue;
-    const next = value.test(queue[0] ?? "") ? (queue.shift() ?? "on") : "on";
-    translated.push(ON_OFF[next] ?? next);
+    const long = own(NAMES, name) ?? name;
+    const given = inline ?? queue[0] ?? "";
+    const option = optionOf(long);
+    if (option && own(BY_ITSELF, option.name)?.test(given)) {
+      if (inline === undefined) queue.shift();
+      notes.push(`${name} ${given} leaves it to svc: ${option.absent ?? option.default}.`);
+      continue;
+    }
+    const [looks, says = ""] = own(ELSEWHERE, name) ?? [];
+    if (looks?.test(given)) {
+      if (option?.read(given) === undefined) throw new UsageError(says);
+      notes.push(says);
+    }
+    const isValue = inline === undefined ? own(IS_VALUE, name) : undefined;
+    if (isValue) {
+      const next = isValue.test(given) ? (queue.shift() ?? "on") : "on";
+      translated.push(`${long}=${own(ON_OFF, next) ?? next}`);
+    } else translated.push(inline === undefined ? long : `${long}=${inline}`);
   }
   return { args: translated, notes };
+}
+
+function refuse(name: string): void {
+  const instead = own(INSTEAD, name);
+  if (instead !== undefined) throw new UsageError(`There is no ${name}: ${instead}.`);
+  if (OTHERS.has(name))
+    throw new UsageError(`There is no ${name}: svc has nothing like that option of llama.cpp's server.`);
+}
+
+const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** The option that a long name or a letter is. */
+function optionOf(argument: string): Option | undefined {
+  const name = /^(?:-(\w)|--([\w-]{2,}))$/.exec(argument)?.slice(1).join("");
+  return options.find((option) => option.name === name || option.aliases?.some((alias) => alias === name));
 }

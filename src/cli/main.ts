@@ -108,7 +108,7 @@ async function run(commandLine: CommandLine, config: Config, { user, reread }: S
     }
     case "launch": {
       const { launch } = await import("./launch.ts");
-      return launch(config, operands, user);
+      return launch(config, operands, user, commandLine.values.has("model"));
     }
     case "models": {
       const { listModels } = await import("./models.ts");

@@ -9,6 +9,7 @@ import { writeOut } from "./write-out.ts";
 interface ListedModel {
   readonly id: string;
   readonly owned_by: string;
+  readonly aliases?: readonly string[];
   readonly loaded?: boolean;
   readonly max_context_length?: number;
 }

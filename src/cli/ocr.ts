@@ -1,12 +1,9 @@
 // `svc ocr FILE…`: the text of pictures and documents, as text, Markdown, tables or all that is known.
 
 import type { Config } from "../config/config.ts";
-import { newRequestId } from "../domain/ids.ts";
 import { eachFile, expectOne } from "./each-file.ts";
 import { withApi, type Api, type Asked } from "./in-process.ts";
-import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
-import { progressOutput } from "./terminal.ts";
 
 const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md" };
 const ROUTE = "/v1/vision/ocr";
@@ -23,10 +20,6 @@ interface OcrFlags {
   readonly output?: string;
 }
 
-/** Elsewhere than on a terminal, what is done sooner needs no line. */
-const PATIENCE_MS = 10_000;
-/** Of pages that take seconds each. */
-const RATE_MS = 60_000;
 const MEASURE = {
   amount: (done: number, total: number | undefined) =>
     total === undefined ? "" : `${done} of ${total} ${total === 1 ? "page" : "pages"}`,
@@ -47,24 +40,25 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
   };
   expectOne(files);
   return withApi(config, async ({ ask, signal, recognised }) => {
-    const shown = new ProgressLine({
-      ...progressOutput(config),
-      measure: MEASURE,
-      patienceMs: PATIENCE_MS,
-      rateMs: RATE_MS,
-    });
-    const work = (path: string, label: string) => {
-      const id = newRequestId();
-      const look = () => {
-        const { pages: done, of: total } = recognised(id) ?? { pages: 0 };
-        shown.show({ name: label, done, ...(total !== undefined && { total }) });
-      };
-      const asked = { id, options: OPTIONS };
-      if (results.format === "csv") return whileLooking(look, () => tablesOf(ask, { ...common, file: path }, asked));
-      const body = { ...common, file: path, response_format: results.format };
-      return whileLooking(look, async () => (await ask(ROUTE, body, asked)).text());
+    const progressOf = (id: string) => {
+      const progress = recognised(id);
+      return progress && { done: progress.pages, of: progress.of };
     };
-    await eachFile(files, { results, failure: "files could not be read", shown, signal, work });
+    const work = async (path: string, id: string) => {
+      const asked = { id, options: OPTIONS };
+      if (results.format === "csv") return tablesOf(ask, { ...common, file: path }, asked);
+      const body = { ...common, file: path, response_format: results.format };
+      return (await ask(ROUTE, body, asked)).text();
+    };
+    await eachFile(files, {
+      config,
+      results,
+      failure: "files could not be read",
+      measure: MEASURE,
+      progressOf,
+      signal,
+      work,
+    });
   });
 }
 

@@ -30,7 +30,7 @@ export async function startListening(services: Services): Promise<RunningServer>
   const { listen, ListenError } = await import("../http/server.ts");
   try {
     const app = createApp({ ...services, version });
-    const server = listen(app, services.config, services.requests);
+    const server = listen(app, services.config, services);
     app.batches.start();
     return server;
   } catch (error) {

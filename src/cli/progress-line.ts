@@ -11,7 +11,7 @@ const DEFAULT_COLUMNS = 80;
 const RATE_MS = 5000;
 
 /** What is counted. */
-interface Measure {
+export interface Measure {
   readonly amount: (done: number, total: number | undefined) => string;
   /** Of so much a second. */
   readonly rate: (speed: number) => string;

@@ -1,8 +1,11 @@
 // `svc qr`: the web page of a running server as a code that a phone's camera reads.
 
+import type { X509Certificate } from "node:crypto";
+import { connect } from "node:tls";
 import encodeQr from "qr";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
+import { isFor, namesOf } from "./agent-trust.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { lanAddresses } from "./reachable.ts";
 import { serverUrl, type Where } from "./running-server.ts";
@@ -20,17 +23,18 @@ export async function showQr(config: Config): Promise<number> {
   return exitCodes.ok.code;
 }
 
-/** The first of the machine's addresses at which a server answers; where --host names one, that. Throws ExitError. */
+/** The first of the machine's addresses at which a server answers, or a name of its certificate; where --host names one, that. Throws ExitError. */
 export async function addressForOthers(
   { host, port, tls, apiKeys }: Where,
   addresses: readonly string[] = lanAddresses(),
+  answers: (url: string) => Promise<boolean> = isAnswering,
 ): Promise<string> {
   const isNamed = !isLoopback(host) && host !== "0.0.0.0" && host !== "::";
   const schemes = [tls !== undefined, tls === undefined];
   for (const address of isNamed ? [host] : addresses) {
     for (const isEncrypted of schemes) {
       const url = serverUrl({ host: address, port, apiKeys }).replace(/^http:/, isEncrypted ? "https:" : "http:");
-      if (await answers(url)) return url;
+      if (await answers(url)) return isEncrypted ? nameFor(url, port, answers) : url;
     }
   }
   const here = serverUrl({ host: "127.0.0.1", port, apiKeys });
@@ -43,8 +47,30 @@ export async function addressForOthers(
   );
 }
 
+/** The address by a name that the server's certificate is for, where it is not for this one and the server answers to that name. */
+async function nameFor(url: string, port: number, answers: (url: string) => Promise<boolean>): Promise<string> {
+  const certificate = await certificateAt(new URL(url).hostname.replace(/^\[|\]$/g, ""), port);
+  if (!certificate || isFor(certificate, url)) return url;
+  for (const name of namesOf(certificate)) {
+    const named = `https://${name}:${port}`;
+    if (!isLoopback(name) && (await answers(named))) return named;
+  }
+  return url;
+}
+
+/** The certificate that is shown there. */
+function certificateAt(host: string, port: number): Promise<X509Certificate | undefined> {
+  const { promise, resolve } = Promise.withResolvers<X509Certificate | undefined>();
+  const socket = connect({ host, port, rejectUnauthorized: false }, () => {
+    resolve(socket.getPeerX509Certificate());
+    socket.destroy();
+  });
+  socket.on("error", () => resolve(undefined)).setTimeout(TIMEOUT_MS, () => socket.destroy(new Error("timeout")));
+  return promise;
+}
+
 /** Whether a server says there that it is well or loading; nothing secret is sent. */
-async function answers(url: string): Promise<boolean> {
+async function isAnswering(url: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(`${url}/health`, { signal, tls: { rejectUnauthorized: false } });

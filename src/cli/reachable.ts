@@ -1,8 +1,11 @@
 // Where a server is found: on this machine, and from others.
 
+import { X509Certificate } from "node:crypto";
 import { isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
+import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
+import { isFor } from "./agent-trust.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 
 /** Addresses of these are other programs' inner networks. */
@@ -11,17 +14,24 @@ const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|cni|flannel|podman|lxc)/;
 export interface Reachable {
   /** Address for programs on this machine, without a trailing slash. */
   readonly here: string;
-  /** Addresses for other machines, the likeliest first; empty where the server listens on loopback. */
-  readonly others: readonly string[];
+  /** Addresses for other machines, the likeliest first; absent where the server listens on loopback. */
+  readonly others?: readonly string[];
 }
 
-/** The addresses of a server that listens on `host`. */
-export function reachable(where: Where, interfaces = networkInterfaces()): Reachable {
-  const { host } = where;
-  const here = serverUrl(where);
-  if (isLoopback(host)) return { here, others: [] };
-  if (host !== "0.0.0.0" && host !== "::") return { here, others: [here] };
-  return { here, others: lanAddresses(interfaces).map((address) => serverUrl({ ...where, host: address })) };
+/** The addresses of a server that listens on `host`; with HTTPS those that its certificate is for, if there are any. */
+export function reachable(where: Where & Pick<Config, "allowedHosts">, interfaces = networkInterfaces()): Reachable {
+  const { host, tls, allowedHosts } = where;
+  const urls = (hosts: readonly string[]) => hosts.map((one) => serverUrl({ ...where, host: one }));
+  const certificate = tls && new X509Certificate(tls.cert);
+  const fitting = (all: string[]) => all.filter((url) => certificate && isFor(certificate, url));
+  const named = fitting(urls(allowedHosts));
+  const own = serverUrl(where);
+  const here = (local: readonly string[]) => fitting([own, ...urls(local), ...named])[0] ?? own;
+  if (isLoopback(host)) return { here: here(["localhost"]) };
+  if (host !== "0.0.0.0" && host !== "::") return { here: here([]), others: named.length > 0 ? named : [own] };
+  const addresses = urls(lanAddresses(interfaces));
+  const shown = [...named, ...fitting(addresses)];
+  return { here: here(["localhost"]), others: shown.length > 0 ? shown : addresses };
 }
 
 /** The machine's addresses in its networks, IPv4 where there is one, those of virtual networks only when there are no others. */

@@ -1,7 +1,7 @@
 // The engine that reads text in pictures, and where its data for languages lies.
 
 import { join } from "node:path";
-import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
+import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -14,8 +14,12 @@ import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE } from "./engines.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Each holds 150 to 250 MB, and more than this many would keep the cores from everything else. */
-const MOST_PROCESSES = 2;
+/** What a process holds at least, without PP-OCR. */
+const LEAST_BYTES = 150e6;
+/** Where nobody said how many threads compute: more would keep the cores from everything else. */
+const USUAL_PROCESSES = 2;
+/** Each holds 150 to 250 MB, and 0.8 GB when it reads by PP-OCR. */
+const MOST_PROCESSES = 4;
 
 /** Loaded on first use. */
 export function recognitionEngine(
@@ -29,7 +33,8 @@ export function recognitionEngine(
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
     launch,
     idleMs: config.idleUnloadMs,
-    processes: Math.min(config.threads ?? physicalCores(), MOST_PROCESSES),
+    needBytes: Object.values(ppocr ?? {}).reduce((sum, path: string) => sum + bytesOf(path), LEAST_BYTES),
+    processes: Math.min(config.threads ?? Math.min(physicalCores(), USUAL_PROCESSES), MOST_PROCESSES),
   });
 }
 

@@ -7,18 +7,13 @@ import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { systemClock, type Timers } from "../domain/clock.ts";
-import type { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
-import type { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
-import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
-import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { FoundWorker } from "../engine/worker/probe.ts";
-import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import type { EmbeddingFile } from "../model/model-file.ts";
 import type { WhisperFile } from "../model/whisper-file.ts";
@@ -37,6 +32,7 @@ import {
   offeredUpscaling,
   offeredSpeech,
   offeredTranscription,
+  type OfferedModel,
 } from "../service/offered-models.ts";
 import { PictureReader } from "../service/picture-reader.ts";
 import { RecognitionService } from "../service/recognition.ts";
@@ -77,14 +73,16 @@ import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
 import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 
+/** An engine that is computed here. */
+type LocalEngine = ObservedEngine & { stop(): Promise<void> };
+
 /** What a server needs, with or without a model of its own. */
 export interface Services {
   readonly config: Config;
   readonly log: Logger;
   /** The engine of this server itself. */
   readonly engine: TextPort;
-  /** All engines that are computed here. */
-  readonly engines: readonly (ObservedEngine & { stop(): Promise<void> })[];
+  readonly engines: readonly LocalEngine[];
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly generation: GenerationService;
@@ -117,7 +115,8 @@ export function createRuntime(config: Config, log = logger(config), workers: rea
   const engine = servedEngine(prepared, config, launch);
   const system = modelGiven ? systemEngine(config, launch, unpacked()) : engine;
   const others = onDemand(files, config, launch, unpacked());
-  return { ...services({ config, launch, engine, system, ...others }), engine, file, modelGiven, context };
+  const languages = textLanguages(config, unpacked());
+  return { ...services({ config, launch, engine, system, others, languages }), engine, file, modelGiven, context };
 }
 
 /** A server that has no model of its own. */
@@ -126,7 +125,8 @@ export function createGatewayServices(config: Config, log = logger(config)): Ser
   const files = givenFiles(config);
   const native = unpack(config, log);
   const system = systemEngine(config, launch, native);
-  return services({ config, launch, system, ...onDemand(files, config, launch, native) });
+  const others = onDemand(files, config, launch, native);
+  return services({ config, launch, system, others, languages: textLanguages(config, native) });
 }
 
 /** The files of models that are loaded on first use. Throws ExitError about one that cannot be used. */
@@ -139,17 +139,27 @@ const givenFiles = (config: Config): GivenFiles => ({
   ppocr: findPpocr(config),
 });
 
-/** The engines that are loaded on first use. */
-function onDemand(files: GivenFiles, config: Config, launch: Launch, native: NativeFiles) {
-  return {
-    embedders: embeddingEngines(files.embedding, config, launch, native),
-    transcribers: transcriptionEngines(files.whisper, config, launch, native),
-    painters: imageEngines(files.images, config, launch, native),
-    upscalers: upscaleEngines(files.upscalers, config, launch, native),
-    speakers: speechEngines(config, files.kokoro, launch, native),
-    reader: recognitionEngine(files.ppocr, config, launch, native),
-    languages: textLanguages(config, native),
-  };
+/** An engine that is loaded on first use, and its model as the router offers it. */
+interface OnDemand {
+  readonly engine: LocalEngine;
+  readonly offered: OfferedModel;
+}
+
+/** The first image model is the usual one. */
+function onDemand(files: GivenFiles, config: Config, launch: Launch, native: NativeFiles): OnDemand[] {
+  const { parallel } = config;
+  const each = <Engine extends LocalEngine>(engines: readonly Engine[], offer: (engine: Engine) => OfferedModel) =>
+    engines.map((engine) => ({ engine, offered: offer(engine) }));
+  return [
+    ...each(embeddingEngines(files.embedding, config, launch, native), (one) => offeredEmbeddings(one, parallel)),
+    ...each(transcriptionEngines(files.whisper, config, launch, native), (one) =>
+      offeredTranscription(one, one.parallel),
+    ),
+    ...each(speechEngines(config, files.kokoro, launch, native), (one) => offeredSpeech(one, 1)),
+    ...each([recognitionEngine(files.ppocr, config, launch, native)], (one) => offeredRecognition(one, one.parallel)),
+    ...each(imageEngines(files.images, config, launch, native), offeredImages),
+    ...each(upscaleEngines(files.upscalers, config, launch, native), offeredUpscaling),
+  ];
 }
 
 /** Ends all engines; resolves when their processes are gone. */
@@ -173,32 +183,18 @@ interface Parts {
   readonly engine?: TextEngine;
   /** Computes the system model; it may be `engine`. */
   readonly system: TextEngine;
-  readonly embedders: readonly EmbeddingEngine[];
-  readonly transcribers: readonly TranscriptionEngine[];
-  /** The first is the usual one. */
-  readonly painters: readonly ImageEngine[];
-  readonly upscalers: readonly ImageEngine[];
-  readonly speakers: readonly SpeechEngine[];
-  readonly reader: RecognitionEngine;
+  readonly others: readonly OnDemand[];
   readonly languages: TextLanguages;
 }
 
-function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, painters, upscalers, speakers, reader, languages } = parts;
+function services({ config, launch, engine, system, others, languages }: Parts): Services {
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock, config.metricsNames);
   const upstreams = createGateway(config, clock, log);
   const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
-  const offered = new OfferedModels([
-    ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
-    ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
-    ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
-    offeredRecognition(reader, reader.parallel),
-    ...painters.map(offeredImages),
-    ...upscalers.map(offeredUpscaling),
-  ]);
+  const offered = new OfferedModels(others.map((one) => one.offered));
   const sources = [offered, upstreams, systemModel];
   const { transcribeInput, ocrInput } = config;
   const read = { image: ocrInput, audio: transcribeInput };
@@ -234,12 +230,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
   const engines = [
     ...(engine ? [engine] : []),
     ...(system === engine ? [] : [system]),
-    ...embedders,
-    ...transcribers,
-    ...painters,
-    ...upscalers,
-    ...speakers,
-    reader,
+    ...others.map((one) => one.engine),
   ];
   return {
     config,

@@ -26,7 +26,7 @@ export async function selfTest(given: Config): Promise<number> {
   const { tls: _notHere, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
   const runtime = createRuntime(config, undefined, await findWorkers(config));
-  const server = listen(createApp({ ...runtime, version }), config, runtime.requests);
+  const server = listen(createApp({ ...runtime, version }), config, runtime);
   const { url } = server;
   const checks: Record<string, () => Promise<string>> = {
     "GET /health": async () => expectText(await get(`${url}/health`), '"healthy"'),

@@ -1,12 +1,9 @@
 // `svc transcribe FILE…`: recordings as text or subtitles.
 
 import type { Config } from "../config/config.ts";
-import { newRequestId } from "../domain/ids.ts";
 import { eachFile, expectOne } from "./each-file.ts";
 import { withApi } from "./in-process.ts";
-import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
-import { progressOutput } from "./terminal.ts";
 
 const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", verbose_json: "json" };
 
@@ -21,10 +18,6 @@ interface TranscribeFlags {
   readonly output?: string;
 }
 
-/** Elsewhere than on a terminal, what is done sooner needs no line. */
-const PATIENCE_MS = 10_000;
-/** Of half minutes that take seconds each. */
-const RATE_MS = 60_000;
 const MEASURE = {
   amount: (done: number, total: number | undefined) =>
     total === undefined ? clock(done) : `${clock(done)} of ${clock(total)}`,
@@ -41,22 +34,16 @@ export async function transcribe(config: Config, files: readonly string[], flags
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;
   expectOne(files);
   return withApi(config, async ({ ask, signal, transcribed }) => {
-    const shown = new ProgressLine({
-      ...progressOutput(config),
-      measure: MEASURE,
-      patienceMs: PATIENCE_MS,
-      rateMs: RATE_MS,
-    });
-    const work = async (path: string, label: string) => {
-      const id = newRequestId();
-      const look = () => {
-        const { seconds: done, of: total } = transcribed(id) ?? { seconds: 0 };
-        shown.show({ name: label, done, ...(total !== undefined && { total }) });
-      };
-      const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
-      return whileLooking(look, async () => (await ask(route, body, { id, options: OPTIONS })).text());
+    const failure = "recordings could not be transcribed";
+    const progressOf = (id: string) => {
+      const progress = transcribed(id);
+      return progress && { done: progress.seconds, ...(progress.of !== undefined && { of: progress.of }) };
     };
-    await eachFile(files, { results, failure: "recordings could not be transcribed", shown, signal, work });
+    const work = async (path: string, id: string) => {
+      const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
+      return (await ask(route, body, { id, options: OPTIONS })).text();
+    };
+    await eachFile(files, { config, results, failure, measure: MEASURE, progressOf, signal, work });
   });
 }
 

@@ -18,9 +18,9 @@ import { ExitError } from "./exit-codes.ts";
 
 const CHECKSUMS = "SHA256SUMS";
 const MOST_CHECKSUMS = 100_000;
-/** What the new executable may take to say its version, and tar to unpack it. */
-const MOST_OUTPUT = 1000;
-const MOST_MS = { check: 60_000, unpack: 600_000 };
+/** What the new executable may take to say its version and to try itself, and tar to unpack it. */
+const MOST_OUTPUT = 10_000;
+const MOST_MS = { version: 60_000, selfTest: 300_000, unpack: 600_000 };
 
 interface Archive {
   readonly version: string;
@@ -43,7 +43,7 @@ export function update(config: Config, flags: Readonly<Record<string, unknown>>)
       if (Bun.semver.order(newest.version, version) <= 0) return `svc ${version} is the newest release.`;
       if (isCheck) return `svc ${newest.version} is there; this is ${version}. Install it: svc update`;
       await replace(executable, newest, config, progress, signal);
-      return `svc ${newest.version} is in the place of ${version}: ${executable}. Servers that run go on with ${version}.`;
+      return `svc ${newest.version} is in the place of ${version}: ${executable}. Restart running servers to use it.`;
     },
   });
 }
@@ -119,7 +119,7 @@ async function replace(
     });
     await unpack(archive, folder, signal);
     const unpacked = join(folder, "svc");
-    await expectVersion(unpacked, newVersion, signal);
+    await expectRunning(unpacked, newVersion, folder, signal);
     renameSync(unpacked, executable);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -129,19 +129,40 @@ async function replace(
 /** The host's tar unpacks it: xz is no format that Bun knows. */
 async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
   try {
-    await outputOf(["tar", "-xJf", archive, "-C", folder, "--strip-components", "1"], MOST_MS.unpack, signal);
+    await outputOf(["tar", "-xJf", archive, "-C", folder, "--strip-components", "1"], {
+      mostMs: MOST_MS.unpack,
+      signal,
+    });
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     throw new PullError("The archive cannot be unpacked: tar and xz are needed, and room for the executable.");
   }
 }
 
-const outputOf = (command: readonly string[], mostMs: number, signal: AbortSignal): Promise<Uint8Array> =>
-  programOutput(command, { mostBytes: MOST_OUTPUT, mostMs, env: programEnvironment(processEnvironment()) }, signal);
+interface RunLimits {
+  readonly mostMs: number;
+  readonly signal: AbortSignal;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
-async function expectVersion(path: string, expected: string, signal: AbortSignal): Promise<void> {
-  const output = await outputOf([path, "--version"], MOST_MS.check, signal).catch(() => new Uint8Array());
+const outputOf = (command: readonly string[], { mostMs, signal, env = {} }: RunLimits): Promise<Uint8Array> => {
+  const given = programEnvironment(processEnvironment());
+  return programOutput(command, { mostBytes: MOST_OUTPUT, mostMs, env: { ...given, ...env } }, signal);
+};
+
+/** It says the version and answers, also by the libraries that it brings, which need more of the host than the executable does. */
+async function expectRunning(path: string, expected: string, folder: string, signal: AbortSignal): Promise<void> {
+  // Neither the user's options nor caches are what is tried.
+  const env = { HOME: folder };
+  try {
+    const output = await outputOf([path, "--version"], { mostMs: MOST_MS.version, signal, env });
+    if (new TextDecoder().decode(output).startsWith(`svc ${expected} (`)) {
+      await outputOf([path, "self-test"], { mostMs: MOST_MS.selfTest, signal, env });
+      return;
+    }
+  } catch {
+    // Said below.
+  }
   signal.throwIfAborted();
-  if (new TextDecoder().decode(output).startsWith(`svc ${expected} (`)) return;
   throw new PullError(`svc ${expected} does not run on this machine; nothing was changed.`);
 }

@@ -1,5 +1,6 @@
-// Chat templates by name, as llama.cpp's server has them, for models whose files have none or a wrong one. What begins a text is
-// put before it when it is tokenized.
+// Chat templates by name, for models whose files have none or a wrong one: svc's own, after what the models document, under the
+// names that llama.cpp's server has for the like (mistral and alpaca it has not, and many that are not here). What begins a text
+// is put before it when it is tokenized.
 
 import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
@@ -64,5 +65,7 @@ export function chatTemplateOf(given: string): string {
   if (named !== undefined) return named;
   if (!/^\w[\w.-]*$/.test(given)) return readText(given, "chat template");
   const names = Object.keys(TEMPLATES).join(", ");
-  throw new UsageError(`--chat-template ${given} is no file, and no template of svc's own: ${names}.`);
+  throw new UsageError(
+    `--chat-template ${given} is no file, and no template of svc's own: ${names}. For any other, name a Jinja file.`,
+  );
 }

@@ -7,6 +7,8 @@ import { readText } from "./read-text.ts";
 
 /** Both as PEM. */
 export interface Tls {
+  /** Where the certificate was read. */
+  readonly certFile: string;
   /** The server's, and those that vouch for it. */
   readonly cert: string;
   /** Never logged. */
@@ -14,14 +16,15 @@ export interface Tls {
 }
 
 /** Reads both files; undefined when none is named. Throws UsageError when they cannot be used, or not together. */
-export function readTls(files: Partial<Tls>): Tls | undefined {
+export function readTls(files: { readonly cert?: string; readonly key?: string }): Tls | undefined {
   if (files.cert === undefined && files.key === undefined) return undefined;
   if (files.cert === undefined || files.key === undefined) {
     throw new UsageError("--tls-cert and --tls-key belong together.");
   }
   const cert = readText(files.cert, "certificate");
   const key = readText(files.key, "private key");
-  if (certificateIn(cert, files.cert).checkPrivateKey(privateKeyIn(key, files.key))) return { cert, key };
+  if (certificateIn(cert, files.cert).checkPrivateKey(privateKeyIn(key, files.key)))
+    return { certFile: files.cert, cert, key };
   throw new UsageError(`The private key ${files.key} does not belong to the certificate ${files.cert}.`);
 }
 

@@ -10,10 +10,17 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
+/** How hard the model thinks; none: not at all. */
+export const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
+
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio", "file"),
   text: opt(t.String()),
-  image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages })),
+  image_url: opt(
+    t.Union([t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages }), t.String()], {
+      description: "A string is the url.",
+    }),
+  ),
   input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
   file: opt(
     t.Object({
@@ -104,7 +111,8 @@ export const ChatCompletionRequest = t.Object({
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
   ...structuredFields,
   chat_template_kwargs: opt(JsonObject),
-  reasoning_effort: opt(oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")),
+  reasoning_effort: opt(Effort),
+  reasoning: opt(t.Object({ effort: opt(Effort) }, { description: "Used when reasoning_effort is absent." })),
   reasoning_budget_tokens: opt(
     t.Integer({ minimum: -1, description: "Tokens of reasoning after which it is ended; -1 is without limit." }),
   ),

@@ -7,15 +7,18 @@ const Restarts = t.Integer({ description: "Engine processes started because thei
 const Progress = t.Number({ description: "Share of the model loaded, 0 to 1." });
 const StalledSince = t.Number({
   description:
-    "While `stalled`: Unix time in seconds of the last sign of life of the engine process. Requests are refused until it recovers or is restarted.",
+    "Unix time in seconds of the last sign of life of an engine process that stands still. Where it is the only one, the engine is `stalled`: requests are refused until it recovers or is restarted.",
 });
 const LastError = t.String({ description: "How the last engine process ended that died." });
 const Device = t.String({
-  description: "Where a text model computes, once it was loaded: workers, GPUs, or the CPU with its threads.",
+  description:
+    "Where a text, embedding, transcription or image model computes, once it was loaded: workers, GPUs, or the CPU with its threads.",
 });
 
 const EngineHealth = t.Object({
-  kind: t.String({ description: "What the engine computes: `text` or `embedding`." }),
+  kind: t.String({
+    description: "What the engine computes: `text`, `embedding`, `transcription`, `speech`, `recognition` or `image`.",
+  }),
   model: t.String(),
   state: State,
   restarts: Restarts,
@@ -32,7 +35,7 @@ const UpstreamHealth = t.Object({
   name: t.String(),
   state: oneOf("up", "down"),
   replicas: t.Integer(),
-  down: t.Array(t.String(), { description: "The URLs of the replicas that are down." }),
+  down: t.Array(t.String(), { description: "The URLs of the replicas that are down, or do not accept svc's key." }),
 });
 
 /** What is told to everybody. */
@@ -58,8 +61,7 @@ export const Health = t.Object({
       "Every engine of this server, the one above included. One that is unloaded starts with its next request.",
   }),
   upstreams: t.Array(UpstreamHealth, {
-    description:
-      "Other servers whose models are served. One is `down` when all of its replicas are that are not drained.",
+    description: "Upstreams whose models are served. One is `down` when all of its replicas are that are not drained.",
   }),
 });
 

@@ -5,7 +5,7 @@ import { MOST_ANSWERS } from "./completions.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { PromptProgress, runningFields } from "./running.ts";
-import { cachePrompt, grammar, idSlot, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
+import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenId } from "./token-ids.ts";
@@ -22,7 +22,7 @@ const common = {
   n_cmpl: opt(t.Integer({ minimum: 1, maximum: 128, description: `Answers to each prompt; ${MOST_ANSWERS} in all.` })),
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
   stream: opt(t.Boolean()),
-  stop: opt(t.Union([t.String(), stopSequences])),
+  stop: opt(t.Union([t.String({ maxLength: 1000, description: "Empty is none." }), stopSequences])),
   n_keep: opt(
     t.Integer({
       minimum: -1,
@@ -30,8 +30,7 @@ const common = {
     }),
   ),
   n_probs: opt(t.Integer({ minimum: 0, maximum: 20, description: "Alternatives a token; 0 is no log probabilities." })),
-  grammar,
-  json_schema: structuredFields.json_schema,
+  ...structuredFields,
   lora,
   id_slot: idSlot,
   t_max_predict_ms: predictMs,
@@ -39,7 +38,10 @@ const common = {
   return_tokens: opt(t.Boolean()),
   ...runningFields,
   response_fields: opt(
-    t.Array(t.String({ maxLength: 200 }), { maxItems: 64, description: "Fields of the answer; a/b is b of a." }),
+    t.Array(t.String({ maxLength: 200 }), {
+      maxItems: 64,
+      description: "Fields of the answer; a/b is b of a, under that name.",
+    }),
   ),
 };
 

@@ -85,6 +85,7 @@ const prompt = {
   thinking: opt(Thinking),
   output_config: opt(OutputConfig),
   output_format: opt(OutputFormat),
+  chat_template_kwargs: opt(JsonObject),
 };
 
 export const MessagesRequest = t.Object({

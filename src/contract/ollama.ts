@@ -31,6 +31,9 @@ const Tool = t.Object({
 
 /** Options that have an effect here; others are ignored, as that API's own server does. */
 export const OllamaOptions = t.Object({
+  num_keep: opt(
+    t.Integer({ minimum: -1, description: "With --context-shift: first tokens that stay; -1: the prompt." }),
+  ),
   num_predict: opt(t.Integer({ description: "Output limit; 0 or negative: the room left." })),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
   top_k: opt(t.Integer({ minimum: -1 })),
@@ -81,7 +84,11 @@ export const OllamaGenerateRequest = t.Object({
   ...common,
 });
 
-export const OllamaShowRequest = t.Object({ model: opt(t.String()), name: opt(t.String()) });
+export const OllamaShowRequest = t.Object({
+  model: opt(t.String()),
+  name: opt(t.String()),
+  verbose: opt(t.Boolean({ description: "Not true: model_info has no lists of tokens." })),
+});
 
 /** An answer, or a line of one. Durations are in nanoseconds. */
 export const OllamaAnswer = t.Object({
@@ -141,9 +148,9 @@ export const OllamaModels = t.Object({
 
 export const OllamaModel = t.Object({
   license: t.String(),
-  modelfile: t.String(),
-  parameters: t.String(),
-  template: t.String(),
+  modelfile: t.String({ description: "Empty." }),
+  parameters: t.String({ description: "What counts where a request does not say, a line each." }),
+  template: t.String({ description: "The chat template, in Jinja." }),
   modified_at: t.String(),
   details: Details,
   model_info: JsonObject,

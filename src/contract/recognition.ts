@@ -40,6 +40,7 @@ const controls = {
   max_labels: opt(t.Integer({ minimum: 1, maximum: MOST_LABELS, description: "Default 5." })),
   saliency_type: opt(oneOf(...SALIENCY_TYPES)),
   include_heat_map: opt(t.Boolean()),
+  include_words: opt(t.Boolean({ description: "Adds `words` to each of `text_blocks`." })),
   model: opt(t.String({ description: "Any name: there is one model." })),
 };
 
@@ -74,11 +75,15 @@ const BoundingBox = t.Object(
   { description: "Shares of the page, 0 to 1; `x` and `y` are of the corner nearest to `origin`." },
 );
 
+const confidence = t.Number({ description: "0 to 1; of a document's own text 1." });
+
 const TextBlock = t.Object({
   text: t.String({ description: "A line." }),
-  confidence: t.Number({ description: "0 to 1; of a document's own text 1." }),
+  confidence,
   page_number: t.Integer(),
   bounding_box: BoundingBox,
+  block: t.Integer({ description: "Number of the block that the line belongs to, a paragraph, on its page from 0." }),
+  words: t.Optional(t.Array(t.Object({ text: t.String(), confidence, bounding_box: BoundingBox }))),
 });
 
 const Table = t.Object({

@@ -1,13 +1,14 @@
 // POST /v1/responses and what belongs to it: request, resource, items.
 
-import { TokenLogprob } from "./chat.ts";
+import { Effort, TokenLogprob } from "./chat.ts";
 import { pageOf } from "./list.ts";
 import { lora } from "./lora.ts";
 import { Metadata } from "./metadata.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
-import { outputLimit, samplingFields } from "./sampling.ts";
+import { outputLimit, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
+import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 /** Items and parts are told apart by `type`; of items without one, those with a role are messages, others references. */
@@ -65,8 +66,6 @@ const TextFormat = t.Object({
 
 const Verbosity = oneOf("low", "medium", "high");
 
-const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
-
 /** What a prompt is made of; also all that counting its tokens needs. */
 const prompt = {
   model: modelName,
@@ -88,6 +87,7 @@ const prompt = {
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
   parallel_tool_calls: opt(t.Boolean()),
   text: opt(t.Object({ format: opt(TextFormat), verbosity: opt(Verbosity) })),
+  ...structuredFields,
   reasoning: opt(t.Object({ effort: opt(Effort), summary: opt(t.String()) })),
   chat_template_kwargs: opt(JsonObject),
   truncation: opt(oneOf("auto", "disabled")),
@@ -98,6 +98,7 @@ export const ResponsesRequest = t.Object({
   ...samplingFields,
   lora,
   max_output_tokens: opt(outputLimit("-1 is without limit.")),
+  stop,
   reasoning_budget_tokens: opt(t.Integer({ minimum: -1 })),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   include: opt(

@@ -5,10 +5,10 @@ import { oneOf, opt, t, type Static } from "./schema.ts";
 export const UpstreamReplica = t.Object({
   url: t.String(),
   kind: t.String({ description: "Which server it is: `vllm`, `llama.cpp`, `svc`, …; `openai` is any other." }),
-  state: t.Unsafe<"unknown" | "up" | "slow" | "down" | "draining" | "drained">({
-    ...oneOf("unknown", "up", "slow", "down", "draining", "drained"),
+  state: t.Unsafe<"unknown" | "up" | "slow" | "refusing" | "down" | "draining" | "drained">({
+    ...oneOf("unknown", "up", "slow", "refusing", "down", "draining", "drained"),
     description:
-      "`unknown`: it has not listed its models yet. `slow`: requests wait there, and nothing has come for 10 s and four times its usual time to a first token; others are preferred. `down`: it failed several times in a row, and is tried again after `retry_ms`. `draining`: it gets no new requests and still has some. `drained`: it has none any more.",
+      "`unknown`: it has not listed its models yet. `slow`: requests wait there, and nothing has come for 10 s and four times its usual time to a first token; others are preferred. `refusing`: it does not accept svc's key when its models are listed; others are preferred. `down`: it failed several times in a row, and is tried again after `retry_ms`. `draining`: it gets no new requests and still has some. `drained`: it has none any more.",
   }),
   last_error: t.Optional(t.String({ description: "Why it is down, or does not list its models." })),
   retry_ms: t.Optional(t.Number({ description: "Milliseconds until it is tried again, while it is down." })),

@@ -4,7 +4,7 @@ import type { Health, OpenHealth } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
-import { isDead, type UpstreamStatus } from "../domain/upstream.ts";
+import { isDead, isOut, type UpstreamStatus } from "../domain/upstream.ts";
 import type { ProcessStatus } from "../engine/process/status.ts";
 
 /** GET /v1/models: the models in their order, and in the same order what each can do. */
@@ -118,7 +118,7 @@ export const encodeHealth = (parts: HealthParts): Health => ({
     name: one.name,
     state: isDead(one) ? "down" : "up",
     replicas: one.replicas.length,
-    down: one.replicas.filter(({ state }) => state === "down").map(({ url }) => url),
+    down: one.replicas.filter(({ state }) => isOut(state)).map(({ url }) => url),
   })),
 });
 
@@ -126,7 +126,7 @@ const HEALTHY: ReadonlySet<ProcessStatus["state"]> = new Set(["ready", "none"]);
 const LOADING: ReadonlySet<ProcessStatus["state"]> = new Set(["starting", "loading"]);
 
 function healthOf(engine: ProcessStatus, engines: readonly ProcessStatus[]): Health["status"] {
-  if (engines.some(({ state }) => state === "failed" || state === "stalled")) return "degraded";
+  if (engines.some(({ state, stalledSince }) => state === "failed" || stalledSince !== undefined)) return "degraded";
   if (HEALTHY.has(engine.state)) return "healthy";
   return LOADING.has(engine.state) ? "loading" : "degraded";
 }

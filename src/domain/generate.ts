@@ -18,6 +18,12 @@ export type ContentPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "media"; readonly source: MediaSource; readonly param: string };
 
+export type MediaPart = Extract<ContentPart, { type: "media" }>;
+
+/** The media of one turn, in their order. */
+export const mediaOf = ({ content }: ChatMessage): MediaPart[] =>
+  typeof content === "string" ? [] : content.filter((part) => part.type === "media");
+
 /** One turn of a conversation, already free of wire differences (developer is system, text parts are joined). */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
@@ -174,6 +180,8 @@ export interface GenerateRequest extends RequestOrigin {
   readonly group?: string;
   /** The finish is to tell what the request cost the machine. */
   readonly profile?: true;
+  /** Nobody sees anything of the answer before its end: until then it may be begun again elsewhere. */
+  readonly whole?: true;
 }
 
 /** A medium of a request whose model cannot take its kind: the text that was recognised stands in its place in the prompt. */
@@ -293,7 +301,14 @@ export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
 /** The first computation for a request begins: it does not wait any more. */
 interface StartedEvent extends OfChoice {
   readonly type: "started";
+  /** Nobody reports when that is: it may still wait. */
+  readonly isAssumed?: true;
+}
+
+/** Of a request that is wanted whole: what came of the answer so far is lost, and it begins again. */
+interface RestartedEvent extends OfChoice {
+  readonly type: "restarted";
 }
 
 /** What an engine tells of a generation. */
-export type EngineEvent = GenerateEvent | StartedEvent;
+export type EngineEvent = GenerateEvent | StartedEvent | RestartedEvent;

@@ -63,6 +63,17 @@ export interface ListedModel {
   readonly isDemo?: true;
   /** What is known of the model's file. */
   readonly file?: Partial<
-    Pick<ModelInfo, "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device">
+    Pick<
+      ModelInfo,
+      | "architecture"
+      | "description"
+      | "parameters"
+      | "bytes"
+      | "trainedContext"
+      | "device"
+      | "chatTemplate"
+      | "sampling"
+      | "defaults"
+    >
   > & { readonly dimensions?: number };
 }

@@ -1,6 +1,6 @@
 // Text and other things that are recognised on the pages of pictures and documents.
 
-import type { Box } from "../recognition/bitmap.ts";
+import type { Box, RecognizedWord } from "../recognition/bitmap.ts";
 
 /**
  * What can be wanted of a picture. `text`: what is written · `table`: tables in it · `barcode`: codes · `classify`: what it
@@ -44,6 +44,8 @@ export interface RecognitionTask {
   readonly tables?: true;
   readonly barcodes?: true;
   readonly saliency?: SaliencyTask;
+  /** The first of the pages comes as a picture as well, for a model that sees. */
+  readonly picture?: true;
   /** Text is that of the sheet of paper alone that a photograph shows. */
   readonly crop?: true;
 }
@@ -81,6 +83,8 @@ export interface RecognizedLine {
   readonly box: Box;
   /** Number of its block of lines on the page, from 0. */
   readonly block: number;
+  /** In their order; one where words are not separated. */
+  readonly words: readonly Pick<RecognizedWord, "text" | "confidence" | "box">[];
 }
 
 export interface Barcode {
@@ -139,6 +143,8 @@ export interface RecognizedPage {
   readonly tables: readonly RecognizedTable[];
   readonly barcodes: readonly Barcode[];
   readonly saliency?: Saliency;
+  /** A PNG file of at most 1024 pixels a side. */
+  readonly picture?: Uint8Array;
   /** What was done to the page and what came of it, for people. */
   readonly notes: readonly string[];
 }

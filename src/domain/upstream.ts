@@ -3,11 +3,14 @@
 import type { ErrorCode } from "./errors.ts";
 
 /**
- * `unknown`: it has not listed its models yet · `slow`: requests wait there, and nothing has come for long · `down`: it
- * failed several times in a row and gets no requests until its pause is over · `draining`: it gets no new requests and
- * still has some · `drained`: it has none any more.
+ * `unknown`: it has not listed its models yet · `slow`: requests wait there, and nothing has come for long · `refusing`: it
+ * does not accept svc's key · `down`: it failed several times in a row and gets no requests until its pause is over ·
+ * `draining`: it gets no new requests and still has some · `drained`: it has none any more.
  */
-export type ReplicaState = "unknown" | "up" | "slow" | "down" | "draining" | "drained";
+export type ReplicaState = "unknown" | "up" | "slow" | "refusing" | "down" | "draining" | "drained";
+
+/** Whether requests that go to the replica come to nothing. */
+export const isOut = (state: ReplicaState): boolean => state === "down" || state === "refusing";
 
 export interface ReplicaStatus {
   readonly url: string;
@@ -17,7 +20,7 @@ export interface ReplicaStatus {
   readonly models: readonly string[];
   /** Milliseconds until it is tried again, while `down`. */
   readonly retryMs?: number;
-  /** Why it is down or did not list its models; none of its own words. */
+  /** Why it is down, or did not list its models; none of its own words. */
   readonly lastError?: string;
   /** Requests under way. */
   readonly running: number;
@@ -54,8 +57,8 @@ export interface UpstreamStatus {
   readonly replicas: readonly ReplicaStatus[];
 }
 
-/** Whether requests to the upstream are refused because its replicas are down; drained ones are the operator's will. */
+/** Whether requests to the upstream come to nothing because its replicas are out; drained ones are the operator's will. */
 export function isDead({ replicas }: UpstreamStatus): boolean {
   const serving = replicas.filter(({ state }) => state !== "draining" && state !== "drained");
-  return serving.length > 0 && serving.every(({ state }) => state === "down");
+  return serving.length > 0 && serving.every(({ state }) => isOut(state));
 }

@@ -6,7 +6,7 @@ import { newToolCallId } from "../domain/ids.ts";
 import type { FinishReason } from "../domain/usage.ts";
 import type { CallPiece, Piece, UpstreamUsage } from "./output.ts";
 import { ThinkTags } from "./think-tags.ts";
-import { wrongCall } from "./upstream-failure.ts";
+import { lost, wrongCall } from "./upstream-failure.ts";
 
 export interface AnswerOptions {
   /** The server may leave `<think>` tags in the text. */
@@ -37,6 +37,9 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   cancelled: "cancelled",
 };
 
+/** The server gave the answer up. */
+const ABORTED: ReadonlySet<string> = new Set(["abort", "error"]);
+
 const NO_ARGUMENTS = "{}";
 
 export class RemoteAnswer {
@@ -64,7 +67,7 @@ export class RemoteAnswer {
     if (options.splitThinking) this.thinking = new ThinkTags();
   }
 
-  /** What the piece adds to the answer. Throws UpstreamFailure about a call that the client did not allow. */
+  /** What the piece adds to the answer. Throws UpstreamFailure about a call that the client did not allow, and an abort. */
   add(piece: Piece): readonly OutputEvent[] {
     const added: OutputEvent[] = [];
     if (piece.reasoning !== undefined) {
@@ -81,6 +84,7 @@ export class RemoteAnswer {
       this.stopSequence = piece.stopSequence;
     }
     if (piece.reason !== undefined) {
+      if (ABORTED.has(piece.reason)) throw lost("aborted the answer");
       // Cut off before its first argument, a call is none.
       if (piece.reason === "length") this.held = undefined;
       this.endHeld(added);

@@ -30,11 +30,11 @@ export class Attempt {
     return this.answer ? this.answer.awaitedSince : this.beganAt;
   }
 
-  /** Something of the answer came: the replica is well. */
+  /** Something of the answer came. */
   heard(): void {
     if (this.wasHeard) return;
     this.wasHeard = true;
-    this.replica.breaker.succeeded();
+    this.replica.breaker.answered();
   }
 
   /** Something came that the client gets. */
@@ -44,8 +44,9 @@ export class Attempt {
     this.replica.stats.firstTokenCame(this.firstTokenAt - this.beganAt);
   }
 
+  /** The answer is whole: the replica is well. */
   finished(tokens: TokenCounts): void {
-    this.heard();
+    this.replica.succeeded();
     this.replica.stats.finished(tokens);
   }
 

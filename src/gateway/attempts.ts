@@ -57,6 +57,7 @@ export class Attempts {
   /** One of them answered. */
   succeeded(): void {
     for (const [replica, error] of this.unclear) replica.failed({ sick: true, error });
+    this.unclear.clear();
   }
 
   /** What went wrong with a replica. Throws it when asking again is of no use. */
@@ -80,7 +81,7 @@ export class Attempts {
       let attempt: Attempt | undefined;
       while (this.broken < MOST_BROKEN && (attempt = this.next())) yield attempt;
       const again = [...this.failures].filter(([, failure]) => mayPass(failure));
-      if (round === ROUNDS || again.length === 0 || this.broken >= MOST_BROKEN) throw this.told();
+      if (round === ROUNDS || again.length === 0 || this.broken >= MOST_BROKEN) throw this.gaveUp();
       const roundMs = this.upstream.firstPauseMs * 2 ** round;
       await pause(Math.max(roundMs, ...again.map(([, failure]) => busyMs(failure))), signal);
       for (const [one] of again) this.tried.delete(one);
@@ -115,6 +116,11 @@ export class Attempts {
   private leaveOut(replica: Replica, failure: UpstreamFailure): void {
     this.tried.add(replica);
     this.failures.set(replica, failure);
+  }
+
+  private gaveUp(): SvcError {
+    for (const [replica, error] of this.unclear) replica.failedAsOthersDid(this.routed.key, error);
+    return this.told();
   }
 
   private told(): SvcError {

@@ -87,7 +87,7 @@ export class Discovery {
     await replica.refresh(0);
     // It may have been named meanwhile.
     if (!this.isWanted(port)) return;
-    if (replica.isWell && replica.models && !replica.listingFailure) {
+    if (replica.models && !replica.listingFailure) {
       if (known) known.seenAt = clock.now();
       else {
         const upstream = new Upstream(nameOf(port, replica), [replica], false);

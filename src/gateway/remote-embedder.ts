@@ -51,7 +51,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     try {
       // Its server does not tell when it begins to compute: what was sent is taken for started.
       yield { type: "accepted" };
-      yield { type: "started" };
+      yield { type: "started", isAssumed: true };
       yield { type: "result", result: await this.tryReplicas(work, either, origin) };
     } catch (error) {
       either.throwIfAborted();

@@ -72,10 +72,24 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     this.jobs.set(request.id, job);
     let winner: Winner | undefined;
     try {
-      winner = yield* this.tryReplicas(request, job);
-      // Not by yield*, which would cost each token a round more.
-      if (winner.first) yield winner.first;
-      for await (const event of winner.rest) yield event;
+      const { attempts, ask } = this.attemptsOf(request, job);
+      for await (const attempt of attempts.each(job.stop.signal)) {
+        winner = yield* race(attempt, { attempts, ask, hedgeAfterMs: this.upstream.hedgeAfterMs(attempt.replica) });
+        if (!winner) continue;
+        attempts.succeeded();
+        try {
+          // Not by yield*, which would cost each token a round more.
+          if (winner.first) yield winner.first;
+          for await (const event of winner.rest) yield event;
+          break;
+        } catch (error) {
+          // Of one that was seen, it throws.
+          attempts.failed(winner.attempt.replica, error);
+          winner = undefined;
+          job.answers.clear();
+          yield { type: "restarted" };
+        }
+      }
     } catch (error) {
       signal.throwIfAborted();
       if (!job.cancelled) throw error;
@@ -105,22 +119,15 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
-  /** Sends to one replica after another until an answer begins. Throws the most useful failure when none does. */
-  private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, Winner, void> {
+  /** The replicas to ask, and how each is asked. */
+  private attemptsOf(request: GenerateRequest, job: Job) {
     const { model } = this.names;
     const translation = new Translation(request, model);
     const { refusalOf } = translation;
     const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), refusalOf });
     const ask = (attempt: Attempt, stopped: AbortSignal) =>
       this.ask(attempt, translation, request, job, AbortSignal.any([job.stop.signal, stopped]));
-    for await (const attempt of attempts.each(job.stop.signal)) {
-      const hedgeAfterMs = this.upstream.hedgeAfterMs(attempt.replica);
-      const winner = yield* race(attempt, { attempts, ask, hedgeAfterMs });
-      if (!winner) continue;
-      attempts.succeeded();
-      return winner;
-    }
-    throw new Error("attempts end with an answer or a failure");
+    return { attempts, ask };
   }
 
   private async *ask(
@@ -158,7 +165,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
       const failure = attempt.failed(error);
-      throw attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
+      throw request.whole || attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
     } finally {
       attempt.end();
       await messages?.end();
@@ -170,7 +177,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     if (job.accepted) return;
     job.accepted = true;
     yield accepted(downgraded);
-    yield { type: "started" };
+    yield { type: "started", isAssumed: true };
   }
 
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {

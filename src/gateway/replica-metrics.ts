@@ -1,5 +1,6 @@
 // The replicas of an upstream as metrics.
 
+import { isOut } from "../domain/upstream.ts";
 import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
 import type { Replica } from "./replica.ts";
 import type { Upstream } from "./upstream.ts";
@@ -12,7 +13,11 @@ export const replicaMetrics = ({ name, replicas }: Upstream): MetricTable[] =>
 export function metricsOf({ state, inFlight, stats }: Pick<Replica, "state" | "inFlight" | "stats">): Metric[] {
   const flag = (is: boolean) => (is ? 1 : 0);
   return [
-    gauge("svc_upstream_up", "0 while a replica is down: it failed several times in a row.", flag(state !== "down")),
+    gauge(
+      "svc_upstream_up",
+      "0 while a replica is down, as it failed several times in a row, or does not accept svc's key.",
+      flag(!isOut(state)),
+    ),
     gauge(
       "svc_upstream_slow",
       "1 while requests wait at a replica and nothing comes for long.",

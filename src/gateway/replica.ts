@@ -6,13 +6,13 @@ import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
 import { settled } from "./deadline.ts";
 import { askCapabilities } from "./cluster-capabilities.ts";
-import { CircuitBreaker } from "./circuit-breaker.ts";
+import { CircuitBreaker, type Remedy } from "./circuit-breaker.ts";
 import { urlHashOf } from "./prefix-key.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { failureFrom } from "./upstream-failure.ts";
+import { failureFrom, KeyRefusal } from "./upstream-failure.ts";
 
 /** A server in front of many others may take its time to list what they have. */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -24,6 +24,8 @@ const PROBE_MS = 5000;
 /** Silence while requests wait, below which no replica is slow, and as a multiple of what first tokens take there. */
 const SLOW_MS = 10_000;
 const SLOW_FACTOR = 4;
+/** Requests in a row that failed at every replica, each with another beginning, from which on it is not they that are ill. */
+const UNCLEAR = 5;
 
 export class Replica {
   readonly client: ServerClient;
@@ -37,7 +39,11 @@ export class Replica {
   isDraining = false;
   /** Why it did not tell what it has, when it was asked last. */
   listingFailure: SvcError | undefined;
+  /** It did not accept svc's key, when it was asked last what it has. */
+  isRefusing = false;
   private sickness: SvcError | undefined;
+  /** The beginnings of requests that failed here and at all others, since one succeeded here. */
+  private readonly unclear = new Set<number>();
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
   private probedAt = -Infinity;
@@ -96,6 +102,7 @@ export class Replica {
   get state(): ReplicaState {
     if (this.isDraining) return this.inFlight > 0 ? "draining" : "drained";
     if (!this.isWell) return "down";
+    if (this.isRefusing) return "refusing";
     if (!this.description) return "unknown";
     return this.isSlow ? "slow" : "up";
   }
@@ -126,8 +133,9 @@ export class Replica {
   /** Asks it what it has, when the last answer is older than `maxAgeMs` or it may be well again. */
   refresh(maxAgeMs = REFRESH_MS): Promise<void> {
     const isOld = this.clock.now() - this.refreshedAt >= maxAgeMs;
-    const { state } = this.breaker;
-    if (state === "open" || (state === "closed" && !isOld)) return this.refreshing ?? Promise.resolve();
+    const { state, remedy } = this.breaker;
+    const mayBeWell = state === "half-open" && remedy === "list";
+    if (state === "open" || (!isOld && !mayBeWell)) return this.refreshing ?? Promise.resolve();
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
   }
 
@@ -151,17 +159,29 @@ export class Replica {
     return new Attempt(this, routing, this.clock.now);
   }
 
-  /** Counts a failure for its health. */
-  failed({ sick, error }: { readonly sick: boolean; readonly error: SvcError }): void {
-    // Whoever refuses is well.
-    if (!sick) return this.breaker.succeeded();
+  /** It answered a request in full: its failures are forgotten. */
+  succeeded(): void {
+    this.breaker.succeeded();
+    this.unclear.clear();
+  }
+
+  /** Counts a failure for its health. `remedy`: by default what shows whether the one that failed is there again. */
+  failed({ sick, error }: Sickness, remedy: Remedy = isGone(error) ? "list" : "request"): void {
+    // Whoever refuses answers.
+    if (!sick) return this.breaker.answered();
     this.sickness = error;
     const wasWell = this.isWell;
-    this.breaker.failed();
+    this.breaker.failed(remedy);
     if (!wasWell || this.isWell) return;
     this.stats.outages++;
     // It may come back as another.
     this.shown.clear();
+  }
+
+  /** Counts a failure that all replicas had, of a request with this beginning: one such request may be ill, not many. */
+  failedAsOthersDid(key: number, error: SvcError): void {
+    if (this.unclear.size < UNCLEAR) this.unclear.add(key);
+    if (this.unclear.size === UNCLEAR) this.failed({ sick: true, error });
   }
 
   /** Why it is down, or does not list its models; undefined while it is well and lists them. */
@@ -171,24 +191,26 @@ export class Replica {
 
   private async describe(): Promise<void> {
     this.refreshedAt = this.clock.now();
-    const tries = this.breaker.begin();
+    const tries = this.breaker.remedy === "list" && this.breaker.begin();
     try {
       const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
       this.describeAs(kind, models);
       this.listingFailure = undefined;
-      this.breaker.succeeded();
+      this.isRefusing = false;
+      if (this.breaker.remedy === "list") this.breaker.succeeded();
       // Some answer nothing else while they load or are full: nobody is to wait for these.
       await settled(this.show(kind, models), SHOWN_MS);
     } catch (error) {
+      const failure = failureFrom(error);
+      const sick = failure.sick !== false;
       // Some servers do nothing else while they answer.
-      if (this.inFlight > 0) {
+      if (sick && this.inFlight > 0) {
         if (tries) this.breaker.abandoned();
         return;
       }
-      const failure = failureFrom(error);
-      const sick = failure.sick !== false;
-      this.failed({ sick, error: failure.error });
+      if (sick || tries) this.failed({ sick, error: failure.error }, "list");
       this.listingFailure = failure.error;
+      this.isRefusing = failure instanceof KeyRefusal;
       // It is asked again as soon as the breaker lets it be.
       if (sick) this.refreshedAt = -Infinity;
     }
@@ -222,6 +244,15 @@ export class Replica {
     })().finally(() => (this.showing = undefined)));
   }
 }
+
+interface Sickness {
+  /** False: it answers, and refuses. */
+  readonly sick: boolean;
+  readonly error: SvcError;
+}
+
+/** Nothing can be sent to it. */
+const isGone = ({ code, details }: SvcError): boolean => code === "upstream_unavailable" && details.sent !== true;
 
 interface Ask {
   /** What tells one version of a model from another. */

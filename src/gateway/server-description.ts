@@ -1,9 +1,10 @@
 // What another server is and which models it has: asked of itself, in whatever way it tells.
 
+import type { MediaKind } from "../domain/media.ts";
 import { fields, number, objects, text, type Fields } from "./fields.ts";
 import type { JsonDocument, ServerClient } from "./server-client.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { malformed, UpstreamFailure } from "./upstream-failure.ts";
+import { malformed, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 /** A model as its server describes it. Absent means unknown, except for lists. */
 export interface RemoteModel {
@@ -19,6 +20,10 @@ export interface RemoteModel {
   /** Known to take sound, or known not to. */
   readonly audio?: boolean;
 }
+
+/** Whether it is known that the model takes no media of this kind. */
+export const lacksMedia = ({ vision, audio }: RemoteModel, kind: MediaKind): boolean =>
+  (kind === "image" ? vision : audio) === false;
 
 export interface ServerDescription {
   readonly kind: ServerKind;
@@ -42,7 +47,9 @@ export async function describeServer(
 ): Promise<ServerDescription> {
   const get: Get = (path) => client.get(path, timeoutMs).catch(() => undefined);
   try {
-    return await describeListing(await client.get("/v1/models", timeoutMs), get, hint);
+    const description = await describeListing(await client.get("/v1/models", timeoutMs), get, hint);
+    if (description.kind === "vllm") await checkEngine(client, timeoutMs);
+    return description;
   } catch (error) {
     // Whoever does not answer has nothing else to tell.
     const isGone = error instanceof UpstreamFailure && error.error.code === "upstream_unavailable";
@@ -50,6 +57,12 @@ export async function describeServer(
     if (ollama) return ollama;
     throw error;
   }
+}
+
+/** Throws UpstreamFailure where vLLM lists its models though its engine is dead, which it says here alone. */
+async function checkEngine(client: ServerClient, timeoutMs: number): Promise<void> {
+  const health = await client.get("/health", timeoutMs).catch((error: unknown) => error);
+  if (health instanceof UpstreamFailure && health.error.code === "server_busy") throw unreachable("has a dead engine");
 }
 
 async function describeListing(listing: JsonDocument, get: Get, hint?: ServerKind): Promise<ServerDescription> {

@@ -1,7 +1,7 @@
 // What becomes of replicas, as lines of the log: each change once.
 
 import type { Clock } from "../domain/clock.ts";
-import type { ReplicaState } from "../domain/upstream.ts";
+import { isOut, type ReplicaState } from "../domain/upstream.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Replica } from "./replica.ts";
 import type { Upstream } from "./upstream.ts";
@@ -32,9 +32,10 @@ export class StateLog {
       replica: replica.url,
       running: replica.inFlight,
       ...(before && { before: before.state, for_ms: Math.round(now - before.since) }),
-      ...(state === "down" && { why: lastError, retry_ms: Math.round(retryMs ?? 0) }),
+      ...(isOut(state) && { why: lastError }),
+      ...(state === "down" && { retry_ms: Math.round(retryMs ?? 0) }),
     };
-    const level = state === "down" || state === "slow" ? "warn" : "info";
+    const level = isOut(state) || state === "slow" ? "warn" : "info";
     this.log[level](`upstream replica is ${state}`, fields);
   }
 }

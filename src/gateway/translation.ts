@@ -1,20 +1,24 @@
 // A generation as its replicas take it: translated once for each kind of server.
 
 import { SvcError } from "../domain/errors.ts";
-import type { GenerateRequest } from "../domain/generate.ts";
+import { mediaOf, type GenerateRequest, type MediaPart } from "../domain/generate.ts";
 import { encodeOllama } from "./ollama/encode-request.ts";
 import { encodeOpenAi, type UpstreamCall } from "./openai/encode-request.ts";
 import type { Replica } from "./replica.ts";
+import { lacksMedia } from "./server-description.ts";
 import { orRefusal } from "./unsupported.ts";
 
 export class Translation {
+  private readonly media: readonly MediaPart[];
   private readonly known = new Map<string, UpstreamCall | SvcError>();
 
   constructor(
     private readonly request: GenerateRequest,
     /** The servers' name for its model. */
     private readonly model: string,
-  ) {}
+  ) {
+    this.media = request.messages.flatMap(mediaOf);
+  }
 
   /** What the replica is sent. Throws SvcError about what it cannot take. */
   for(replica: Replica): UpstreamCall {
@@ -30,8 +34,11 @@ export class Translation {
   };
 
   private translated(replica: Replica): UpstreamCall | SvcError {
-    const thinks = replica.model(this.model)?.capabilities.includes("reasoning") === true;
+    const model = replica.model(this.model);
+    const thinks = model?.capabilities.includes("reasoning") === true;
     const key = `${replica.kind} ${thinks}`;
+    const untaken = model && this.media.find(({ source }) => lacksMedia(model, source.kind));
+    if (untaken) return takesNone(untaken);
     const known = this.known.get(key) ?? orRefusal(() => this.translate(replica, thinks));
     this.known.set(key, known);
     return known;
@@ -41,4 +48,9 @@ export class Translation {
     const { request, model } = this;
     return kind === "ollama" ? encodeOllama(request, model, thinks) : encodeOpenAi(request, model, kind);
   }
+}
+
+function takesNone({ source: { kind }, param }: MediaPart): SvcError {
+  const message = `'${param}': the server of this model takes no ${kind} input.`;
+  return new SvcError("unsupported_media_input", message, { param });
 }

@@ -19,6 +19,14 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** The server does not accept svc's key. `status`: with which it says so. */
+export class KeyRefusal extends UpstreamFailure {
+  constructor(status: number) {
+    const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
+    super(new SvcError("upstream_error", why), "elsewhere", false);
+  }
+}
+
 /** Nothing can be sent to the server. `what` goes on from "The server of this model". */
 export const unreachable = (what: string): UpstreamFailure => new UpstreamFailure(unavailable(what), "later", true);
 
@@ -97,6 +105,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   const error = { ...whole, ...fields(whole["error"]) };
   const message = text(error["message"]) ?? text(whole["error"]) ?? text(whole["detail"]) ?? "";
   const code = text(error["code"]) ?? text(error["type"]) ?? "";
+  // It is about how the server was started, and another of its kind may have been started otherwise.
+  const known = knownRefusal(message);
   const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
   const elsewhere = (failure: SvcError) => new UpstreamFailure(failure, "elsewhere", false);
   if (status >= 300 && status < 400) {
@@ -107,12 +117,9 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     if (CONTEXT.test(code) || CONTEXT.test(message)) return elsewhere(contextExceeded(error));
     if (status === 413)
       return never(new SvcError("payload_too_large", "The server of this model takes no request of this size."));
-    return new UpstreamFailure(knownRefusal(message) ?? refused(error, status), "other kind", false);
+    return known ? elsewhere(known) : new UpstreamFailure(refused(error, status), "other kind", false);
   }
-  if (status === 401 || status === 403) {
-    const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
-    return elsewhere(new SvcError("upstream_error", why));
-  }
+  if (status === 401 || status === 403) return new KeyRefusal(status);
   if (status === 404) {
     // A route that it does not have, not a model.
     if (whole["detail"] === "Not Found") return otherKind(status);
@@ -130,6 +137,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     );
   }
   if (status === 500 && TOO_LARGE.test(message)) return elsewhere(contextExceeded(error));
+  // llama.cpp says so of pictures.
+  if (status === 500 && known) return elsewhere(known);
   if (status === 501) return otherKind(status);
   // A proxy says so of a server that ended with the request, too.
   if (status === 502) return lost("cannot reach what it needs (502)");
@@ -143,21 +152,31 @@ function otherKind(status: number): UpstreamFailure {
   return new UpstreamFailure(new SvcError("unsupported_parameter", why, { param: "model" }), "other kind", false);
 }
 
-/** Where svc and vLLM have the numbers that llama.cpp's server has in fields. */
-const PROMPT_TOKENS = /(?:prompt has|requested|contains) (?:at least )?(\d{1,9}) (?:input )?tokens/;
-const CONTEXT_TOKENS = /context(?: length)? is (\d{1,9}) tokens/;
+/** Where svc and the versions of vLLM have the numbers that llama.cpp's server has in fields; of each, the first that is found. */
+const PROMPT_TOKENS = [
+  /(\d{1,9}) in the (?:messages|prompt)/,
+  /(?:prompt has|request has|requested|contains) (?:at least )?(\d{1,9}) (?:input )?tokens/,
+];
+const ANSWER_TOKENS = [/requested (\d{1,9}) output tokens/, /is too large: (\d{1,9})/, /(\d{1,9}) in the completion/];
+const CONTEXT_TOKENS = [/context(?: length)? is (\d{1,9}) tokens/];
 
-const numberIn = (pattern: RegExp, said: string): number | undefined => {
-  const found = pattern.exec(said)?.[1];
+function numberIn(message: string, patterns: readonly RegExp[]): number | undefined {
+  const [found] = patterns.flatMap((pattern) => pattern.exec(message)?.[1] ?? []);
   return found === undefined ? undefined : Number(found);
-};
+}
 
 function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
   const said = text(error["message"]) ?? "";
-  const asked = number(error["n_prompt_tokens"]) ?? numberIn(PROMPT_TOKENS, said);
-  const limit = number(error["n_ctx"]) ?? numberIn(CONTEXT_TOKENS, said);
-  const numbers =
-    asked !== undefined && limit !== undefined ? `: it has ${asked} tokens, and the limit is ${limit}` : "";
+  const asked = number(error["n_prompt_tokens"]) ?? numberIn(said, PROMPT_TOKENS);
+  const limit = number(error["n_ctx"]) ?? numberIn(said, CONTEXT_TOKENS);
+  const isKnown = asked !== undefined && limit !== undefined;
+  const answer = numberIn(said, ANSWER_TOKENS) ?? 0;
+  if (isKnown && asked < limit && answer > 0) {
+    // Some stop counting where the rest cannot fit.
+    const why = `'max_tokens': an answer of ${answer} tokens does not fit behind a conversation of at least ${asked}; the context of this model has ${limit}.`;
+    return new SvcError("context_length_exceeded", why, { param: "max_tokens" });
+  }
+  const numbers = isKnown ? `: it has ${asked} tokens, and the limit is ${limit}` : "";
   const message = `The conversation is too long for the context of this model${numbers}.`;
   return new SvcError("context_length_exceeded", message, { param: "messages" });
 }

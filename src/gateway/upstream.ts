@@ -5,7 +5,7 @@ import type { MediaKind } from "../domain/media.ts";
 import type { UpstreamStatus } from "../domain/upstream.ts";
 import { affinity } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
-import type { RemoteModel } from "./server-description.ts";
+import { lacksMedia, type RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
 
 /** A replica may have so many times the mean of requests under way before others take some of its conversations. */
@@ -102,7 +102,7 @@ export class Upstream {
   /** Whether all that have the model say that it takes no media of this kind. */
   lacks(model: string, kind: MediaKind): boolean {
     const having = this.replicas.flatMap((replica) => replica.model(model) ?? []);
-    return having.length > 0 && having.every(({ vision, audio }) => (kind === "image" ? vision : audio) === false);
+    return having.length > 0 && having.every((one) => lacksMedia(one, kind));
   }
 
   /** The replicas that a request for the model may go to. */
@@ -120,7 +120,8 @@ export class Upstream {
 
   /**
    * The replica for a request with this beginning: the key's own unless it has too much to do, then the one with the least.
-   * Slow ones are chosen when no other is left, sick ones then only when their pause is over, and draining ones never.
+   * A sick one whose pause is over goes first where a request alone can show whether it is well; slow ones, and those that refuse
+   * svc's key, are chosen when no other is left, and draining ones never.
    * Undefined when there is none to ask now.
    */
   choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
@@ -165,9 +166,10 @@ function drained(): SvcError {
 }
 
 /** Those with the lowest number are asked; Infinity: never. */
-function preferenceOf({ isWell, isSlow, breaker }: Replica): number {
-  if (isWell) return isSlow ? 1 : 0;
-  return breaker.state === "half-open" ? 2 : Infinity;
+function preferenceOf({ isWell, isSlow, isRefusing, breaker }: Replica): number {
+  if (isWell) return isSlow || isRefusing ? 1 : 0;
+  if (breaker.state === "open") return Infinity;
+  return breaker.remedy === "request" ? -1 : 2;
 }
 
 function bounded(all: readonly Replica[], favourite: Replica): Replica {

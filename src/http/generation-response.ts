@@ -44,7 +44,7 @@ export async function respond(
   const { events, accepted } = await begin(deps, contexts, request, call, disconnect.signal);
   const headers = constraintHeaders(accepted);
   const known = knownOf(contexts.of(request).id, accepted);
-  if (!call.stream || !deps.config.streaming) return Response.json(await call.json(events, known), { headers });
+  if (!streams(deps, call)) return Response.json(await call.json(events, known), { headers });
   const open = (put: Put<Frame>) => call.writer(put, known);
   return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
 }
@@ -130,7 +130,8 @@ async function begin(
   const context = contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => reportFields(report);
-  const own = requestOrigin(deps, contexts, request);
+  const whole = streams(deps, call) ? {} : { whole: true as const };
+  const own = { ...requestOrigin(deps, contexts, request), ...whole };
   const [first, ...others] = call.requests;
   const events = deps.generation.generate(
     [{ ...first, ...own }, ...others.map((other) => ({ ...other, ...own }))],
@@ -154,6 +155,8 @@ export function requestOrigin({ clock }: AppDeps, contexts: RequestContexts, req
     ...(isForwarded(request.headers) && { forwarded: true as const }),
   };
 }
+
+const streams = ({ config }: AppDeps, { stream }: GenerationCall): boolean => stream && config.streaming;
 
 /** What the writers of an answer know of its request. */
 const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({

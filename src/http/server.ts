@@ -2,6 +2,7 @@
 // answers after 30 s and bypasses what encloses Elysia here.
 
 import type { Config } from "../config/config.ts";
+import type { Timers } from "../domain/clock.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import type { RequestService } from "../service/request.ts";
 import type { App } from "./app.ts";
@@ -40,7 +41,11 @@ const IDLE_SECONDS = 75;
 const LAST_BYTES_MS = 1000;
 
 /** Serves `app` at `config.host` and `config.port` (0: any free port). Throws ListenError. */
-export function listen(app: App, config: Config, requests: Pick<RequestService, "drain" | "cancelAll">): RunningServer {
+export function listen(
+  app: App,
+  config: Config,
+  { requests, clock }: { readonly requests: Pick<RequestService, "drain" | "cancelAll">; readonly clock: Timers },
+): RunningServer {
   const server = serve(app, config);
   const port = server.port ?? config.port;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
@@ -52,10 +57,10 @@ export function listen(app: App, config: Config, requests: Pick<RequestService, 
       await app.batches.stop();
       const sessions = app.realtime.drain();
       const drained = Promise.all([requests.drain(), sessions]).then(() => idle(server));
-      await atMost(config.drainTimeoutMs, drained);
+      await atMost(clock, config.drainTimeoutMs, drained);
       requests.cancelAll();
-      await atMost(LAST_BYTES_MS, drained);
-      await atMost(50, closed);
+      await atMost(clock, LAST_BYTES_MS, drained);
+      await atMost(clock, 50, closed);
       await server.stop(true);
     },
   };
@@ -107,11 +112,11 @@ function listenError(error: unknown, host: string, port: number): ListenError {
 }
 
 /** Waits for `work`, but no longer than `ms`; leaves no timer behind that would keep the process alive. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+async function atMost(clock: Timers, ms: number, work: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const stopTimer = clock.after(ms, resolve);
   await Promise.race([work, late]);
-  clearTimeout(timer);
+  stopTimer();
 }
 
 /** Waits for all requests, until the last byte of each answer is sent, and for all sockets. */

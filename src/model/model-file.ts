@@ -71,6 +71,12 @@ export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
   return { ...file, ranks };
 }
 
+/** What a model is called that is given no name: as its file, without ending and number of the part. */
+export const modelId = (path: string): string =>
+  basename(path)
+    .replace(/\.gguf$/i, "")
+    .replace(/-\d{5}-of-\d{5}$/, "");
+
 function describeFile(path: string, header: Gguf, whyNot: (architecture: string) => string | undefined): ModelFile {
   const name = basename(path);
   const architecture = servedArchitecture(header, name, whyNot);
@@ -86,7 +92,7 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
   return {
     path,
     paths,
-    id: name.replace(/\.gguf$/i, "").replace(/-\d{5}-of-\d{5}$/, ""),
+    id: modelId(path),
     architecture,
     ...(typeof title === "string" && title !== "" && { name: title }),
     trainedContext: facts.count("context_length"),

@@ -17,5 +17,6 @@ export function linesOf(words: readonly RecognizedWord[]): RecognizedLine[] {
     confidence: line.reduce((sum, { confidence }) => sum + confidence, 0) / line.length,
     box: around(line.map(({ box }) => box)),
     block: line[0]?.block ?? 0,
+    words: line.map(({ text, confidence, box }) => ({ text, confidence, box })),
   }));
 }

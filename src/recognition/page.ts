@@ -42,10 +42,17 @@ const SHORTEST = { level: 2.5, plumb: 1.6, alone: 8, pixels: 16 };
 /** Of a word's box: most letters are as high. */
 const LETTER = 0.6;
 
-/** Makes a page ready to be read; `crop` cuts out a sheet that was photographed on a ground. */
-export function readable(original: Bitmap, options: { readonly crop: boolean }): ReadablePage {
+interface ReadableOptions {
+  /** A sheet that was photographed on a ground is cut out. */
+  readonly crop: boolean;
+  /** Small letters stay as they are. */
+  readonly fast?: boolean;
+}
+
+/** Makes a page ready to be read. */
+export function readable(original: Bitmap, options: ReadableOptions): ReadablePage {
   const sheet = options.crop ? cropDocument(original) : undefined;
-  const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original);
+  const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original, !options.fast);
   const { rules, grids, pixels, dark } = drawnOn(bitmap, letterHeight);
   const drawn = new Set(grids.flatMap((grid) => grid.rules));
   const erased = rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));

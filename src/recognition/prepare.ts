@@ -28,8 +28,8 @@ const LARGEST = { enlarged: 12_000_000, turned: 4096 ** 2 };
 /** Degrees: turning blurs small letters, and what reads them copes with so little. */
 const LEVEL = 0.2;
 
-/** Makes a page ready to be read. */
-export function prepare(original: Bitmap): Prepared {
+/** Makes a page ready to be read; small letters are enlarged, unless they are to be read as they are. */
+export function prepare(original: Bitmap, enlarges = true): Prepared {
   const page = flatten(darkOnLight(withoutSpecks(original)));
   const { threshold, light } = split(histogram(page));
   const letters = lettersOf(inkOf(page, threshold));
@@ -38,7 +38,7 @@ export function prepare(original: Bitmap): Prepared {
   const small = shrink(page, factor);
   const height = letterHeight(letters) / factor;
   const turned = 90 * turns + (Math.abs(degrees) < LEVEL ? 0 : degrees);
-  const scale = enlargement(small, height);
+  const scale = enlarges ? enlargement(small, height) : 1;
   if (turned === 0 && scale === 1) return { bitmap: small, toOriginal: scaling(factor), letterHeight: height };
   const made = upright(small, turned, scale);
   const bitmap = warp(small, made.projection, made.width, made.height, Math.round(light));

@@ -4,7 +4,6 @@ import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, TextEvent } from "../domain/generate.ts";
 import type { PictureLabel } from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import type { TemporaryFile } from "../store/temporary-files.ts";
 import type { GenerationService } from "./generation.ts";
 import type { ModelRouter } from "./model-router.ts";
 
@@ -16,8 +15,14 @@ interface ClassificationDeps {
 export interface ClassificationRun extends RequestOrigin {
   /** Labels, at most. */
   readonly most: number;
-  /** It belongs to a request that was admitted before. */
-  readonly partOf?: true;
+}
+
+/** What labels are wanted of. */
+interface ShownPicture {
+  /** A PNG file that a model takes as it is. */
+  readonly bytes: Uint8Array;
+  /** The request's field that it came in, for messages. */
+  readonly field: string;
 }
 
 const LONGEST_LABEL = 60;
@@ -36,15 +41,16 @@ export class ClassificationService {
   /**
    * Labels of a picture, the most certain first; `confidence` is the probability that the model gave to the label's tokens where
    * it wrote them. Throws SvcError (`mode_unavailable` where no model sees,
-   * `unprocessable_media` where it finds no words, `invalid_value` about the picture, `request_cancelled`,
+   * `unprocessable_media` where it finds no words, `request_cancelled`,
    * `deadline_exceeded` and what a generation throws), or the signal's reason after an abort.
    */
-  async labels(picture: TemporaryFile, run: ClassificationRun, signal: AbortSignal): Promise<PictureLabel[]> {
+  async labels(picture: ShownPicture, run: ClassificationRun, signal: AbortSignal): Promise<PictureLabel[]> {
     const { generation } = this.deps;
     const answer = new Answer();
-    const options = { partOf: run.partOf, asMedia: true };
+    // The picture was made by a request that was admitted before.
+    const options = { partOf: true, asMedia: true } as const;
     try {
-      for await (const event of generation.generate(await question(picture, run), signal, {}, options)) {
+      for await (const event of generation.generate(question(picture, run), signal, {}, options)) {
         if (event.type === "text") answer.add(event);
         if (event.type === "finish" && event.reason === "cancelled") {
           throw new SvcError("request_cancelled", "The request was cancelled by its id.");
@@ -72,9 +78,9 @@ const unavailable = () => {
   return new SvcError("mode_unavailable", message, { param: "mode" });
 };
 
-async function question({ path, field }: TemporaryFile, run: ClassificationRun): Promise<GenerateRequest> {
+function question({ bytes, field }: ShownPicture, run: ClassificationRun): GenerateRequest {
   const { most, id, client, deadline } = run;
-  const url = `data:;base64,${(await Bun.file(path).bytes()).toBase64()}`;
+  const url = `data:;base64,${bytes.toBase64()}`;
   const ask = `What does the picture show? Name up to ${most} things, one or two words each in English, the most certain first, as JSON: {"labels": ["dog", "grass"]}`;
   return {
     id,

@@ -15,6 +15,7 @@ import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
 import type { ModelRouter, TextBackend } from "./model-router.ts";
+import { HeldAnswer } from "./held-answer.ts";
 import { neverBegun } from "./never-begun.ts";
 import type { InputReaders } from "./input-readers.ts";
 import { withMedia, type LoadedRequest } from "./request-media.ts";
@@ -58,10 +59,12 @@ export class GenerationService {
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
-    yield* this.deps.requests.run(spec, signal, report, {
+    const held = requests[0].whole ? new HeldAnswer() : undefined;
+    const events = this.deps.requests.run(spec, signal, report, {
       begin: (live) => this.begin(backend, requests, live, asMedia),
-      observe: this.observer(requests, report),
+      observe: this.observer(requests, report, held),
     });
+    yield* held ? held.of(events) : events;
   }
 
   /**
@@ -81,7 +84,11 @@ export class GenerationService {
   }
 
   /** Counts tokens and times, and fills in the report. */
-  private observer([{ choices, counted, returnProgress }, ...others]: Requests, report: RequestReport) {
+  private observer(
+    [{ choices, counted, returnProgress }, ...others]: Requests,
+    report: RequestReport,
+    held: HeldAnswer | undefined,
+  ) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
     /** By answer. */
@@ -100,6 +107,9 @@ export class GenerationService {
         // Upstreams accept a request before they have counted it.
         if (others.length === 0) live.promptTokens ||= event.total;
         if (!returnProgress && !counted) return false;
+      } else if (event.type === "restarted") {
+        held?.restarted(event.choice);
+        return false;
       } else {
         const now = this.deps.clock.now();
         const tokens = sampledFor(event);

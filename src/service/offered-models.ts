@@ -11,7 +11,7 @@ import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { Backend, ModelSource, Served } from "./model-router.ts";
 
 /** A model that is loaded on first use: what it can do, and how listings show it. */
-interface OfferedModel {
+export interface OfferedModel {
   readonly id: string;
   readonly served: Served;
   readonly describe: () => ListedModel;

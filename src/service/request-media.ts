@@ -1,14 +1,19 @@
 // Loads the images and sounds that a request's messages refer to, each as its model can take it.
 
 import { SvcError } from "../domain/errors.ts";
-import type { ChatMessage, ContentPart, GenerateRequest, ReadInput } from "../domain/generate.ts";
+import {
+  mediaOf,
+  type ChatMessage,
+  type ContentPart,
+  type GenerateRequest,
+  type MediaPart,
+  type ReadInput,
+} from "../domain/generate.ts";
 import type { MediaKind, MediaSource } from "../domain/media.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { checkCount, loadAll } from "../media/load-all.ts";
 import type { InputReaders } from "./input-readers.ts";
 import type { TextBackend } from "./model-router.ts";
-
-type MediaPart = Extract<ContentPart, { type: "media" }>;
 
 interface MediaOptions {
   readonly limits: MediaLimits;
@@ -33,7 +38,7 @@ export async function withMedia(
   { limits, readers }: MediaOptions,
   signal: AbortSignal,
 ): Promise<LoadedRequest> {
-  const parts = request.messages.flatMap(({ content }) => mediaOf(content));
+  const parts = request.messages.flatMap(mediaOf);
   if (parts.length === 0) return { request, readInputs: [] };
   const takes = await takenBy(backend, signal);
   const isTaken = ({ source }: MediaPart) => takes[source.kind] && !isDocument(source);
@@ -79,9 +84,6 @@ function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, Rea
   });
   return { ...request, messages };
 }
-
-const mediaOf = (content: ChatMessage["content"]): MediaPart[] =>
-  typeof content === "string" ? [] : content.filter((part) => part.type === "media");
 
 const isDocument = (source: MediaSource): boolean => source.kind === "image" && source.isDocument === true;
 

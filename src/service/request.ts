@@ -65,11 +65,16 @@ export interface RequestReport {
   firstTextMs?: number;
 }
 
+/** What no client gets. */
+interface Internal {
+  readonly type: "started" | "restarted";
+}
+
 /** What a request comes to. */
 interface Work<Event> {
   /** Hands it to the engine. */
   readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
-  /** Sees each event; false: it goes no further. Sets the report's reason with the last. */
+  /** Sees each event but `started`; false: it goes no further, as `restarted` never does. Sets the report's reason with the last. */
   readonly observe: (event: Event, live: LiveRequest) => void | false;
 }
 
@@ -127,7 +132,7 @@ export class RequestService {
   }
 
   /**
-   * Runs a request: the events of `work` without its `started`. Throws SvcError (`server_busy`, `shutting_down`,
+   * Runs a request: the events of `work` without its `started` and `restarted`. Throws SvcError (`server_busy`, `shutting_down`,
    * `deadline_exceeded` and what the work throws), or the signal's reason after an abort. A consumer that stops early must
    * `return()` the iterator.
    */
@@ -136,7 +141,7 @@ export class RequestService {
     signal: AbortSignal,
     report: RequestReport,
     { begin, observe }: Work<Event>,
-  ): AsyncGenerator<Exclude<Event, { readonly type: "started" }>, void, void> {
+  ): AsyncGenerator<Exclude<Event, Internal>, void, void> {
     const { clock } = this.deps;
     const { id, backend, places = 1, background, deadline, client } = spec;
     const { kind, model: subject } = backend.subject ?? this.deps.subject;
@@ -165,19 +170,26 @@ export class RequestService {
     const counts = { promptTokens: 0, completionTokens: 0 };
     const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, ...counts, settled };
     const remembered = this.history.begin({ id, kind, model, client }, live, report);
+    let acceptedAt = admittedAt;
+    let startedAt: number | undefined;
+    let seenAt = admittedAt;
     metrics.started();
     try {
       limits.signal.throwIfAborted();
       for await (const event of await begin(live)) {
+        seenAt = clock.now();
         if (isStarted(event)) {
           limits.started();
           remembered.running();
+          if (!event.isAssumed) startedAt ??= seenAt;
           continue;
         }
-        if (event.type === "accepted") limits.accepted();
-        else if (event.type !== "progress") limits.answered();
+        if (event.type === "accepted") {
+          limits.accepted();
+          acceptedAt = seenAt;
+        } else if (event.type !== "progress") limits.answered();
         if (observe(event, live) === false) continue;
-        yield event as Exclude<Event, { readonly type: "started" }>;
+        yield event as Exclude<Event, Internal>;
       }
       if (report.reason) return;
       signal.throwIfAborted();
@@ -194,7 +206,13 @@ export class RequestService {
       remembered.ended();
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.failed(report.error, ms);
-      else metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms);
+      else {
+        const times =
+          report.usage && startedAt !== undefined
+            ? { queueMs: startedAt - acceptedAt, computingMs: seenAt - startedAt }
+            : undefined;
+        metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms, times);
+      }
       if (!background) admission.leave(ms, places);
       this.leave(places);
     }
@@ -265,7 +283,9 @@ export class RequestService {
   }
 }
 
-const isStarted = (event: { readonly type: string }) => event.type === "started";
+const isStarted = (event: {
+  readonly type: string;
+}): event is { readonly type: "started"; readonly isAssumed?: true } => event.type === "started";
 /** How a request ends of whose answer nobody wants a half. */
 function failureOf(cause: CancelCause): SvcError {
   if (cause === "shutdown") return shuttingDown();

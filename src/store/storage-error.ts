@@ -5,16 +5,16 @@ import { systemErrorCode } from "../domain/system-error-code.ts";
 
 const FULL = new Set(["ENOSPC", "EDQUOT", "SQLITE_FULL"]);
 
-/** The failure of an operation on files or the database as an SvcError; what is none of these comes back as it is. */
-export function storageError(error: unknown): unknown {
+/** The failure of an operation on files or the database in `folder` as an SvcError; what is none of these comes back as it is. */
+export function storageError(error: unknown, folder = "data folder (--data-dir)"): unknown {
   if (error instanceof SvcError) return error;
   const code = systemErrorCode(error);
   if (code === undefined) return error;
   if (FULL.has(code)) {
-    return new SvcError("storage_full", "The disk that holds the server's data is full: make room, then try again.");
+    return new SvcError("storage_full", `The disk of the server's ${folder} is full: make room, then try again.`);
   }
   if (!/^(SQLITE_|E[A-Z]+$)/.test(code)) return error;
-  const message = `The server's data folder (--data-dir) cannot be used: ${code}.`;
+  const message = `The server's ${folder} cannot be used: ${code}.`;
   return new SvcError("storage_unavailable", message);
 }
 

@@ -7,6 +7,8 @@ import { invalidValue, SvcError } from "../domain/errors.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
 
+const FOLDER = "folder for temporary files (TMPDIR)";
+
 /** A file that a client sent. */
 export interface TemporaryFile {
   readonly path: string;
@@ -50,7 +52,7 @@ export class TemporaryFiles {
       throw invalidValue(param, "not be empty", "0 bytes");
     } catch (error) {
       await rm(path, { force: true });
-      throw storageError(error);
+      throw storageError(error, FOLDER);
     }
   }
 
@@ -87,7 +89,7 @@ export class TemporaryFiles {
       if (this.folder === undefined) removeAbandoned(parent, prefix);
       this.folder ??= mkdtempSync(join(parent, `${prefix}${process.pid}-`));
     } catch (error) {
-      throw storageError(error);
+      throw storageError(error, FOLDER);
     }
     return join(this.folder, String(++this.count));
   }

@@ -1,6 +1,6 @@
 // The metrics of text engines by the names of llama.cpp's server, for dashboards that are made for it.
 
-import { counter, exposition, gauge, type Metric, type MetricTable } from "./exposition.ts";
+import { by, counter, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
 
 /** The families that those of llama.cpp are made of. */
 export function llamaMetrics(tables: readonly MetricTable[]): string {
@@ -11,7 +11,9 @@ export function llamaMetrics(tables: readonly MetricTable[]): string {
   );
   const sum = (name: string) => (families.get(name) ?? []).reduce((total, metric) => total + sumOf(metric), 0);
   const count = (name: string) => (families.get(name) ?? []).reduce((total, metric) => total + countOf(metric), 0);
-  const promptTokens = sum("svc_prompt_tokens_total") - sum("svc_prompt_tokens_cached_total");
+  const samples = (name: string) => (families.get(name) ?? []).flatMap(samplesOf);
+  const cached = sum("svc_prompt_tokens_cached_total");
+  const promptTokens = sum("svc_prompt_tokens_total") - cached;
   const promptSeconds = sum("svc_request_prefill_time_seconds");
   const predicted = sum("svc_generation_tokens_total");
   const predictedSeconds = sum("svc_request_decode_time_seconds");
@@ -20,14 +22,20 @@ export function llamaMetrics(tables: readonly MetricTable[]): string {
   const name = (suffix: string) => `llamacpp:${suffix}`;
   const metrics: Metric[] = [
     counter(name("prompt_tokens_total"), "Prompt tokens computed.", promptTokens),
+    counter(name("prompt_tokens_cached_total"), "Prompt tokens that came from the KV cache.", cached),
     counter(name("prompt_seconds_total"), "Time of prompts in seconds.", promptSeconds),
     counter(name("tokens_predicted_total"), "Generated tokens.", predicted),
     counter(name("tokens_predicted_seconds_total"), "Time of generation in seconds.", predictedSeconds),
+    counter(
+      name("n_tokens_max"),
+      "Most tokens of a request, prompt and answer together.",
+      Math.max(0, ...samples("svc_request_tokens_max").map(([, value]) => value)),
+    ),
     counter(name("n_decode_total"), "Decode calls.", steps),
     gauge(
       name("n_busy_slots_per_decode"),
       "Rows of streams per decode call.",
-      rate(rowsOf(families.get("svc_engine_step_rows_total")), steps),
+      rate(rowsOf(samples("svc_engine_step_rows_total")), steps),
     ),
     gauge(name("prompt_tokens_seconds"), "Prompt tokens a second.", rate(promptTokens, promptSeconds)),
     gauge(name("predicted_tokens_seconds"), "Generated tokens a second.", rate(predicted, predictedSeconds)),
@@ -39,6 +47,13 @@ export function llamaMetrics(tables: readonly MetricTable[]): string {
       name("spec_decode_num_accepted_tokens_total"),
       "Draft tokens that were accepted.",
       sum("svc_spec_decode_num_accepted_tokens_total"),
+    ),
+    by(
+      "counter",
+      name("spec_decode_num_accepted_tokens_per_pos_total"),
+      "Draft tokens that were accepted, by their position in the draft, from 0.",
+      "position",
+      byPosition(samples("svc_spec_decode_num_accepted_tokens_per_pos_total")),
     ),
   ];
   return exposition([{ labels: {}, metrics }]);
@@ -54,8 +69,17 @@ const countOf = (metric: Metric): number =>
     ? metric.samples.reduce((total, [, { counts }]) => total + counts.reduce((all, one) => all + one, 0), 0)
     : 0;
 
+type Sample = readonly [Labels, number];
+
+const samplesOf = (metric: Metric): readonly Sample[] => (metric.type === "histogram" ? [] : metric.samples);
+
 /** Rows of running streams: each is one that was busy. */
-const rowsOf = (metrics: readonly Metric[] = []): number =>
-  metrics
-    .flatMap((metric) => (metric.type === "histogram" ? [] : metric.samples))
-    .reduce((total, [labels, value]) => total + (labels["kind"] === "decode" ? value : 0), 0);
+const rowsOf = (samples: readonly Sample[]): number =>
+  samples.reduce((total, [labels, value]) => total + (labels["kind"] === "decode" ? value : 0), 0);
+
+/** The sums over whatever made the drafts. */
+function byPosition(samples: readonly Sample[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [{ position = "" }, value] of samples) sums.set(position, (sums.get(position) ?? 0) + value);
+  return sums;
+}

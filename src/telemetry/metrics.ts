@@ -8,6 +8,12 @@ import type { MetricTable } from "./exposition.ts";
 export const LINE_OUTCOMES = ["completed", "failed", "skipped"] as const;
 export type LineOutcome = (typeof LINE_OUTCOMES)[number];
 
+/** Milliseconds from acceptance to the first computation, and from there to the last event. */
+export interface ComputingTimes {
+  readonly queueMs: number;
+  readonly computingMs: number;
+}
+
 /** What requests of one model report; each call is made once per happening. */
 export interface RequestMetrics {
   /** A request was admitted. */
@@ -18,7 +24,8 @@ export interface RequestMetrics {
   firstToken(ms: number, tokens?: number): void;
   /** Milliseconds between two pieces of text of one answer, and the tokens sampled for the second. */
   interToken(ms: number, tokens?: number): void;
-  finished(reason: FinishReason, usage: Usage, endToEndMs: number): void;
+  /** `times` are those of a request that was computed to its end, where they are known. */
+  finished(reason: FinishReason, usage: Usage, endToEndMs: number, times?: ComputingTimes): void;
   failed(code: ErrorCode, endToEndMs: number): void;
   /** A request was turned away with `server_busy`. */
   rejected(reason: BusyReason): void;

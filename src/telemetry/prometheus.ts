@@ -15,7 +15,7 @@ import {
 import { RequestCounts } from "./request-counts.ts";
 
 /** A counter whose samples are made when they first happen. */
-class Tally {
+class LabelledCounter {
   private readonly counts = new Map<string, { readonly labels: Labels; count: number }>();
 
   add(labels: Labels): void {
@@ -35,8 +35,8 @@ export class PrometheusMetrics implements Metrics {
   private connectionsPeak = 0;
   private readonly batchLines = new Map<LineOutcome, number>(LINE_OUTCOMES.map((outcome) => [outcome, 0]));
   /** Answered requests by route and status: routes are the server's own, so there are not many. */
-  private readonly answered = new Tally();
-  private readonly answeredByKey = new Tally();
+  private readonly answered = new LabelledCounter();
+  private readonly answeredByKey = new LabelledCounter();
   /** By kind and model. */
   private readonly requests = new Map<string, { readonly labels: Labels; readonly counts: RequestCounts }>();
   private readonly startedAt: number;

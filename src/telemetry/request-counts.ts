@@ -4,7 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import { BUSY_REASONS, type BusyReason, type ErrorCode } from "../domain/errors.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import { by, counter, gauge, Histogram, type Metric } from "./exposition.ts";
-import type { RequestMetrics } from "./metrics.ts";
+import type { ComputingTimes, RequestMetrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
 
 const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960];
@@ -42,6 +42,7 @@ export class RequestCounts implements RequestMetrics {
   private promptTokens = 0;
   private cachedTokens = 0;
   private completionTokens = 0;
+  private mostTokens = 0;
   private readonly reasons = new Counts(FINISH_REASONS);
   private readonly rejections = new Counts<BusyReason>(BUSY_REASONS);
   private readonly adapters = new Counts();
@@ -59,7 +60,7 @@ export class RequestCounts implements RequestMetrics {
       "Between two pieces of text of an answer.",
       INTER_TOKEN,
     ),
-    queue: new Histogram("svc_request_queue_time_seconds", "Acceptance to the start of prefill.", SECONDS),
+    queue: new Histogram("svc_request_queue_time_seconds", "Acceptance to the first computation.", SECONDS),
     prefill: new Histogram("svc_request_prefill_time_seconds", "Start of prefill to the first token.", SECONDS),
     decode: new Histogram("svc_request_decode_time_seconds", "First token to the last.", SECONDS),
     perToken: new Histogram(
@@ -67,7 +68,11 @@ export class RequestCounts implements RequestMetrics {
       "Mean of a request between two tokens.",
       INTER_TOKEN,
     ),
-    inference: new Histogram("svc_request_inference_time_seconds", "Start of prefill to the last token.", SECONDS),
+    inference: new Histogram(
+      "svc_request_inference_time_seconds",
+      "First computation to the last token or result.",
+      SECONDS,
+    ),
     endToEnd: new Histogram("svc_e2e_request_latency_seconds", "Admission to the end of a request.", SECONDS),
     prompt: new Histogram("svc_request_prompt_tokens", "Prompt tokens of a request.", TOKENS),
     generation: new Histogram("svc_request_generation_tokens", "Generated tokens of a request.", TOKENS),
@@ -96,24 +101,27 @@ export class RequestCounts implements RequestMetrics {
     this.completionRate.add(tokens);
   }
 
-  finished(reason: FinishReason, usage: Usage, endToEndMs: number): void {
+  finished(reason: FinishReason, usage: Usage, endToEndMs: number, measured?: ComputingTimes): void {
     const { times } = this;
     this.reasons.add(reason);
     this.promptTokens += usage.promptTokens;
     this.cachedTokens += usage.cachedTokens;
     this.completionTokens += usage.completionTokens;
+    this.mostTokens = Math.max(this.mostTokens, usage.promptTokens + usage.completionTokens);
     this.promptRate.add(usage.promptTokens - usage.cachedTokens);
     times.endToEnd.observe(endToEndMs / 1000);
-    // A request that was never computed, or whose client disconnected, has no times.
-    if (usage.completionTokens === 0) return;
-    times.prompt.observe(usage.promptTokens);
-    times.generation.observe(usage.completionTokens);
-    times.queue.observe(usage.queueMs / 1000);
-    times.prefill.observe(usage.promptMs / 1000);
-    times.decode.observe(usage.completionMs / 1000);
-    const { completionTokens, completionMs } = usage;
+    const { promptTokens, completionTokens, promptMs, completionMs } = usage;
+    if (promptTokens > 0) times.prompt.observe(promptTokens);
+    if (completionTokens > 0) times.generation.observe(completionTokens);
+    if (measured) times.queue.observe(measured.queueMs / 1000);
+    const generationMs = completionTokens === 0 ? 0 : promptMs + completionMs;
+    const inferenceMs = generationMs || measured?.computingMs;
+    if (inferenceMs !== undefined) times.inference.observe(inferenceMs / 1000);
+    // Only a generation has these, which was computed and whose client did not disconnect.
+    if (generationMs === 0) return;
+    times.prefill.observe(promptMs / 1000);
+    times.decode.observe(completionMs / 1000);
     if (completionTokens > 1) times.perToken.observe(completionMs / (completionTokens - 1) / 1000);
-    times.inference.observe((usage.promptMs + usage.completionMs) / 1000);
   }
 
   failed(code: ErrorCode, endToEndMs: number): void {
@@ -144,6 +152,7 @@ export class RequestCounts implements RequestMetrics {
       ),
       counter("svc_prompt_tokens_cached_total", "Prompt tokens that came from the KV cache.", this.cachedTokens),
       counter("svc_generation_tokens_total", "Generated tokens.", this.completionTokens),
+      gauge("svc_request_tokens_max", "Most tokens of a request, prompt and answer together.", this.mostTokens),
       counter("svc_requests_started_total", "Requests admitted.", this.admitted),
       this.adapters.metric("svc_lora_requests_total", "Requests admitted, by LoRA adapter.", "lora_name"),
       this.reasons.metric("svc_request_success_total", "Requests that ended in order.", "finished_reason"),

@@ -29,14 +29,23 @@ export function pageMarkdown(
 const escaped = (text: string): string =>
   text.replace(LEADING, (_, space: string, mark: string) => `${space}\\${mark}`);
 
-export function tableMarkdown({ rows, headers }: RecognizedTable): string {
+/** How many rows stand above those that the headers name. */
+export const headRows = ({ rows, headers, rowObjects }: RecognizedTable): number =>
+  headers.length > 0 ? rows.length - rowObjects.length : 0;
+
+/** A title that reaches over all columns stands above; a head of two rows becomes one, as a table has only one. */
+export function tableMarkdown(table: RecognizedTable): string {
+  const { rows, headers, columnCount, mergedCells } = table;
+  const above = headRows(table);
+  const hasTitle = above > 1 && mergedCells.some(({ row, columnSpan }) => row === 0 && columnSpan === columnCount);
+  const [title = []] = hasTitle ? rows : [];
+  // Names are made up where a cell is empty: the row itself has what is on the page. A table must have a head: without one it is empty.
+  const head = above === 1 ? (rows[0] ?? []) : headers;
   const width = Math.max(1, ...rows.map((row) => row.length));
-  const [first = [], ...rest] = rows;
-  // A table must have a head: without one it is empty.
-  const [head, body] = headers.length > 0 ? [first, rest] : [[], rows];
   const line = (cells: readonly string[]) =>
     `| ${Array.from({ length: width }, (_, at) => (cells[at] ?? "").replaceAll(/[\\|]/g, "\\$&").replaceAll(/\s+/g, " ")).join(" | ")} |`;
-  return [line(head), `|${" --- |".repeat(width)}`, ...body.map(line)].join("\n");
+  const lines = [line(head), `|${" --- |".repeat(width)}`, ...rows.slice(above).map(line)].join("\n");
+  return [...title.filter(Boolean).map(escaped), lines].join("\n\n");
 }
 
 function isWithin({ x, y, width, height }: Box, outer: Box): boolean {

@@ -1,12 +1,14 @@
 // A recognised table as HTML.
 
 import type { RecognizedTable } from "../domain/recognition.ts";
+import { headRows } from "./page-markdown.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
 /** Merged cells stay so; the rows above those that the headers name are its head. */
-export function tableHtml({ rows, headers, rowObjects, mergedCells }: RecognizedTable): string {
-  const headed = headers.length > 0 ? rows.length - rowObjects.length : 0;
+export function tableHtml(table: RecognizedTable): string {
+  const { rows, mergedCells } = table;
+  const headed = headRows(table);
   const merged = new Map(mergedCells.map((cell) => [`${cell.row} ${cell.column}`, cell]));
   const covered = new Set<string>();
   for (const { row, column, rowSpan, columnSpan } of mergedCells) {

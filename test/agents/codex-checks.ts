@@ -2,6 +2,7 @@
 
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { check, equal, ok, same } from "../clients/checks.ts";
+import { fakeModel } from "../support/fake-text-engine.ts";
 import { Codex } from "./codex.ts";
 import { allServed } from "./exchanges.ts";
 import { goesOn } from "./prompts.ts";
@@ -118,6 +119,14 @@ export async function codexChecks(model: ScriptedModel): Promise<readonly Genera
     const told = events.findLast(({ type }) => type === "error")?.message;
     ok(told?.includes("ran out of room in the model's context window"), String(told));
     equal(model.exchanges.take().length, 1);
+  });
+
+  await check("codex --oss: the version and the model are found, and nothing is pulled", async () => {
+    model.play(call(shell("cat word.txt")), tell);
+    const flags = ["--oss", "--local-provider", "ollama", "-m", fakeModel.id, "What does word.txt say?"];
+    const { answer } = await codex.exec(flags, { env: { CODEX_OSS_BASE_URL: `${model.url}/v1` } });
+    ok(answer.includes(word), answer);
+    served();
   });
 
   await check("codex: an interrupt ends the answer in the engine", async () => {

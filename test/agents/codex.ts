@@ -4,7 +4,7 @@ import { Workspace, ended, type RunOptions } from "./program.ts";
 
 /** What it warns of where nothing is wrong with the protocol: an unknown model, a home below /tmp, its end before its log's. */
 const EXPECTED =
-  /Unknown model svc-mini is used|Model metadata for `svc-mini` not found|create PATH aliases|failed to flush rollout/;
+  /Unknown model [\w-]+ is used|Model metadata for `[\w-]+` not found|create PATH aliases|failed to flush rollout/;
 
 interface CodexEvent {
   readonly type: string;
@@ -60,7 +60,7 @@ plugins = false
    */
   async exec(args: readonly string[], options: RunOptions = {}): Promise<CodexRun> {
     const flags = ["exec", "--strict-config", "--skip-git-repo-check", "--json", ...args];
-    const env = { RUST_LOG: "debug,h2=off,hyper=off", NO_COLOR: "1" };
+    const env = { RUST_LOG: "debug,h2=off,hyper=off", NO_COLOR: "1", ...options.env };
     const run = await this.space.run("@openai/codex/bin/codex.js", flags, { ...options, env });
     const events = run.output
       .split("\n")

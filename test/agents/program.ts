@@ -3,10 +3,16 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programsOf } from "../support/python.ts";
 
 const PROGRAMS = join(import.meta.dir, "node_modules");
 /** Where agents stand: opencode's own package would fetch this one for the machine at hand. */
-const PATH = [join(PROGRAMS, ".bin"), join(PROGRAMS, "opencode-linux-x64/bin"), process.env["PATH"] ?? ""].join(":");
+const PATH = [
+  join(PROGRAMS, ".bin"),
+  join(PROGRAMS, "opencode-linux-x64/bin"),
+  programsOf("aider"),
+  process.env["PATH"] ?? "",
+].join(":");
 const SVC = join(import.meta.dir, "../../src/main.ts");
 /** Longer than any run needs; what hangs fails. */
 const LIMIT_MS = 600_000;
@@ -69,7 +75,7 @@ export class Workspace {
     return this.spawn(svc, { ...options, env: { PATH, ...options.env } });
   }
 
-  /** Whether an agent is installed: not every one is there for every machine, and aider only where its user put it. */
+  /** Whether an agent is installed: not every one is there for every machine, and aider not for every Python. */
   static has(agent: string): boolean {
     return Bun.which(agent, { PATH }) !== null;
   }

@@ -1,6 +1,6 @@
 // `npm run test:agents`: coding agents and Ollama's clients, unmodified, against svc: its HTTP application over a scripted
 // model, where it matters what the model says, and the program with svc-mini. Prints a line a check and, last, `N passed, N
-// failed`. Needs npm and Python 3 with venv; takes some minutes, which are svc-mini's with prompts of agents.
+// failed`. Needs npm and Python 3 with venv (up to 3.12 for aider); takes some minutes, which are svc-mini's with prompts of agents.
 
 import { join } from "node:path";
 import { counts, summary } from "../clients/checks.ts";
@@ -28,6 +28,7 @@ async function run(command: readonly string[], env: Readonly<Record<string, stri
 async function install(): Promise<string> {
   await run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]);
   await run(["node", "node_modules/@anthropic-ai/claude-code/install.cjs"]);
+  await pythonWith(join(folder, "requirements-aider.txt"), "aider");
   return join(await pythonWith(join(folder, "requirements-ollama.txt"), "ollama"), "python");
 }
 

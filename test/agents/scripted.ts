@@ -115,7 +115,7 @@ export class ScriptedModel {
     };
     const services = { ...own, recognition, classification, images, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
-    this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
+    this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, { requests, clock });
   }
 
   get url(): string {

@@ -93,10 +93,49 @@ describe("llama.cpp's names", () => {
   });
 
   test("what has nothing to do is taken with a line, and its value with it", () => {
-    const { notes, values } = parseArguments(["--jinja", "--cache-reuse", "256", "-cb", "--port", "1"]);
+    const { notes, values } = parseArguments(["--jinja", "--cache-reuse", "256", "-cb", "-to", "600", "--port", "1"]);
     expect(Object.fromEntries(values)).toEqual({ port: 1 });
-    expect(notes.map((note) => note.split(" ")[0])).toEqual(["--jinja", "--cache-reuse", "-cb"]);
+    expect(notes.map((note) => note.split(" ")[0])).toEqual(["--jinja", "--cache-reuse", "-cb", "-to"]);
     expect(parseArguments(["--", "--jinja"]).values.get("model")).toBe("--jinja");
+  });
+
+  test("values by which its server chooses leave it to svc, with a line", () => {
+    const line = "-c 0 -n -1 --reasoning-budget -1 --seed=-1 --cache-ram -1 -ngl auto -np -1 --reasoning auto --port 1";
+    const { notes, values } = parseArguments(line.split(" "));
+    expect(Object.fromEntries(values)).toEqual({ port: 1 });
+    expect(notes).toHaveLength(8);
+    expect(notes[0]).toBe("-c 0 leaves it to svc: the trained context, as far as memory allows.");
+  });
+
+  test("options of other names are svc's", () => {
+    const line =
+      "--ssl-cert-file a.crt --ssl-key-file a.key -j {} --reasoning off --no-cache-prompt --lora-scaled a.gguf:0.5 " +
+      "--spec-draft-model b.gguf --spec-draft-n-max 3 --media-path media --sse-ping-interval 30";
+    expect(values(...line.split(" "))).toEqual({
+      "tls-cert": "a.crt",
+      "tls-key": "a.key",
+      "guided-json": {},
+      think: false,
+      "prefix-cache": false,
+      lora: ["a.gguf:0.5"],
+      draft: "b.gguf",
+      "draft-max": 3,
+      "media-root": "media",
+      heartbeat: 30,
+    });
+    expect(values("--reasoning", "on", "--think", "--port", "1")).toEqual({ think: true, port: 1 });
+  });
+
+  test.each([
+    ["-t 4", "-t is the temperature; threads are --threads."],
+    ["-s 42", "-s is a prompt to answer once; a seed is --seed."],
+    ["--lora a.gguf", "--lora without :SCALE applies to the requests that name it alone."],
+  ])("%s is taken with a line that says what it is here", (line, note) => {
+    expect(parseArguments(line.split(" ")).notes).toEqual([note]);
+  });
+
+  test.each(["-t 0.7", "-t 1", "-s Hello", "--lora a.gguf:1", "--lora name=a.gguf"])("%s needs no line", (line) => {
+    expect(parseArguments(line.split(" ")).notes).toEqual([]);
   });
 });
 
@@ -112,6 +151,9 @@ describe("mistakes", () => {
     [["--no-mmapp"], "Unknown option --no-mmapp. Did you mean --mmap?"],
     [["--no-port"], "Unknown option --no-port. Did you mean --port?"],
     [["-x"], "Unknown option -x."],
+    [["-hf", "a/b"], "There is no -hf: svc pull downloads a model, and --model serves it by name."],
+    [["-ag"], "There is no -ag: svc has nothing like that option of llama.cpp's server."],
+    [["-t", "8"], "-t is the temperature; threads are --threads."],
     [["--port"], "--port needs a value."],
     [["--model", "--port", "1"], "--model needs a value."],
     [["--port", "99999"], '--port must be a whole number from 0 to 65535, not "99999".'],

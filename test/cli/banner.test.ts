@@ -26,7 +26,7 @@ const model: ModelInfo = {
   created: 0,
 };
 const choice = { context: 8192, maxModelLen: 4096, kvMode: "unified", tokenBytes: 1, spareBytes: 1 } as const;
-const local = { here: "http://127.0.0.1:9999", others: [] };
+const local = { here: "http://127.0.0.1:9999" };
 const render = (modelGiven: boolean, addresses: Reachable = local, note?: string) =>
   banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, { addresses });
 
@@ -58,6 +58,18 @@ test("shows where others reach it, or how they could", () => {
   expect(text).toContain("curl http://127.0.0.1:8080/");
   expect(text).toContain("network  http://192.168.1.5:8080/");
   expect(text).not.toContain("this machine alone");
+});
+
+test("a machine in no network is not told to listen where it does", () => {
+  const text = render(true, { ...local, others: [] });
+  expect(text).not.toContain("--host 0.0.0.0");
+  expect(text).toContain("network  this machine is in none");
+});
+
+test("with HTTPS the request to paste trusts the certificate", () => {
+  const secure = { ...config, tls: { certFile: "/etc/svc/box.pem", cert: "", key: "" } };
+  const text = banner({ config: secure, context: choice, modelGiven: true }, model, { addresses: local });
+  expect(text).toContain(`curl --cacert '/etc/svc/box.pem' ${local.here}/v1/chat/completions`);
 });
 
 test("colours are for terminals that show them", () => {

@@ -1,9 +1,13 @@
 // Completion scripts, in the shells that are installed.
 
 import { describe, expect, test } from "bun:test";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { completion } from "../../src/cli/completion.ts";
 import { temporaryFolder } from "../http/harness.ts";
+
+/** Stands in for the program, which says what was downloaded. */
+const LIST = "svc() { printf 'NAME              SIZE\\nmaker/tiny:Q8_0   1 GB\\nmine/other:Q4_0   1 GB\\n'; }";
 
 /** What bash completes where these words are typed; an empty one is where the cursor is. */
 async function completed(...words: string[]): Promise<string[]> {
@@ -11,7 +15,7 @@ async function completed(...words: string[]): Promise<string[]> {
   await Bun.write(join(folder, "model.gguf"), "");
   await Bun.write(join(folder, "notes.txt"), "");
   const quoted = ["svc", ...words].map((word) => `'${word}'`).join(" ");
-  const script = `${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${words.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
+  const script = `${LIST}\n${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${words.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
   const run = Bun.spawn(["bash", "-c", script], { cwd: folder, stdout: "pipe", stderr: "pipe" });
   const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
   expect(err).toBe("");
@@ -33,9 +37,54 @@ describe("bash completes", () => {
     [["draw", "--si"], ["--size"]],
     [["transcribe", "no"], ["notes.txt"]],
     [["--port", ""], [""]],
+    [["-p", ""], [""]],
+    [["-"], expect.arrayContaining(["-m", "-p", "-h", "--port"])],
+    [
+      ["launch", ""],
+      ["aider", "claude", "codex", "opencode"],
+    ],
+    [["completion", "z"], ["zsh"]],
+    [["wait", ""], [""]],
+    [["rm", "mak"], ["maker/tiny:Q8_0"]],
+    [
+      ["-m", "m"],
+      ["maker/tiny:Q8_0", "mine/other:Q4_0", "model.gguf"],
+    ],
   ])("%j", async (words, expected) => {
     expect(await completed(...words)).toEqual(expected);
   });
+});
+
+const hasZsh = Bun.which("zsh") !== null;
+test.skipIf(!hasZsh).each(["_arguments", "compdef"])("zsh: %s comes first, autoloaded or sourced", async (first) => {
+  const folder = temporaryFolder();
+  await Bun.write(join(folder, "_svc"), completion("zsh"));
+  // The file of a package is autoloaded, and has to complete when it is first called.
+  const begin = first === "compdef" ? "source ./_svc" : "fpath=(.); autoload -U _svc; words=(svc launch); _svc";
+  const script = `_arguments() { print _arguments; print -r -- "$@" }; compdef() { print compdef }; ${begin}`;
+  const run = Bun.spawn(["zsh", "-fc", script], { cwd: folder, stdout: "pipe", stderr: "pipe" });
+  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  expect([out.split("\n")[0], err]).toEqual([first, ""]);
+  expect(out.includes("*:operand:(codex claude opencode aider)")).toBe(first === "_arguments");
+});
+
+test.skipIf(Bun.which("fish") === null).each([
+  ["svc launch ", ["aider", "claude", "codex", "opencode"]],
+  ["svc rm mak", ["maker/tiny:Q8_0"]],
+  ["svc -m mine", ["mine/other:Q4_0"]],
+  ["svc wait ", []],
+])("fish completes %j", async (line, expected) => {
+  const folder = temporaryFolder();
+  await Bun.write(join(folder, "svc"), `#!/bin/sh\n${LIST}\nsvc\n`);
+  chmodSync(join(folder, "svc"), 0o755);
+  await Bun.write(join(folder, "svc.fish"), completion("fish"));
+  const script = `source svc.fish; complete -C ${JSON.stringify(line)}`;
+  const env = { ...process.env, HOME: folder, PATH: `${folder}:${process.env["PATH"]}` };
+  const run = Bun.spawn(["fish", "-c", script], { cwd: folder, env, stdout: "pipe", stderr: "pipe" });
+  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  expect(err).toBe("");
+  const names = out.split("\n").map((one) => one.split("\t")[0] ?? "");
+  expect(names.filter((name) => name !== "").toSorted()).toEqual(expected);
 });
 
 for (const shell of ["zsh", "fish"]) {

@@ -1,4 +1,4 @@
-// The program in front of other servers: started as a user starts it, with nothing computed here.
+// The program in front of upstreams: started as a user starts it, with nothing computed here.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ test("--no-model with an upstream and with a found server serves both, and ends 
   } finally {
     await server.kill();
   }
-  expect(await server.kill()).toContain("2 models of other servers");
+  expect(await server.kill()).toContain("2 models of upstreams");
 }, 90_000);
 
 test("its embeddings are those of an upstream where a request names one", async () => {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { agents, type AgentTarget } from "../../src/cli/agents.ts";
 import { isFor } from "../../src/cli/agent-trust.ts";
-import { choose } from "../../src/cli/launch.ts";
+import { choose, wantedModel } from "../../src/cli/launch.ts";
+import { ModelStore } from "../../src/store/models/model-store.ts";
+import { temporaryFolder } from "../http/harness.ts";
 
 const target: AgentTarget = {
   url: "http://127.0.0.1:9999",
@@ -86,7 +89,12 @@ describe("the model of an agent", () => {
   if (!codex || !aider) throw new Error("they are known");
   const entry = (id: string, max_context_length: number) => ({ id, owned_by: "svc", max_context_length });
   const served = {
-    data: [entry("qwen", 65_536), entry("small", 8192), { id: "minilm", owned_by: "svc" }, entry("svc-system", 4096)],
+    data: [
+      entry("qwen", 65_536),
+      { ...entry("small", 8192), aliases: ["tiny"] },
+      { id: "minilm", owned_by: "svc" },
+      entry("svc-system", 4096),
+    ],
     models: [
       { name: "qwen", capabilities: ["chat", "tools"] },
       { name: "small", capabilities: ["chat"] },
@@ -99,31 +107,62 @@ describe("the model of an agent", () => {
     expect(choose(served, codex, undefined)).toEqual({ id: "qwen", context: 65_536, warnings: [] });
   });
 
-  test("is the one that is named, by its name or file", () => {
-    for (const model of ["small", "/models/small.gguf"]) expect(choose(served, codex, model).id).toBe("small");
+  const wanted = (model: string, options: { isAsked?: boolean; alias?: string[]; modelsDir?: string } = {}) =>
+    wantedModel(
+      { model, alias: options.alias ?? [], modelsDir: options.modelsDir ?? "/nowhere" },
+      options.isAsked ?? true,
+    );
+
+  test("is the one that is named, by its name, alias or file", () => {
+    for (const model of ["small", "tiny", "/models/small.gguf", "/models/small-00001-of-00002.gguf"]) {
+      expect(choose(served, codex, wanted(model)).id).toBe("small");
+    }
+  });
+
+  test("is the downloaded one that is named, whose id is that of its file", async () => {
+    const modelsDir = temporaryFolder();
+    const files = [{ path: "hub/Maker/Small-GGUF/small.gguf" }];
+    await new ModelStore(modelsDir).save({ name: "Maker/Small-GGUF:Q4_K_M", url: "https://hub", files });
+    for (const model of ["Maker/Small-GGUF", "small-gguf", "Maker/Small-GGUF:Q4_K_M"]) {
+      expect(choose(served, codex, wanted(model, { modelsDir })).id).toBe("small");
+    }
   });
 
   test("one that is not served, or does not chat, is an error that says which are", () => {
     for (const model of ["other", "minilm"]) {
-      expect(() => choose(served, codex, model)).toThrow(
+      expect(() => choose(served, codex, wanted(model))).toThrow(
         `The server serves qwen, small, svc-system, and not ${model}.`,
       );
     }
   });
 
+  test("one that only the environment or the config file names may be served under --alias, or not at all", () => {
+    const isAsked = false;
+    expect(choose(served, codex, wanted("/models/other.gguf", { isAsked, alias: ["qwen"] }))).toMatchObject({
+      id: "qwen",
+      warnings: [],
+    });
+    expect(choose(served, codex, wanted("other", { isAsked }))).toMatchObject({
+      id: "qwen",
+      warnings: [
+        "The server serves qwen, small, svc-system, and not other, which SVC_MODEL or the config file names: qwen is used.",
+      ],
+    });
+  });
+
   test("is warned of when its context is small or it does not call tools, with models that do", () => {
-    const [context, tools] = choose(served, codex, "small").warnings;
+    const [context, tools] = choose(served, codex, wanted("small")).warnings;
     expect(context).toBe(
       "small takes 8192 tokens a request, and agents need 32768 or more: serve it with --ctx 65536.",
     );
     expect(tools).toMatch(
       /^small does not call tools, which codex needs\. Models that call tools.*: svc pull \S+-GGUF \(/,
     );
-    expect(choose(served, aider, "small").warnings).toEqual([context ?? ""]);
+    expect(choose(served, aider, wanted("small")).warnings).toEqual([context ?? ""]);
   });
 
   test("is warned of when it is far too small", () => {
-    const { warnings } = choose(served, codex, "svc-system");
+    const { warnings } = choose(served, codex, wanted("svc-system"));
     expect(warnings.at(-1)).toStartWith(
       "svc-system is too small to work as an agent: it has 4 million parameters. Models that call tools",
     );
@@ -131,7 +170,7 @@ describe("the model of an agent", () => {
 });
 
 test("a certificate is for the hosts that it names", () => {
-  const cert = readFileSync(join(import.meta.dir, "../fixtures/tls/cert.pem"), "utf8");
+  const cert = new X509Certificate(readFileSync(join(import.meta.dir, "../fixtures/tls/cert.pem")));
   const urls = ["https://127.0.0.1:1", "https://localhost:1", "https://box:1", "https://[::1]:1"];
   expect(urls.map((url) => isFor(cert, url))).toEqual([true, true, false, false]);
 });

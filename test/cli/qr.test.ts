@@ -53,6 +53,16 @@ describe("the address for others", () => {
     expect(await addressForOthers(where(port), ["127.0.0.2"])).toBe(`https://127.0.0.2:${port}`);
   });
 
+  test("has the name that the certificate is for, where the server answers to it", async () => {
+    const boxed = readTls({ cert: fixture("box.pem"), key: fixture("key.pem") });
+    const { port } = serve(undefined, { host: "127.0.0.2", ...(boxed && { tls: boxed }) });
+    const address = `https://127.0.0.2:${port}`;
+    const found = (known: readonly string[]) =>
+      addressForOthers(where(port), ["127.0.0.2"], async (url) => known.includes(url));
+    expect(await found([address, `https://box:${port}`])).toBe(`https://box:${port}`);
+    expect(await found([address])).toBe(address);
+  });
+
   test("of a server for this machine alone is an error that says how others reach one", async () => {
     const { port } = serve();
     await expect(addressForOthers(where(port), ["127.0.0.2"])).rejects.toThrow(

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { NetworkInterfaceInfo } from "node:os";
+import { join } from "node:path";
 import { lanAddresses, reachable } from "../../src/cli/reachable.ts";
+import { readTls } from "../../src/config/tls.ts";
 
 const at = (address: string, internal = false) => ({ address, internal }) as NetworkInterfaceInfo;
 const loopback = [at("127.0.0.1", true), at("::1", true)];
@@ -9,7 +11,7 @@ const home = {
   docker0: [at("172.17.0.1")],
   wlan0: [at("192.168.1.5"), at("fe80::1"), at("2001:db8::5")],
 };
-const where = { host: "127.0.0.1", port: 9999, apiKeys: [] };
+const where = { host: "127.0.0.1", port: 9999, apiKeys: [], allowedHosts: [] };
 
 describe("addresses in the network", () => {
   test("are those that other machines use", () => {
@@ -28,8 +30,8 @@ describe("addresses in the network", () => {
 
 describe("a server", () => {
   test("on loopback is for this machine alone", () => {
-    expect(reachable(where, home)).toEqual({ here: "http://127.0.0.1:9999", others: [] });
-    expect(reachable({ ...where, host: "::1" }, home)).toEqual({ here: "http://[::1]:9999", others: [] });
+    expect(reachable(where, home)).toEqual({ here: "http://127.0.0.1:9999" });
+    expect(reachable({ ...where, host: "::1" }, home)).toEqual({ here: "http://[::1]:9999" });
   });
 
   test.each(["0.0.0.0", "::"])("on every interface (%s) is found on loopback and in the network", (host) => {
@@ -42,5 +44,36 @@ describe("a server", () => {
   test("on one address is found there", () => {
     const url = "http://10.0.0.7:9999";
     expect(reachable({ ...where, host: "10.0.0.7" }, home)).toEqual({ here: url, others: [url] });
+  });
+
+  test("on every interface of a machine without a network is for nobody else yet", () => {
+    const { others } = reachable({ ...where, host: "0.0.0.0" }, { lo: loopback });
+    expect(others).toEqual([]);
+  });
+});
+
+describe("a server with HTTPS", () => {
+  const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
+  const withCertificate = (file: string) => {
+    const tls = readTls({ cert: fixture(file), key: fixture("key.pem") });
+    return { ...where, ...(tls && { tls }) };
+  };
+  const box = { ...withCertificate("box.pem"), host: "0.0.0.0" };
+
+  test("is found by the names that its certificate is for and that it answers to", () => {
+    const allowedHosts = ["printer", "ai.example.org", "box"];
+    const found = reachable({ ...box, allowedHosts }, home);
+    expect(found.others).toEqual(["https://ai.example.org:9999", "https://box:9999"]);
+    expect(found.here).toBe("https://ai.example.org:9999");
+  });
+
+  test("is found at those of its addresses that the certificate is for", () => {
+    const here = "https://127.0.0.1:9999";
+    const interfaces = { lo: loopback, eth0: [at("192.168.1.5"), at("10.0.0.7")] };
+    expect(reachable(box, interfaces)).toEqual({ here, others: ["https://10.0.0.7:9999"] });
+    expect(reachable({ ...withCertificate("cert.pem"), host: "0.0.0.0" }, home)).toEqual({
+      here,
+      others: ["https://192.168.1.5:9999"],
+    });
   });
 });

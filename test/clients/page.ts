@@ -5,6 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { HTTPRequest } from "puppeteer-core";
 import { FROM_SOURCE, withServer } from "../support/server.ts";
 import { check, equal, ok, same, skip, summary } from "./checks.ts";
 import {
@@ -223,6 +224,24 @@ async function checkPage(url: string, executable: string): Promise<void> {
     ]);
     equal(response.status(), 200);
     await page.waitForSelector('[aria-label="Stop reading"]');
+  });
+  await check("speech that is not there says why", async () => {
+    const message = "Speech is not there: svc pull component:speech";
+    const refuse = (request: HTTPRequest) =>
+      request.url().endsWith("/v1/audio/speech")
+        ? request.respond({
+            status: 503,
+            contentType: "application/json",
+            body: JSON.stringify({ error: { message } }),
+          })
+        : request.continue();
+    await page.setRequestInterception(true);
+    page.on("request", refuse);
+    await page.click('[aria-label="Stop reading"]').catch(() => undefined);
+    await press(page, "Read aloud");
+    await until(page, `document.querySelector(".answer .error")?.innerText === ${JSON.stringify(message)}`);
+    page.off("request", refuse);
+    await page.setRequestInterception(false);
   });
   await check("the other view watches engines, requests and levels, and cancels", async () => {
     await page.click(".button.new");

@@ -248,7 +248,12 @@ const messages: readonly (readonly [value: unknown, code: ErrorCode, param: stri
     T,
     "messages.0.content.1.text",
   ],
-  [[{ role: "user", content: [{ type: "image_url", image_url: "SECRET" }] }], T, "messages.0.content.0.image_url"],
+  [[{ role: "user", content: [{ type: "image_url", image_url: 5 }] }], T, "messages.0.content.0.image_url"],
+  [
+    [{ role: "user", content: [{ type: "image_url", image_url: "SECRET" }] }],
+    "unsupported_media_input",
+    "messages.0.content.0.image_url",
+  ],
   [[{ role: "user", content: [{ type: "image_url", image_url: {} }] }], M, "messages.0.content.0.image_url.url"],
   [
     [{ role: "user", content: [{ type: "image_url", image_url: { url: "x", detail: "SECRET" } }] }],

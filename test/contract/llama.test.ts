@@ -4,7 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { LlamaCompletion } from "../../src/contract/llama-completion.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { FakeScript } from "../support/fake-text-engine.ts";
+import { SystemModel } from "../../src/service/system-model.ts";
+import { eventStream, fixtureServer } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
+import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { expectGolden } from "../http/golden.ts";
 import { serve } from "../http/harness.ts";
 import { id } from "./asking.ts";
@@ -90,10 +93,10 @@ describe("POST /completion", () => {
     expect(server.engine.requests.every(({ parseSpecial }) => parseSpecial)).toBe(true);
   });
 
-  test("response_fields chooses among the fields, also those inside others", async () => {
+  test("response_fields chooses among the fields, also those inside others, each by its whole path", async () => {
     const fields = ["content", "generation_settings/top_k", "nothing", "timings/cache_n"];
     const answer = await json(ask({ prompt: "a", top_k: 7, response_fields: fields }));
-    expect(answer).toEqual<unknown>({ content: "one two\n", top_k: 7, cache_n: 4 });
+    expect(answer).toEqual<unknown>({ content: "one two\n", "generation_settings/top_k": 7, "timings/cache_n": 4 });
   });
 
   test("n_predict 0 computes the prompt and answers nothing", async () => {
@@ -143,6 +146,68 @@ describe("POST /completion", () => {
     const response = await ask(wrong);
     expect(response.status).toBe(400);
     expect((await json(response)).error.param).toBe(param);
+  });
+});
+
+describe("POST /completion to a model of another server", () => {
+  const far = () =>
+    fixtureServer(({ path }) =>
+      path === "/v1/completions"
+        ? eventStream([{ choices: [{ index: 0, text: "x", finish_reason: "stop" }] }])
+        : undefined,
+    );
+
+  test.each([true, false])("its tokens are not taken for those of the model here (a model here: %p)", async (local) => {
+    const upstream = far();
+    const server = serve(script, { serveModel: local }, [(await remote([upstream.url])).gateway]);
+    const post = (prompt: unknown) => server.post("/completion", { model: "up/far", prompt });
+    // More than the vocabulary here has.
+    const answer = await json(post([99_999, 2]));
+    expect([answer.content, answer.prompt]).toEqual(["x", ""]);
+    expect(upstream.asked.at(-1)?.body["prompt"]).toEqual([99_999, 2]);
+    const mixed = await post(["a", [1, "b"]]);
+    expect([mixed.status, (await json(mixed)).error.param]).toEqual([400, "prompt.1"]);
+  });
+
+  test("svc-system tells nothing of its tokens", async () => {
+    const server = serve(script, {}, [new SystemModel(new FakeEngine(() => script), 1)]);
+    const answer = await json(server.post("/completion", { model: "svc-system", prompt: [65] }));
+    expect([answer.content, answer.prompt]).toEqual(["one two\n", ""]);
+  });
+});
+
+const WRONG_STRUCTURES: readonly (readonly [object, string])[] = [
+  [{ response_format: "json" }, "response_format"],
+  [{ grammar: 5 }, "grammar"],
+  [{ json_schema: [] }, "json_schema"],
+  [{ structured_outputs: { regex: 5 } }, "structured_outputs.regex"],
+  [{ guided_json: 5 }, "guided_json"],
+  [{ guided_regex: 5 }, "guided_regex"],
+  [{ guided_regex: "a".repeat(4001) }, "guided_regex"],
+  [{ guided_choice: 5 }, "guided_choice"],
+  [{ guided_choice: Array.from({ length: 1001 }, String) }, "guided_choice"],
+  [{ guided_grammar: 5 }, "guided_grammar"],
+  [{ guided_decoding_backend: "outlines" }, "guided_decoding_backend"],
+  [{ stop: "a".repeat(1001) }, "stop"],
+];
+
+describe.each([
+  ["/completion", { prompt: "a" }],
+  ["/infill", { input_prefix: "a", input_suffix: "b" }],
+])("POST %s", (path, body) => {
+  test("what an answer looks like is checked under every name, as elsewhere", async () => {
+    const { post } = serve(script);
+    for (const [wrong, param] of WRONG_STRUCTURES) {
+      const response = await post(path, { ...body, ...wrong });
+      expect([response.status, (await json(response)).error.param]).toEqual([400, param]);
+    }
+    expect((await post(path, { ...body, guided_choice: ["one", "two"] })).status).toBe(200);
+  });
+
+  test("an empty stop sequence is none", async () => {
+    const server = serve(script, { stop: ["x"] });
+    await server.post(path, { ...body, stop: "" });
+    expect(server.engine.requests[0]?.stop).toEqual(["x"]);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
 import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
 import { checker, type Static } from "../../src/contract/schema.ts";
-import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
+import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { serve, until } from "../http/harness.ts";
@@ -182,6 +182,19 @@ describe("generate", () => {
     expect([answer.message?.content, answer.load_duration]).toEqual(["Hello", 0]);
   });
 
+  test("where the server drops tokens of a full context, num_keep says which stay", async () => {
+    const ask = async (contextShift: boolean, shift?: boolean) => {
+      const server = serve(undefined, { contextShift });
+      const response = await server.post("/api/generate", { prompt: "a", shift, options: { num_keep: 5 } });
+      return [response.status, server.engine.requests[0]?.keepTokens];
+    };
+    expect(await ask(true)).toEqual([200, 5]);
+    expect(await ask(true, true)).toEqual([200, 5]);
+    expect(await ask(true, false)).toEqual([400, undefined]);
+    expect(await ask(false, false)).toEqual([200, undefined]);
+    expect(await ask(false, true)).toEqual([400, undefined]);
+  });
+
   test("keep_alive 0 without a prompt is answered as the end of the model", async () => {
     const reason = async (path: string, body: object) => (await json(await serve().post(path, body))).done_reason;
     expect(await reason("/api/generate", { keep_alive: 0 })).toBe("unload");
@@ -294,12 +307,30 @@ describe("vectors", () => {
 test("routes that are not there say so in that API's own form", async () => {
   const server = serve();
   for (const [path, method] of [
-    ["/api/copy", "POST"],
+    ["/api/nothing", "POST"],
     ["/api/chat", "GET"],
   ] as const) {
     const { error } = (await (await fetch(server.url + path, { method })).json()) as { error: unknown };
     expect(error).toContain("route");
   }
+});
+
+test("a model is described with its template, and what counts where requests do not say", async () => {
+  const server = serve();
+  server.engine.model = {
+    ...fakeModel,
+    chatTemplate: { source: "{{ messages }}", bos: "", eos: "" },
+    defaults: { temperature: 0.7, topK: 20, repetitionPenalty: 1.1 },
+  };
+  const shown = (await (await server.post("/api/show", { model: "fake-model" })).json()) as Record<string, string>;
+  expect(shown["template"]).toBe("{{ messages }}");
+  const parameters = shown["parameters"]?.split("\n").map((line) => line.split(/ +/));
+  expect(parameters).toEqual([
+    ["num_ctx", "4096"],
+    ["temperature", "0.7"],
+    ["top_k", "20"],
+    ["repeat_penalty", "1.1"],
+  ]);
 });
 
 test("they can be switched off", async () => {

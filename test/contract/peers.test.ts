@@ -4,27 +4,36 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { PeerField, PeerRoute } from "../parity/peer-field.ts";
 import { peerRoutes, peersReport, withField } from "../parity/peers.ts";
-import { serve } from "../http/harness.ts";
+import { serve, type TestServer } from "../http/harness.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 
 const logprob = { token: "x", id: 1, logprob: -1, bytes: [120], top: [] };
-const script: FakeScript = { steps: [{ text: '{"a":"x"}', logprobs: [logprob] }] };
+const script: FakeScript = {
+  steps: [
+    { type: "progress", total: 12, cached: 4, processed: 12, ms: 5 },
+    { type: "text", text: '{"a":"x"}', tokens: [7], logprobs: [logprob] },
+  ],
+  finish: { tokens: { prompt: [1], answer: [7] } },
+};
 
 describe.each(peerRoutes.map((route): [string, PeerRoute] => [`${route.peer} ${route.route}`, route]))(
   "%s",
   (_, route) => {
-    const server = () => serve(script);
+    const { body, fields } = route;
 
-    test("is answered without any of them", async () => {
-      expect((await server().post(route.path, route.body)).status).toBe(200);
+    test("is answered without any of them, the second time as the first", async () => {
+      const server = serve(script);
+      const [first, second] = [await ask(server, route, body), await ask(server, route, body)];
+      expect([first.status, second.seen]).toEqual([200, first.seen]);
     });
 
-    test("every field is honoured or refused by its name", async () => {
-      const { post } = server();
+    test("every field has its effect, or is refused by its name", async () => {
+      const server = serve(script);
       const wrong: unknown[] = [];
-      for (const field of route.fields) {
-        const response = await post(route.path, withField(route.body, field));
-        const problem = judge(field, response.status, await response.text());
+      for (const field of fields) {
+        const answer = await ask(server, route, withField(body, field));
+        const without = await ask(server, route, { ...body, ...field.beside });
+        const problem = judge(field, answer, without);
         if (problem !== undefined) wrong.push([field.field, field.value, problem]);
       }
       expect(wrong).toEqual([]);
@@ -32,10 +41,40 @@ describe.each(peerRoutes.map((route): [string, PeerRoute] => [`${route.peer} ${r
   },
 );
 
-function judge({ field, verdict }: PeerField, status: number, text: string): string | undefined {
-  if (verdict !== "refused") return status === 200 ? undefined : `${status} ${text}`;
-  if (status !== 400) return `${status} ${text.slice(0, 200)}`;
-  return text.includes(`'${field}`) ? undefined : `not named: ${text}`;
+interface Outcome {
+  readonly status: number;
+  readonly text: string;
+  /** All that a field can change: the answer, and what the engines were asked. */
+  readonly seen: string;
+}
+
+/** Ids and places of files, and what a clock says. */
+const VARYING =
+  /\b[a-z]+[-_][0-9a-f]{12,32}\b|"path":"[^"]*"|"(created|created_at|completed_at|modified_at|[a-z_]+_duration|[a-z_]+_(ms|second))":[^,}]+/g;
+
+async function ask(server: TestServer, { route, path }: PeerRoute, body: PeerRoute["body"]): Promise<Outcome> {
+  const asked = () => {
+    const { engine, embedders, transcriber } = server;
+    const lists = [engine.requests, engine.tokenized, engine.rendered, transcriber.asked];
+    return [...lists, ...embedders.map((one) => one.asked)] as readonly (readonly unknown[])[];
+  };
+  const before = asked().map(({ length }) => length);
+  const query = new URLSearchParams(body as Record<string, string>);
+  const response = await (route.startsWith("GET") ? fetch(`${server.url}${path}?${query}`) : server.post(path, body));
+  const text = await response.text();
+  const more = asked().map((list, at) => list.slice(before[at]));
+  const seen = `${response.headers.get("content-type")} ${text} ${JSON.stringify(more)}`.replaceAll(VARYING, "");
+  return { status: response.status, text, seen };
+}
+
+function judge({ field, verdict, usual }: PeerField, { status, text, seen }: Outcome, without: Outcome) {
+  if (verdict === "refused") {
+    if (status < 400 || status > 499) return `${status} ${text.slice(0, 200)}`;
+    return text.includes(`'${field}`) ? undefined : `not named: ${text}`;
+  }
+  if (status !== 200) return `${status} ${text}`;
+  if (verdict === "none" || (seen !== without.seen) === !usual) return undefined;
+  return usual ? "it is not the default" : "it has no effect";
 }
 
 test("PEERS.md is made of the table", async () => {

@@ -26,6 +26,13 @@ test.each([
   [{ input: [{ ...user, type: "Bogus_Call" }] }, "invalid_value", "input.0.type"],
   [{ input: "hi", metadata: { ["k".repeat(65)]: "" } }, "invalid_value", "metadata"],
   [{ input: "hi", text: { verbosity: "loud" } }, "invalid_value", "text.verbosity"],
+  [{ input: "hi", guided_choice: 5 }, "invalid_type", "guided_choice"],
+  [
+    { input: "hi", structured_outputs: { choice: ["a"] }, text: { format: { type: "json_object" } } },
+    "invalid_value",
+    "structured_outputs.choice",
+  ],
+  [{ input: "hi", guided_regex: "a+", tools: [{ type: "function", name: "f" }] }, "invalid_value", "guided_regex"],
   [{}, "missing_required_parameter", "input"],
   [{ input: null }, "missing_required_parameter", "input"],
 ])("%j is refused", async (body, code, param) => {
@@ -38,6 +45,11 @@ test("an input without anything to answer is told by its length, not called miss
     expect(error).toMatchObject({ code: "invalid_value", param: "input" });
     expect(error?.message).toEndWith(`; got an array of length ${input.length}.`);
   }
+});
+
+test("the tokens of a prompt are counted with the same checks", async () => {
+  const response = await serve(scripts.text).post("/v1/responses/input_tokens", { input: "hi", guided_choice: 5 });
+  expect(response.status).toBe(400);
 });
 
 describe("what clients send is taken", () => {

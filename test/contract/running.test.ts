@@ -56,10 +56,27 @@ describe.each(dialects)("a stream of %s", (name, path, body, check) => {
     await expectGolden(`${name}-running.sse`, text.replaceAll(/"(\w+_(?:ms|second))":[\d.]+/g, '"$1":0'));
   });
 
+  test("timings end every stream: beside the usage, else in the last chunk of each answer", async () => {
+    for (const include_usage of [true, false]) {
+      const { chunks } = await chunksOf({ n: 2, stream_options: { include_usage } });
+      const timed = chunks.filter(({ timings }) => timings !== undefined);
+      expect(timed.map(({ choices, usage, timings }) => [choices.length, !!usage, timings?.predicted_n])).toEqual(
+        include_usage
+          ? [[0, true, 8]]
+          : [
+              [1, false, 4],
+              [1, false, 4],
+            ],
+      );
+      expect(timed.every(({ choices }) => choices.every(({ finish_reason }) => finish_reason === "stop"))).toBe(true);
+    }
+  });
+
   test("reports each by itself, and nothing unasked", async () => {
     const reported = async (asked: object) => {
       const { chunks } = await chunksOf(asked);
-      const inside = chunks.filter((chunk) => chunk.choices.length > 0).flatMap((chunk) => Object.keys(chunk));
+      const pieces = chunks.filter(({ choices }) => choices.length > 0 && choices[0]?.finish_reason === null);
+      const inside = pieces.flatMap((chunk) => Object.keys(chunk));
       return ["usage", "timings", "prompt_progress"].filter((field) => inside.includes(field));
     };
     expect(await reported({})).toEqual([]);

@@ -6,7 +6,7 @@ import { SlotAnswer } from "../../src/contract/slots.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { SlotAction } from "../../src/domain/slots.ts";
 import { expectGolden } from "../http/golden.ts";
-import { hello, messages, serve } from "../http/harness.ts";
+import { hello, messages, serve, until } from "../http/harness.ts";
 import { id } from "./asking.ts";
 
 const check = checker(SlotAnswer);
@@ -43,6 +43,23 @@ test("erase needs no body", async () => {
   const server = withSlots();
   const response = await fetch(`${server.url}/slots/0?action=erase`, { method: "POST" });
   expect([response.status, await response.json()]).toEqual([200, { id_slot: 0, n_erased: 84 }]);
+});
+
+test("fail_on_no_slot asks for 503 while all slots compute", async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = serve({ steps: [{ wait: gate.promise }] });
+  const free = () => fetch(`${server.url}/slots?fail_on_no_slot=1`);
+  const asked = [1, 2, 3].map(() => server.chat({}));
+  await until(() => server.engine.live === 3);
+  expect((await free()).status).toBe(200);
+  asked.push(server.chat({}));
+  await until(() => server.engine.live === 4);
+  const refusal = await free();
+  expect(refusal.headers.get("retry-after")).toBe("1");
+  expect(await refused(Promise.resolve(refusal))).toEqual([503, "server_busy", null]);
+  expect((await fetch(`${server.url}/slots`)).status).toBe(200);
+  gate.resolve();
+  await Promise.all(asked);
 });
 
 describe("refused", () => {

@@ -15,6 +15,16 @@ const decode = (fields: Record<string, unknown>, overrides: Partial<ChatSettings
 const messagesOf = (...messages: unknown[]) => decode({ messages }).request.messages;
 
 describe("messages", () => {
+  test("an image is an object, or its url as a string", () => {
+    const url = "data:image/png;base64,eA==";
+    const parts = [url, { url }].map((image_url) => ({ type: "image_url", image_url }));
+    const source = { kind: "image", url, detail: "auto" };
+    expect(messagesOf({ role: "user", content: parts })[0]?.content).toEqual([
+      { type: "media", source, param: "messages.0.content.0.image_url" },
+      { type: "media", source, param: "messages.0.content.1.image_url.url" },
+    ] as never);
+  });
+
   test("developer is system, and consecutive system turns are one with a blank line between", () => {
     expect(
       messagesOf({ role: "system", content: "A" }, { role: "developer", content: "B" }, user, {

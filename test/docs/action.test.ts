@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../http/harness.ts";
+import { fakeRelease } from "../packaging/fake-release.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -18,21 +19,40 @@ interface Action {
 const action = Bun.YAML.parse(readFileSync(join(ROOT, "action.yml"), "utf8")) as Action;
 const [step] = action.runs.steps;
 
+/** A program in the place of svc that runs the sources, and writes down its process. */
+const fromSource = (folder: string) =>
+  `{ echo $$ > ${folder}/pid; exec ${process.execPath} ${ROOT}/src/main.ts "$@"; }`;
+
 /** Runs the step; the server that it leaves behind ends with the test. */
-async function run(inputs: Readonly<Record<string, string>>) {
-  const folder = temporaryFolder();
-  const svc = join(folder, "svc");
-  writeFileSync(svc, `#!/bin/sh\necho $$ > ${folder}/pid\nexec ${process.execPath} ${ROOT}/src/main.ts "$@"\n`, {
-    mode: 0o755,
-  });
+async function run(
+  inputs: Readonly<Record<string, string>>,
+  { folder = temporaryFolder(), ref = "", releases = "" } = {},
+) {
+  const svc = join(folder, "from-source");
+  writeFileSync(svc, `#!/bin/sh\n${fromSource(folder)}\n`, { mode: 0o755 });
+  const context: Readonly<Record<string, string>> = {
+    "${{ github.server_url }}/${{ github.action_repository || github.repository }}/releases": releases,
+    "${{ github.action_ref }}": ref,
+  };
   const valueOf = (expression: string) => {
     const name = /^\$\{\{ inputs\.(\w+) \}\}$/.exec(expression)?.[1] ?? "";
-    return { executable: svc, ...inputs }[name] ?? action.inputs[name]?.default ?? "";
+    return context[expression] ?? { executable: svc, ...inputs }[name] ?? action.inputs[name]?.default ?? "";
   };
   const given = Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, valueOf(value)]));
-  const files = { GITHUB_OUTPUT: join(folder, "output"), GITHUB_ENV: join(folder, "env") };
+  const files = {
+    GITHUB_OUTPUT: join(folder, "output"),
+    GITHUB_ENV: join(folder, "env"),
+    GITHUB_PATH: join(folder, "path"),
+  };
   for (const file of Object.values(files)) writeFileSync(file, "");
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, TMPDIR: folder, ...given, ...files };
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: folder,
+    TMPDIR: folder,
+    RUNNER_TEMP: folder,
+    ...given,
+    ...files,
+  };
   const shell = Bun.spawn(["bash", "-eo", "pipefail", "-c", step.run], {
     env,
     stdin: "ignore",
@@ -52,7 +72,13 @@ async function run(inputs: Readonly<Record<string, string>>) {
         .split("\n")
         .map((line) => line.split(/=(.*)/s, 2)),
     );
-  return { code, said, outputs: pairsOf(files.GITHUB_OUTPUT), variables: pairsOf(files.GITHUB_ENV) };
+  return {
+    code,
+    said,
+    outputs: pairsOf(files.GITHUB_OUTPUT),
+    variables: pairsOf(files.GITHUB_ENV),
+    path: readFileSync(files.GITHUB_PATH, "utf8"),
+  };
 }
 
 test("the steps that follow find a server that answers", async () => {
@@ -66,6 +92,28 @@ test("the steps that follow find a server that answers", async () => {
   });
   expect(readFileSync(outputs["log"] ?? "", "utf8")).toContain("svc-mini");
 }, 60_000);
+
+test.skipIf(Bun.which("svc") !== null).each([
+  ["the tag of the action", {}, "v1.2.3", "1.2.3"],
+  ["`version`", { version: "1.2.3" }, "main", "1.2.3"],
+  ["the newest", {}, "main", "2.0.0"],
+])(
+  "on a bare runner a release is installed: %s",
+  async (_, inputs, ref, version) => {
+    await using release = fakeRelease();
+    const { folder, url: releases } = release;
+    const platform = `${process.platform}-${process.arch}`;
+    for (const one of ["1.2.3", "2.0.0"]) {
+      await release.publish({ name: "svc", version: one, platform, runs: fromSource(folder) });
+    }
+    const { code, outputs, path } = await run({ executable: "svc", port: "0", ...inputs }, { folder, ref, releases });
+    expect(code).toBe(0);
+    expect((await fetch(`${outputs["url"]}/health`)).status).toBe(200);
+    expect(release.requests.at(-1)).toBe(`/download/v${version}/svc-${version}-${platform}.tar.xz`);
+    expect(path).toBe(`${folder}/svc/bin\n`);
+  },
+  60_000,
+);
 
 test("a server that does not start fails the step at once, and says why", async () => {
   const { code, said } = await run({ port: "0", options: "--model missing.gguf" });

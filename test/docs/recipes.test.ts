@@ -2,8 +2,9 @@
 // names and files. Those whose program is not installed are skipped.
 
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fill } from "../../packaging/template.ts";
 import { temporaryFolder, serve, type TestServer } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
 import { blocksOf, pages } from "./markdown.ts";
@@ -122,19 +123,23 @@ test.skipIf(Bun.which("caddy") === null)(
   30_000,
 );
 
-test.skipIf(Bun.which("systemd-analyze") === null)("the service is one that systemd takes", async () => {
+test.skipIf(Bun.which("systemd-analyze") === null).each([
+  ["page", "/usr/local/bin/svc", () => recipe("ini")],
+  ["packages", "/usr/bin/svc", () => fill("svc.service", {})],
+])("the service of the %s is one that systemd takes", async (_, installed, unit) => {
   const folder = temporaryFolder();
   const program = join(folder, "svc");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
-  mkdirSync(join(folder, "etc"));
-  writeFileSync(join(folder, "svc.service"), adapted(recipe("ini"), { "/usr/local/bin/svc": program }));
-  const run = Bun.spawn(["systemd-analyze", "verify", join(folder, "svc.service")], { stdout: "pipe", stderr: "pipe" });
+  writeFileSync(join(folder, "svc.service"), adapted(unit(), { [installed]: program }));
+  const verify = ["systemd-analyze", "verify", "--man=no", join(folder, "svc.service")];
+  const run = Bun.spawn(verify, { stdout: "pipe", stderr: "pipe" });
   const [said, code] = await Promise.all([run.stderr.text(), run.exited]);
   expect([said.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
 });
 
 test("the options of the service are options", () => {
-  const variables = [...recipe("ini").matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);
+  const units = recipe("ini") + fill("svc.service", {});
+  const variables = [...units.matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);
   const known = readFileSync(join(import.meta.dir, "../../docs/reference/environment.md"), "utf8");
   expect(variables.filter((name) => !known.includes(`\`${name}\``))).toEqual([]);
   expect(variables.length).toBeGreaterThan(2);

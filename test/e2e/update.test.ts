@@ -5,6 +5,8 @@ import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fakeRelease, type FakeRelease } from "../packaging/fake-release.ts";
 import { BINARY, binaryIn, runToEnd } from "../support/binary.ts";
+import { streamChat } from "../support/chat-client.ts";
+import { withServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -34,6 +36,26 @@ test("the newest release takes the executable's place, and only when it is wante
   expect(readdirSync(join(release.folder, "bin"))).toEqual(["svc"]);
 });
 
+test("a server goes on with its own engines when an update has replaced its executable", async () => {
+  await using release = fakeRelease();
+  const svc = installed(release);
+  const command = ["env", "-i", `HOME=${release.folder}`, svc, "--threads", "1"];
+  await withServer(
+    [],
+    async (server) => {
+      await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM });
+      expect((await update(release, svc)).status).toBe(0);
+      process.kill(server.enginePid(), "SIGKILL");
+      const question = { messages: [{ role: "user", content: "What is the capital of France?" }], temperature: 0 };
+      expect(await streamChat(server.url, question)).toMatchObject({ status: 200, done: true });
+      const body = JSON.stringify({ model: "all-minilm-l6-v2", input: "an engine that starts now" });
+      const headers = { "Content-Type": "application/json" };
+      expect((await fetch(`${server.url}/v1/embeddings`, { method: "POST", headers, body })).status).toBe(200);
+    },
+    command,
+  );
+});
+
 test("an older release, and none at all, change nothing", async () => {
   await using release = fakeRelease();
   const svc = installed(release);
@@ -46,12 +68,18 @@ test("an older release, and none at all, change nothing", async () => {
 });
 
 test("what is damaged, and what does not run, leaves the executable as it is", async () => {
-  for (const fault of ["damaged", "broken"]) {
+  for (const fault of ["damaged", "broken", "without its libraries"]) {
     await using release = fakeRelease();
     const svc = installed(release);
     const { ino } = statSync(svc);
     const says = fault === "broken" ? { says: "cannot execute" } : {};
-    await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM, ...says });
+    await release.publish({
+      name: "svc",
+      version: "99.0.0",
+      platform: PLATFORM,
+      ...says,
+      fails: fault === "without its libraries",
+    });
     if (fault === "damaged") release.damage();
     const run = await update(release, svc);
     expect(run).toMatchObject({

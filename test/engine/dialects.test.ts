@@ -195,6 +195,7 @@ describe("llama.cpp's routes", () => {
     const body = { prompt: "word ".repeat(300), n_predict: 5, stream: true, return_progress: true, ignore_eos: true };
     const chunks = await objects(await post("/completion", body));
     const progress = chunks.flatMap(({ prompt_progress }) => prompt_progress ?? []);
+    expect(progress[0]).toMatchObject({ cache: 0, processed: 0, total: progress.at(-1).total });
     expect(progress.at(-1)).toMatchObject({ cache: 0, total: chunks.at(-1).tokens_evaluated });
     expect(progress.at(-1).processed).toBe(progress.at(-1).total);
     expect(chunks.flatMap(({ tokens }) => tokens)).toHaveLength(5);

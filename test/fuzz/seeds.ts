@@ -253,6 +253,28 @@ const ollamaGenerate: readonly Seed[] = [
   { prompt: MARK, images: [PIXEL], format: schema, think: false, options },
 ];
 
+/** Every field that says what an answer looks like; not two in one request. */
+const structures: readonly Seed[] = [
+  { response_format: { type: "json_schema", json_schema: { name: MARK, strict: true, schema } } },
+  { grammar: `root ::= "${MARK}"` },
+  { json_schema: schema },
+  { structured_outputs: { choice: [MARK, "b"] } },
+  { guided_json: schema },
+  { guided_regex: "[a-z]+" },
+  { guided_choice: [MARK, "b"] },
+  { guided_grammar: `root ::= "${MARK}"` },
+];
+const completion: readonly Seed[] = [
+  { model: MARK, prompt: MARK, n_predict: 4, ...sampling, stop: "", n_probs: 2, stream: true },
+  { prompt: [MARK, [1, MARK], { prompt_string: MARK }], n_cmpl: 2, n_predict: 4, return_tokens: true },
+  { prompt: [1, 2], n_predict: 0, stop: [MARK], return_progress: true, timings_per_token: true, stream: true },
+  ...structures.map((structure) => ({ prompt: MARK, n_predict: 4, ...structure })),
+];
+const infill: readonly Seed[] = [
+  { input_prefix: MARK, input_suffix: MARK, input_extra: [{ filename: MARK, text: MARK }], prompt: MARK, n_predict: 4 },
+  ...structures.map((structure) => ({ input_prefix: MARK, input_suffix: "", n_predict: 4, ...structure })),
+];
+
 /** The chat dialect's seeds, some together. */
 const batchOf = (bodies: readonly Seed[]): Seed => ({
   requests: bodies.map((body, index) => ({ custom_id: `${MARK} ${index}`, body })),
@@ -270,5 +292,7 @@ export const seeds: Readonly<Record<TargetName, readonly Seed[]>> = {
   responses,
   "ollama-chat": ollamaChat,
   "ollama-generate": ollamaGenerate,
+  completion,
+  infill,
   multiplex,
 };

@@ -2,7 +2,10 @@
 
 import { strict as assert } from "node:assert";
 import { chatErrors } from "../../src/contract/errors.ts";
+import { LlamaCompletions } from "../../src/contract/llama-completion.ts";
+import { checker } from "../../src/contract/schema.ts";
 import { dialects, type Dialect } from "../contract/golden-rows.ts";
+import { serverSentEvents } from "../support/streams/events.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
 import { MARK } from "./seed-parts.ts";
 
@@ -26,5 +29,22 @@ const multiplex: Target = {
   },
 };
 
-export const targets = { ...dialects, multiplex } as const satisfies Readonly<Record<string, Target>>;
+const checkLlama = checker(LlamaCompletions);
+const completion: Target = {
+  path: "/completion",
+  check: checkLlama,
+  assemble(text) {
+    const chunks = serverSentEvents(text).map(({ data }) => JSON.parse(data) as { stop?: boolean; error?: never });
+    const error = chunks.at(-1)?.error;
+    if (error) return { error };
+    assert(chunks.at(-1)?.stop, "the last chunk ends an answer");
+    chunks.forEach(checkLlama);
+    return { body: chunks };
+  },
+};
+const infill: Target = { ...completion, path: "/infill" };
+
+export const targets = { ...dialects, completion, infill, multiplex } as const satisfies Readonly<
+  Record<string, Target>
+>;
 export type TargetName = keyof typeof targets;

@@ -45,7 +45,7 @@ describe("llama.cpp and vLLM under one name", () => {
   });
 
   test("what one kind refuses, the other is asked; a second of the same kind is not", async () => {
-    const no = () => failing(400, "This model does not support image input");
+    const no = () => failing(400, "what is this?");
     const [first, second, vllm] = [serverOf("llamacpp", no), serverOf("llamacpp", no), serverOf("vllm", helloStream)];
     const far = await remote([first.url, second.url, vllm.url]);
     const before = asked(first) + asked(second);
@@ -53,10 +53,49 @@ describe("llama.cpp and vLLM under one name", () => {
     expect(asked(first) + asked(second) - before).toBeLessThanOrEqual(8);
     const alone = await remote([first.url, second.url]);
     const refused = await generate(alone).catch((error: unknown) => error);
-    expect(refused).toMatchObject({
-      code: "invalid_value",
-      details: { param: "messages" },
-      message: expect.stringContaining("text alone"),
+    expect(refused).toMatchObject({ code: "invalid_value" });
+  });
+
+  test("what one refuses as it was started, a second of the same kind is asked", async () => {
+    const no = () => failing(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser');
+    const far = await remote([serverOf("vllm", no).url, serverOf("vllm", helloStream).url]);
+    expect(await conversations(far)).toEqual(eight("Hello"));
+  });
+
+  describe("with pictures", () => {
+    const picture = { kind: "image", url: "data:image/png;base64,AA==", detail: "auto" } as const;
+    const media = { type: "media", source: picture, param: "messages.0.content.1.image_url" } as const;
+    /** So many conversations that each replica is the own one of some. */
+    const asking = (far: Remote) =>
+      Promise.all(
+        Array.from({ length: 16 }, (_, turn) => {
+          const content = [{ type: "text" as const, text: `picture ${turn}` }, media];
+          const request = { id: `r${turn}`, messages: [{ role: "user" as const, content }] };
+          return generate(far, request).then(textOf, (error: unknown) => error);
+        }),
+      );
+    /** Without a projector, it answers pictures as llama.cpp 0.5.0 does. */
+    const llama = (tells: boolean) =>
+      fixtureServer(({ path }) => {
+        if (path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: "llamacpp" }] });
+        if (path === "/props" && tells) return Response.json({ modalities: { vision: false, audio: false } });
+        const hint = "if this is unexpected, you may need to provide the mmproj";
+        return path === "/v1/chat/completions"
+          ? failing(500, `image input is not supported - hint: ${hint}`)
+          : undefined;
+      });
+
+    test("a model that is known not to see is not asked, and one that is not known to is no less well", async () => {
+      for (const tells of [true, false]) {
+        const blind = llama(tells);
+        const far = await remote([blind.url, serverOf("vllm", helloStream).url]);
+        const [replica] = far.replicas;
+        expect(new Set(await asking(far))).toEqual(new Set(["Hello"]));
+        expect(asked(blind) > 0).toBe(!tells);
+        expect([replica?.state, replica?.stats.outages]).toEqual(["up", 0]);
+      }
+      const [failure] = await asking(await remote([llama(false).url]));
+      expect(failure).toMatchObject({ code: "invalid_value", message: expect.stringContaining("text alone") });
     });
   });
 });

@@ -60,7 +60,7 @@ test("a replica that dies and comes back is a line of the log each time, and no 
   for (let look = 0; look < 3; look++) states.write([far.upstream]);
   isBroken = false;
   time.now = 1500;
-  await far.replicas[0]?.refresh();
+  await generate(far);
   states.write([far.upstream]);
   const fields = { upstream: "up", replica: server.url, running: 0 };
   const why = "The server of this model failed (500).";
@@ -73,6 +73,120 @@ test("a replica that dies and comes back is a line of the log each time, and no 
     { level: "info", message: "upstream replica is up", fields: { ...fields, before: "down", for_ms: 1500 } },
   ]);
   expect(far.replicas[0]?.stats.outages).toBe(1);
+});
+
+test("a replica that lists its models and answers nothing is down until it answers, and asked more and more rarely", async () => {
+  let isBroken = true;
+  const servers = [chatServer(() => (isBroken ? broken() : helloStream())), chatServer(helloStream)];
+  const time = { now: 0 };
+  const urls = servers.map(({ url }) => url);
+  const far = await remote(urls, { clock: { now: () => time.now, wall: () => 0 } });
+  const [replica] = far.replicas;
+  const own = conversationsOf(far, replica);
+  for (let turn = 0; turn < 2; turn++) await generate(far, own.next().value);
+  for (const pauseMs of [1000, 2000, 4000, 8000]) {
+    expect(replica?.status()).toMatchObject({ state: "down", retryMs: pauseMs });
+    time.now += pauseMs;
+    await replica?.refresh(0);
+    expect(replica?.state).toBe("down");
+    // It fails at the request that tries it, and the other answers.
+    expect(textOf(await generate(far, own.next().value))).toBe("Hello");
+  }
+  expect(replica?.stats).toMatchObject({ requests: 6, outages: 1 });
+  isBroken = false;
+  time.now += 16_000;
+  // Whosever request is next tries it.
+  expect(textOf(await generate(far, conversationOf(far, far.replicas[1])))).toBe("Hello");
+  expect([replica?.state, replica?.stats.requests]).toEqual(["up", 7]);
+});
+
+test("a replica that breaks off one answer after another is down", async () => {
+  const breaking = () => eventStream([delta({ content: "Hel" })], { done: false });
+  const time = { now: 0 };
+  const urls = [chatServer(breaking).url, chatServer(helloStream).url];
+  const far = await remote(urls, { clock: { now: () => time.now, wall: () => 0 } });
+  const [replica] = far.replicas;
+  const own = conversationsOf(far, replica);
+  const next = () => generate(far, own.next().value).then(textOf, (error: unknown) => error);
+  for (let turn = 0; turn < 2; turn++) expect(await next()).toMatchObject({ code: "upstream_error" });
+  expect(replica?.status()).toMatchObject({ state: "down", retryMs: 1000 });
+  expect(await next()).toBe("Hello");
+  time.now = 1000;
+  expect(await next()).toMatchObject({ code: "upstream_error" });
+  expect(replica?.status()).toMatchObject({ state: "down", retryMs: 2000 });
+});
+
+test("replicas that fail at many different requests, and succeed at none, are down", async () => {
+  const servers = [chatServer(broken), chatServer(broken)];
+  const far = await remote(servers.map(({ url }) => url));
+  const dead = () => far.gateway.status().map(isDead);
+  const fail = (number: number) =>
+    generate(far, { messages: [{ role: "user", content: `conversation ${number}` }] }).catch((error: unknown) => error);
+  for (let number = 0; number < 4; number++) expect(await fail(number)).toMatchObject({ code: "upstream_error" });
+  for (let again = 0; again < 4; again++) await fail(0);
+  expect(dead()).toEqual([false]);
+  for (let number = 4; number < 6; number++) await fail(number);
+  expect(dead()).toEqual([true]);
+  expect(await fail(6)).toMatchObject({ code: "upstream_unavailable" });
+});
+
+test("a key that is revoked is seen without a request, and so is one that is accepted again", async () => {
+  let isRevoked = false;
+  const server = fixtureServer(({ path }) => {
+    if (isRevoked) return Response.json({ error: { message: "no" } }, { status: 401 });
+    return path === "/v1/models" ? Response.json(modelList("far")) : helloStream();
+  });
+  const far = await remote([server.url]);
+  const log = new RecordingLog();
+  const states = new StateLog(log, systemClock);
+  const look = async () => {
+    await far.replicas[0]?.refresh(0);
+    states.write([far.upstream]);
+    return far.gateway.status().map((upstream) => [isDead(upstream), upstream.replicas[0]?.state]);
+  };
+  expect(await look()).toEqual([[false, "up"]]);
+  isRevoked = true;
+  expect(await look()).toEqual([[true, "refusing"]]);
+  isRevoked = false;
+  expect(await look()).toEqual([[false, "up"]]);
+  expect(log.lines).toMatchObject([
+    { level: "warn", message: "upstream replica is refusing", fields: { why: expect.stringContaining("key (401)") } },
+    { level: "info", message: "upstream replica is up" },
+  ]);
+});
+
+test("a replica that refuses svc's key gets requests when no other is left", async () => {
+  let isRevoked = false;
+  const refusing = fixtureServer(() =>
+    isRevoked ? Response.json({ error: { message: "no" } }, { status: 401 }) : Response.json(modelList("far")),
+  );
+  const far = await remote([refusing.url, chatServer(helloStream).url]);
+  isRevoked = true;
+  await far.replicas[0]?.refresh(0);
+  expect(textOf(await generate(far, conversationOf(far, far.replicas[0])))).toBe("Hello");
+  expect(refusing.asked.map(({ path }) => path)).not.toContain("/v1/chat/completions");
+  far.gateway.setDraining("up", true, far.replicas[1]?.url);
+  await expect(generate(far)).rejects.toThrow("key (401)");
+});
+
+test("vLLM whose engine is dead lists its models, and is down all the same", async () => {
+  let isDead = true;
+  const server = fixtureServer(({ path }) => {
+    if (path === "/health") return new Response(null, { status: isDead ? 503 : 200 });
+    return path === "/v1/models" ? Response.json({ data: [{ id: "far", owned_by: "vllm" }] }) : undefined;
+  });
+  const time = { now: 0 };
+  const replica = new Replica(
+    { url: server.url },
+    { connectMs: 1000, silenceMs: 1000 },
+    { now: () => time.now, wall: () => 0 },
+  );
+  for (let look = 0; look < 2; look++) await replica.refresh();
+  expect(replica.status()).toMatchObject({ state: "down", lastError: "The server of this model has a dead engine." });
+  isDead = false;
+  time.now = 1000;
+  await replica.refresh();
+  expect(replica.state).toBe("up");
 });
 
 test("a replica that dies while it has nothing to do is seen to be down within seconds", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { until } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
-import { finishOf, generate, remote, textOf } from "./remote.ts";
+import { conversationOf, finishOf, generate, remote, textOf } from "./remote.ts";
 
 const failing = (code: string) => expect.objectContaining({ code });
 
@@ -173,6 +173,15 @@ test("before an answer begins, another replica takes over; a failure after that 
   await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
+test.each(["abort", "error"])("an answer that its server ends with %s is not whole", async (reason) => {
+  const aborted = chatServer(() => eventStream([delta({}, reason)]));
+  const far = await remote([aborted.url, chatServer(helloStream).url]);
+  expect(textOf(await generate(far, conversationOf(far, far.replicas[0])))).toBe("Hello");
+  expect(far.replicas[0]?.stats.failures.get("upstream_unavailable")).toBe(1);
+  const halfway = chatServer(() => eventStream([delta({ content: "Hel" }), delta({}, reason)]));
+  await expect(generate(await remote([halfway.url]))).rejects.toEqual(failing("upstream_error"));
+});
+
 test("what a server refuses is refused under our codes, once, and without its words", async () => {
   const cases: [status: number, error: object, code: string, param?: string][] = [
     [400, { message: "your secret prompt", code: "invalid_value", param: "messages" }, "invalid_value", "messages"],
@@ -211,6 +220,21 @@ test.each([
     expect(failure).not.toContain("secret");
   },
 );
+
+test.each([
+  "This model's maximum context length is 4096 tokens. However, you requested 4000 output tokens and your prompt contains at least 97 input tokens, for a total of at least 4097 tokens. secret",
+  "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 97 input tokens (4000 > 4096 - 97). secret",
+  "This model's maximum context length is 4096 tokens. However, you requested 4097 tokens (97 in the messages, 4000 in the completion). secret",
+])("an answer that would not fit is told apart from a conversation that does not: %s", async (message) => {
+  const server = chatServer(() => Response.json({ error: { message } }, { status: 400 }));
+  const failure = await generate(await remote([server.url])).catch((thrown: unknown) => thrown);
+  expect(failure).toMatchObject({
+    code: "context_length_exceeded",
+    details: { param: "max_tokens" },
+    message:
+      "'max_tokens': an answer of 4000 tokens does not fit behind a conversation of at least 97; the context of this model has 4096.",
+  });
+});
 
 test("silence before an answer, and within it, is given up", async () => {
   const silent = chatServer(() => new Promise<never>(() => {}));

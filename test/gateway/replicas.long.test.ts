@@ -16,12 +16,32 @@ async function endOf(url: string, number: number): Promise<string> {
   const asked = { model: "up/far", messages: [{ role: "user", content }], max_tokens: 1 + (number % 60) };
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
+    if (number % 3 === 0) return await endOfWhole(url, asked, signal);
     const { error, text, done, finishReason } = await streamChat(url, asked, { signal });
     if (!error) return done && finishReason === "length" ? "whole" : "without an end";
     return text === "" ? `${error.code} before its first word` : `${error.code} in its stream`;
   } catch {
     return "no end in time";
   }
+}
+
+/** Of a client that does not stream. */
+async function endOfWhole(url: string, asked: object, signal: AbortSignal): Promise<string> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(asked),
+    signal,
+  });
+  const { error, choices } = (await response.json()) as {
+    error?: { code: string };
+    choices?: { finish_reason: string }[];
+  };
+  return error
+    ? `${error.code} in place of an answer`
+    : choices?.[0]?.finish_reason === "length"
+      ? "whole"
+      : "cut short";
 }
 
 test(

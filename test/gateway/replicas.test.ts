@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { until } from "../http/harness.ts";
 import { chatServer, delta, eventStream, fixtureServer, modelList, type FixtureServer } from "./fixture-server.ts";
-import { finishOf, generate, remote, textOf } from "./remote.ts";
+import { conversationsOf, finishOf, generate, remote, textOf } from "./remote.ts";
 
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path.endsWith("completions")).length;
 
@@ -70,6 +70,22 @@ test("a replica that dies under load fails nothing that could be retried, and ge
   expect(new Set(await load(2))).toEqual(new Set(["whole"]));
   expect(asked(back)).toBeGreaterThan(0);
 }, 30_000);
+
+test("an answer that nobody sees before its end outlives the replica under it", async () => {
+  const servers = [chatServer(slowStream), chatServer(slowStream)];
+  const far = await remote(servers.map(({ url }) => url));
+  const [replica] = far.replicas;
+  const own = conversationsOf(far, replica, { whole: true });
+  const answers = Array.from({ length: 4 }, (_, number) => generate(far, { ...own.next().value, id: `r${number}` }));
+  await until(() => (replica?.stats.firstTokens.count ?? 0) > 1);
+  await servers[0]?.stop();
+  for (const events of await Promise.all(answers)) {
+    const restarted = events.findLastIndex(({ type }) => type === "restarted");
+    expect(textOf(events.slice(restarted + 1))).toBe("x".repeat(10));
+    expect(finishOf(events)).toMatchObject({ reason: "stop", usage: { completionTokens: 10 } });
+  }
+  expect(replica?.stats.failures.size).toBe(1);
+});
 
 test("requests that begin at the same time see each other: what is alike goes to more than its own replica", async () => {
   const gate = Promise.withResolvers<void>();

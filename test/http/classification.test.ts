@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { FoundAnything, FoundLabels } from "../../src/contract/recognition.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
 import { drawn, pngOf } from "../support/pages.ts";
 import { expectGolden } from "./golden.ts";
@@ -63,6 +64,20 @@ test("whatever there is has labels where the model sees, and else does without",
   const sees = seeing('{"labels": ["dog"]}');
   expect(await found(sees)).toEqual([["text", "barcode", "classify"], ["dog"]]);
   expect(await found(serve())).toEqual([["text", "barcode"], undefined]);
+  expect(await found(seeing("I see a dog."))).toEqual([["text", "barcode"], undefined]);
+});
+
+test("what the model gets is a picture of the first page, whatever the document is", async () => {
+  const server = seeing('{"labels": ["letter"]}');
+  for (const mode of ["classify", "auto"]) {
+    const pdf = Buffer.from("%PDF-1.7").toString("base64");
+    const answer = (await (await server.post(PATH, { data: pdf, mode })).json()) as FoundLabels;
+    expect(answer.labels).toEqual([{ label: "letter", confidence: 1 }]);
+  }
+  expect(server.engine.requests.map(({ media }) => media)).toMatchObject([
+    [{ kind: "image", width: 1, height: 1 }],
+    [{ kind: "image", width: 1, height: 1 }],
+  ]);
 });
 
 test("what is begun is done though the server stops meanwhile", async () => {
@@ -101,10 +116,13 @@ describe("refusals", () => {
     },
   );
 
-  test("what is no picture is named by its field", async () => {
+  test("what is no picture is not shown to the model", async () => {
     const server = seeing("{}");
-    const text = { data: Buffer.from("plain").toString("base64"), mode: "classify" };
-    expect(await fault(await server.post(PATH, text))).toEqual([400, "invalid_value", "data"]);
+    server.reader.refusal = new SvcError("unsupported_media_input", "It is a text.", { param: "data" });
+    for (const mode of ["classify", "auto"]) {
+      expect(await fault(await server.post(PATH, { data, mode }))).toEqual([400, "unsupported_media_input", "data"]);
+    }
+    expect(server.engine.requests).toEqual([]);
     expect(leftovers(server.recordings)).toEqual([]);
   });
 

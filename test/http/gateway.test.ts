@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { chatServer, delta, eventStream, helloStream, serverOf } from "../gateway/fixture-server.ts";
-import { remote } from "../gateway/remote.ts";
+import { conversationOf, remote } from "../gateway/remote.ts";
 import { hello, messages, serve, until } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
@@ -62,13 +62,42 @@ describe("a model of another server", () => {
     expect(stream.trimEnd().endsWith("data: [DONE]")).toBe(true);
   });
 
+  test("begins an answer again of which nobody saw anything, whatever the dialect", async () => {
+    let broken = 0;
+    const breaking = chatServer(() => {
+      broken++;
+      return eventStream([delta({ content: "No" })], { done: false });
+    });
+    const far = await remote([breaking.url, chatServer(helloStream).url]);
+    const server = serve(hello, {}, [far.gateway]);
+    const model = "up/far";
+    const [replica] = far.replicas;
+    const asked = () => {
+      replica?.succeeded();
+      return conversationOf(far, replica).messages?.map(({ role, content }) => ({ role, content })) ?? [];
+    };
+    const chat = await body(await server.chat({ model, messages: asked(), n: 2 }));
+    expect(chat["choices"].map(({ message }: any) => message.content)).toEqual(["Hello", "Hello"]);
+    expect(chat["usage"]).toMatchObject({ completion_tokens: 4 });
+    const ollama = await body(await server.post("/api/chat", { model, messages: asked(), stream: false }));
+    expect(ollama).toMatchObject({ message: { content: "Hello" } });
+    const background = { model, input: asked(), background: true, store: true };
+    const { id } = await body(await server.post("/v1/responses", background));
+    await until(() => server.requests.activeCount === 0);
+    const kept = await body(await fetch(`${server.url}/v1/responses/${id}`));
+    expect(JSON.stringify(kept["output"])).toContain('"text":"Hello"');
+    expect(broken).toBeGreaterThanOrEqual(3);
+  });
+
   test("is cancelled by the id of the request", async () => {
     const { server, far } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { hold: true }));
     const answer = server.chat({ model: "up/far" }, { "x-request-id": "mine" });
     await until(() => server.requests.registeredCount === 1 && far.asked.length === 2);
     await Bun.sleep(50);
     expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
-    expect(await body(await answer)).toMatchObject({ choices: [{ finish_reason: "cancelled" }] });
+    expect(await body(await answer)).toMatchObject({
+      choices: [{ finish_reason: "cancelled", message: { content: "Hi" } }],
+    });
     await until(() => far.left.length === 1);
   });
 

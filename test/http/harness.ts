@@ -354,7 +354,7 @@ export function serve(
     ...(bodyBudget && { bodyBudget }),
     version: "0.0.0-test",
   });
-  server = listen(app, config, requests);
+  server = listen(app, config, { requests, clock });
   app.batches.start();
   const post: TestServer["post"] = (path, body, headers = {}) =>
     fetch(server.url + path, {

@@ -67,7 +67,7 @@ test("a failed engine degrades the server, whichever it is, and has its own line
   });
 });
 
-test("so does one that is stalled, with the time of its last sign of life in seconds", async () => {
+test("so does one that is stalled, or one process of it, with the time of its last sign of life in seconds", async () => {
   const server = serve();
   server.engines.push(
     observed("embedding", "vectors", { state: "stalled", stalledSince: 1_700_000_000_500, running: 1 }),
@@ -76,5 +76,10 @@ test("so does one that is stalled, with the time of its last sign of life in sec
     status: "degraded",
     engine: { state: "ready" },
     engines: [{ state: "stalled", stalled_since: 1_700_000_000.5, running: 1 }],
+  });
+  server.engines.splice(0, 1, observed("recognition", "tesseract", { stalledSince: 1_700_000_000_500 }));
+  expect(checkHealth(await (await fetch(`${server.url}/health`)).json())).toMatchObject({
+    status: "degraded",
+    engines: [{ state: "ready", stalled_since: 1_700_000_000.5 }],
   });
 });

@@ -41,6 +41,7 @@ describe("answers", () => {
     ["text", [], "ocr-text.json"],
     ["text with a top-left origin", [["origin", "top-left"]], "ocr-top-left.json"],
     ["tables", [["mode", "table"]], "ocr-table.json"],
+    ["words", [["include_words", "true"]], "ocr-words.json"],
     ["debug", [["debug", "true"]], "ocr-debug.json"],
   ] as const)("%s", async (_, fields, golden) => {
     const server = serve();

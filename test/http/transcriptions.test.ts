@@ -52,6 +52,20 @@ describe("answers", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
+  test("a form's fields that would change nothing are taken, others refused", async () => {
+    const server = serve();
+    const usual = [
+      ["top_p", "1.0"],
+      ["n", "1"],
+      ["use_beam_search", "false"],
+      ["hotwords", ""],
+    ] as const;
+    expect((await send(server, form(usual))).status).toBe(200);
+    const refused = await fault(await send(server, form([["top_p", "0.5"]])));
+    expect(refused).toEqual([400, "unsupported_parameter", "top_p"]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
   test("a stream sends each segment, and the whole text at the end", async () => {
     const server = serve();
     const response = await send(server, form([["stream", "true"]]));

@@ -3,8 +3,21 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fill } from "../../packaging/template.ts";
 
 const COMPLETIONS = ["completions/svc.bash", "completions/_svc", "completions/svc.fish"];
+
+interface FakeArchive {
+  readonly name: string;
+  readonly version: string;
+  readonly platform: string;
+  /** What its executable says instead of its version. */
+  readonly says?: string;
+  /** Its self-test does. */
+  readonly fails?: boolean;
+  /** A command in place of what the executable does beside saying its version. */
+  readonly runs?: string;
+}
 
 export interface FakeRelease extends AsyncDisposable {
   /** What SVC_RELEASES is set to. */
@@ -13,8 +26,8 @@ export interface FakeRelease extends AsyncDisposable {
   readonly folder: string;
   /** What was requested. */
   readonly requests: string[];
-  /** Makes an archive the newest release. `says`: what its executable says instead of its version. */
-  publish(archive: { name: string; version: string; platform: string; says?: string }): Promise<void>;
+  /** Makes an archive the newest release. */
+  publish(archive: FakeArchive): Promise<void>;
   /** Changes bytes of what is sent from now on. */
   damage(): void;
 }
@@ -37,15 +50,20 @@ export function fakeRelease(): FakeRelease {
       return new Response(sent);
     },
   });
+  const url = `http://127.0.0.1:${server.port}`;
   return {
-    url: `http://127.0.0.1:${server.port}`,
+    url,
     folder,
     requests,
-    async publish({ name, version, platform, says = `svc ${version} (0123abc)` }) {
+    async publish({ name, version, platform, says = `svc ${version} (0123abc)`, fails = false, runs = ":" }) {
+      const rest = fails ? '[ "$1" != self-test ]' : runs;
+      const executable = `#!/bin/sh\n[ "$1" = serve ] || echo "${says}"\n[ "$1" = --version ] || ${rest}\n`;
       const top = `${name}-${version}-${platform}`;
       const source = join(folder, "archives", top);
       mkdirSync(join(source, "completions"), { recursive: true });
-      writeFileSync(join(source, "svc"), `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
+      writeFileSync(join(source, "svc"), executable, {
+        mode: 0o755,
+      });
       for (const file of ["svc.1.gz", ...COMPLETIONS]) writeFileSync(join(source, file), file);
       const file = `${top}.tar.xz`;
       const made = Bun.spawnSync(["tar", "-cJf", "-", "-C", join(folder, "archives"), top]);
@@ -54,7 +72,10 @@ export function fakeRelease(): FakeRelease {
       const listed = files.get(`/download/v${version}/SHA256SUMS`) ?? new Uint8Array();
       const sums = Buffer.concat([listed, line]);
       files.set(`/download/v${version}/${file}`, made.stdout);
-      for (const path of [`/download/v${version}`, "/latest/download"]) files.set(`${path}/SHA256SUMS`, sums);
+      const installer = new TextEncoder().encode(fill("install.sh", { releases: url }));
+      for (const path of [`/download/v${version}`, "/latest/download"]) {
+        files.set(`${path}/SHA256SUMS`, sums).set(`${path}/install.sh`, installer);
+      }
     },
     damage: () => void (isDamaged = true),
     async [Symbol.asyncDispose]() {

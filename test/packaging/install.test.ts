@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
+import { blocksOf, pages } from "../docs/markdown.ts";
 import { fakeRelease, type FakeRelease } from "./fake-release.ts";
 
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -59,6 +60,21 @@ test("the newest version is installed, again over itself, and removed", async ()
   expect(leftovers(release)).toEqual([]);
 });
 
+test("the commands of docs/install.md install svc-slim and remove it", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc-slim", version: "1.2.3", platform: PLATFORM });
+  const page = pages().find(({ path }) => path === "docs/install.md");
+  const block = page && blocksOf(page).find(({ code }) => code.includes("sh install.sh"));
+  const code = block?.code.replace("https://github.com/OWNER/svc/releases", release.url) ?? "";
+  const env = { PATH: process.env["PATH"], HOME: release.folder, SVC_PREFIX: join(release.folder, "prefix") };
+  const child = Bun.spawn(["sh", "-ec", code], { cwd: release.folder, env, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const [first, ...others] = stdout.trimEnd().split("\n");
+  expect(stderr).toBe("");
+  expect(first).toStartWith("svc 1.2.3 (0123abc) is installed");
+  expect(others.at(-1)).toStartWith("svc is removed from");
+});
+
 test("a version and svc-slim can be chosen", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc-slim", version: "1.2.3", platform: PLATFORM });
@@ -66,6 +82,16 @@ test("a version and svc-slim can be chosen", async () => {
   expect((await run(release, { SVC_VERSION: "1.2.3", SVC_SLIM: "1" })).stdout).toContain("svc 1.2.3");
   expect((await run(release)).stdout).toContain("svc 2.0.0-rc.1");
   expect(release.requests).toContain(`/download/v1.2.3/svc-slim-1.2.3-${PLATFORM}.tar.xz`);
+});
+
+test("a flavour for GPUs is installed where it is wanted", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
+  const gpu = { name: "svc", version: "1.2.3", platform: `${PLATFORM}-vulkan`, says: "svc 1.2.3 (vulkan)" };
+  await release.publish(gpu);
+  expect((await run(release, { SVC_FLAVOUR: "vulkan" })).stdout).toStartWith("svc 1.2.3 (vulkan) is installed");
+  expect((await run(release)).stdout).toStartWith("svc 1.2.3 (0123abc) is installed");
+  expect((await run(release, { SVC_FLAVOUR: "cuda" })).stderr).toContain(`no svc for ${PLATFORM}-cuda`);
 });
 
 test("what is damaged or does not run leaves the installed version as it is", async () => {
@@ -80,6 +106,24 @@ test("what is damaged or does not run leaves the installed version as it is", as
   expect(stderr).toContain("arrived damaged; nothing was installed");
   expect(readFileSync(join(release.folder, "prefix/bin/svc")).equals(before)).toBe(true);
   expect(leftovers(release)).toEqual([]);
+});
+
+test.skipIf(process.platform !== "linux").each([
+  ["glibc 2.9", false],
+  ["glibc 2.17", false],
+  ["glibc 2.34", false],
+  ["glibc 2.35", true],
+  ["glibc 2.41", true],
+])("a system with %s: it is installed: %p", async (glibc, isInstalled) => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.0.0", platform: PLATFORM });
+  const programs = join(release.folder, "programs");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "getconf"), `#!/bin/sh\necho "${glibc}"\n`, { mode: 0o755 });
+  const { exitCode, stderr } = await run(release, { PATH: `${programs}:${process.env["PATH"]}` });
+  const refusal = `install.sh: svc needs glibc 2.35 or newer; this system has ${glibc}\n`;
+  expect([exitCode, stderr]).toEqual(isInstalled ? [0, ""] : [1, refusal]);
+  expect(installed(release)).toEqual(isInstalled ? FILES : []);
 });
 
 test("a release without this platform is named, and so is a wrong argument", async () => {

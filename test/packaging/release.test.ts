@@ -1,16 +1,17 @@
 // What a release has once, made from files of all platforms that stand in for real ones.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { billOfMaterials } from "../../packaging/sbom.ts";
-import { archiveOf } from "../../packaging/package.ts";
+import { archiveOf, expectSmall } from "../../packaging/package.ts";
 import { completeRelease } from "../../packaging/release.ts";
 import { version } from "../../src/config/version.ts";
 import { archiveIn } from "../../src/cli/update.ts";
 
 const RELEASES = "https://example.invalid/svc/releases";
+const WORKFLOWS = join(import.meta.dir, "../../.github/workflows");
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const sha256 = (content: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(content).digest("hex");
 let folder: string;
@@ -57,6 +58,23 @@ if (ruby === null) console.log("svc.rb is not parsed: ruby is not installed");
 test.skipIf(ruby === null)("the formula is Ruby", () => {
   const { stdout } = Bun.spawnSync(["ruby", "-wc", join(folder, "svc.rb")]);
   expect(stdout.toString()).toBe("Syntax OK\n");
+});
+
+test("an archive that is larger than downloads may be is refused, with both numbers", () => {
+  const path = join(folder, "large.tar.xz");
+  writeFileSync(path, "");
+  truncateSync(path, 70_100_000);
+  expect(() => expectSmall(path, 70)).toThrow("large.tar.xz has 70.1 MB, and 70 are the most.");
+  expect(() => expectSmall(path, 71)).not.toThrow();
+  rmSync(path);
+});
+
+const actionlint = Bun.which("actionlint");
+if (actionlint === null) console.log("the workflows are not linted: actionlint is not installed");
+test.skipIf(actionlint === null)("actionlint finds nothing in the workflows", () => {
+  const workflows = readdirSync(WORKFLOWS).map((name) => join(WORKFLOWS, name));
+  const { stdout, exitCode } = Bun.spawnSync(["actionlint", "-no-color", ...workflows]);
+  expect([stdout.toString(), exitCode]).toEqual(["", 0]);
 });
 
 test("a release without all platforms is refused", async () => {

@@ -5,11 +5,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LaunchPlan } from "../bench/server-under-test.ts";
+import { formOf, lacking, type Form } from "./form.ts";
 import { CHAT_PLANS, ComparedServer } from "./servers.ts";
 
 interface Example {
   readonly route: string;
   readonly body?: object;
+  /** Why svc's answer is another. */
+  readonly onPurpose?: string;
 }
 
 export interface ExampleResult {
@@ -41,18 +44,43 @@ const ON_PURPOSE: readonly (readonly [field: RegExp, reason: string])[] = [
   ],
 ];
 
+const BIASED_TEXT = "a text is several tokens, whose ids POST /tokenize gives: svc takes ids";
+
 const EXAMPLES: readonly Example[] = [
   { route: "GET /health" },
   { route: "GET /v1/health" },
   { route: "GET /v1/models" },
   { route: "GET /props" },
   { route: "GET /slots" },
+  { route: "GET /slots?fail_on_no_slot=1" },
   { route: "GET /lora-adapters" },
   { route: "POST /completion", body: steps },
   { route: "POST /completion", body: { ...steps, n_probs: 2, return_tokens: true } },
   { route: "POST /completion", body: { prompt: ["a", [1, "b"], { prompt_string: "c" }], n_predict: 2 } },
   { route: "POST /completion", body: { ...steps, stream: true, return_progress: true, timings_per_token: true } },
+  {
+    route: "POST /completion",
+    body: { ...steps, response_fields: ["content", "generation_settings/n_predict", "timings/prompt_n"] },
+  },
+  {
+    route: "POST /completion",
+    body: {
+      ...steps,
+      logit_bias: [
+        [300, 1.0],
+        [301, false],
+      ],
+    },
+  },
+  { route: "POST /completion", body: { ...steps, logit_bias: { 300: 1.0 } } },
+  { route: "POST /completion", body: { ...steps, logit_bias: [["Hello, World!", -0.5]] }, onPurpose: BIASED_TEXT },
+  { route: "POST /completion", body: { ...steps, logit_bias: { "Hello, World!": -0.5 } }, onPurpose: BIASED_TEXT },
   { route: "POST /v1/completions", body: { prompt: steps.prompt, max_tokens: 16 } },
+  {
+    route: "POST /v1/completions",
+    body: { prompt: steps.prompt, max_tokens: 16, stream: true },
+    onPurpose: "a stream of raw completions has usage where stream_options.include_usage is true, as in OpenAI's API",
+  },
   { route: "POST /tokenize", body: { content: "Hello world!" } },
   { route: "POST /tokenize", body: { content: "á", with_pieces: true } },
   { route: "POST /detokenize", body: { tokens: [300, 301] } },
@@ -111,16 +139,13 @@ export async function compareExamples(name: string): Promise<ExampleResult[]> {
 
 interface Answered {
   readonly status: number;
-  /** What each place in the answer, or in any event of it, is. */
-  readonly types: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly form: Form;
 }
 
 async function answer(server: ComparedServer, { route, body }: Example): Promise<Answered> {
   const [method = "", path = ""] = route.split(" ");
   const { status, text } = await server.fetch(path, method, body);
-  const types = new Map<string, Set<string>>();
-  for (const value of objectsIn(text)) note(value, "", types);
-  return { status, types };
+  return { status, form: formOf(objectsIn(text)) };
 }
 
 /** A whole answer, or the data of its events. */
@@ -130,30 +155,18 @@ function objectsIn(text: string): unknown[] {
   return data.map((line) => JSON.parse(line.slice("data: ".length)));
 }
 
-function note(value: unknown, path: string, types: Map<string, Set<string>>): void {
-  const found = types.get(path) ?? new Set();
-  types.set(path, found.add(value === null ? "null" : Array.isArray(value) ? "array" : typeof value));
-  if (Array.isArray(value)) for (const item of value) note(item, `${path}[]`, types);
-  else if (typeof value === "object" && value !== null)
-    for (const [name, field] of Object.entries(value)) note(field, path === "" ? name : `${path}.${name}`, types);
-}
-
 const reasonFor = (path: string): string | undefined => ON_PURPOSE.find(([field]) => field.test(path))?.[1];
 
-function compare({ route, body }: Example, ours: Answered, theirs: Answered): ExampleResult {
-  const differences = [];
-  if (ours.status !== theirs.status) {
-    differences.push({ text: `${ours.status}, llama-server ${theirs.status}`, reason: undefined });
-  }
-  for (const [path, types] of theirs.types) {
-    const own = ours.types.get(path);
-    const parent = path.replace(/(\.[^.[]+|\[\])$/, "");
-    if (!own && (parent === path || ours.types.has(parent))) {
-      differences.push({ text: `no \`${path}\``, reason: reasonFor(path) });
-    } else if (own && !types.has("null") && ![...own].some((type) => types.has(type))) {
-      differences.push({ text: `\`${path}\` is ${[...own]}, llama-server's ${[...types]}`, reason: reasonFor(path) });
-    }
-  }
+function compare({ route, body, onPurpose }: Example, ours: Answered, theirs: Answered): ExampleResult {
   const name = body === undefined ? route : `${route} ${JSON.stringify(body)}`;
-  return { name, fields: theirs.types.size, differences };
+  const fields = theirs.form.size;
+  if (ours.status !== theirs.status) {
+    const text = `${ours.status}, llama-server ${theirs.status}`;
+    return { name, fields, differences: [{ text, reason: onPurpose }] };
+  }
+  const differences = lacking(ours.form, theirs.form).map(({ path, text }) => ({
+    text,
+    reason: onPurpose ?? reasonFor(path),
+  }));
+  return { name, fields, differences };
 }

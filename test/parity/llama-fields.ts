@@ -1,6 +1,17 @@
 // Fields of llama-server 0.5.0: tools/server/README.md.
 
-import { rows, messages, begun, tools, schema, OWN, type PeerRoute, type Shorthand } from "./peer-field.ts";
+import {
+  rows,
+  usual,
+  messages,
+  begun,
+  tools,
+  schema,
+  streamed,
+  OWN,
+  type PeerRoute,
+  type Shorthand,
+} from "./peer-field.ts";
 
 /** llama.cpp's samplers, on all its routes that generate. */
 const llamaSampling = rows(
@@ -50,8 +61,8 @@ const llamaRefused = rows(
   ["post_sampling_probs", true],
 );
 const llamaReports: readonly Shorthand[] = [
-  ["timings_per_token", true],
-  ["return_progress", true],
+  ["timings_per_token", true, undefined, streamed],
+  ["return_progress", true, undefined, streamed],
 ];
 const llamaForm: readonly Shorthand[] = [
   ["return_tokens", true],
@@ -118,15 +129,15 @@ export const llamaRoutes: readonly PeerRoute[] = [
         ["reasoning_budget_tokens", 5],
         ["parallel_tool_calls", false],
         ["tools", tools],
-        ["tool_choice", "auto"],
-        ["continue_final_message", false],
+        ["tool_choice", "required", undefined, { tools }],
+        ["continue_final_message", true, undefined, { messages: begun }],
         ["add_generation_prompt", false],
-        ["max_tokens", -1],
+        ["max_tokens", 5],
         ["logprobs", true],
-        ["stream_options", { include_usage: false }],
-        ["reasoning_format", "deepseek", "none is refused"],
+        ["stream_options", { include_usage: false }, undefined, streamed],
         ...llamaReports,
       ),
+      ...usual(["max_tokens", -1], ["reasoning_format", "deepseek", "the default; none is refused"]),
       ...llamaNone,
       ...llamaRefused,
       ...lora,
@@ -183,7 +194,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
     route: "POST /apply-template",
     path: "/apply-template",
     body: { messages },
-    fields: rows("honoured", ["messages", messages], ["add_generation_prompt", false], ["tools", tools]),
+    fields: rows("honoured", ["messages", begun], ["add_generation_prompt", false], ["tools", tools]),
   },
   {
     peer: "llama-server",
@@ -199,7 +210,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
     peer: "llama-server",
     route: "POST /reranking",
     path: "/reranking",
-    body: { query: "a", documents: ["b"] },
+    body: { query: "a", documents: ["b", "c"] },
     fields: rows("honoured", ["query", "b"], ["documents", ["a", "b"]], ["top_n", 1]),
   },
   {
@@ -219,7 +230,21 @@ export const llamaRoutes: readonly PeerRoute[] = [
       ["stop_sequences", ["x"]],
       ["stream", true],
       ["tools", [{ name: "f", input_schema: { type: "object" } }]],
-      ["tool_choice", { type: "auto" }],
+      ["tool_choice", { type: "any" }, undefined, { tools: [{ name: "f", input_schema: { type: "object" } }] }],
     ),
+  },
+  {
+    peer: "llama-server",
+    route: "POST /v1/responses",
+    path: "/v1/responses",
+    body: { input: "a" },
+    fields: rows("honoured", ["model", "x"], ["instructions", "s"], ["input", "b"]),
+  },
+  {
+    peer: "llama-server",
+    route: "GET /slots",
+    path: "/slots",
+    body: {},
+    fields: usual(["fail_on_no_slot", "1", "503 while all slots compute"]),
   },
 ];

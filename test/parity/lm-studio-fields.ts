@@ -1,6 +1,6 @@
 // Fields of LM Studio: the pages of its OpenAI-compatible API.
 
-import { rows, messages, begun, tools, schema, OWN, ONE_MODEL, type PeerRoute } from "./peer-field.ts";
+import { rows, usual, messages, begun, tools, schema, OWN, ONE_MODEL, type PeerRoute } from "./peer-field.ts";
 
 export const lmStudioRoutes: readonly PeerRoute[] = [
   {
@@ -16,7 +16,7 @@ export const lmStudioRoutes: readonly PeerRoute[] = [
         ["top_k", 3],
         ["messages", begun],
         ["temperature", 0.5],
-        ["max_tokens", -1],
+        ["max_tokens", 5],
         ["stream", true],
         ["stop", "x"],
         ["presence_penalty", 0.5],
@@ -27,8 +27,47 @@ export const lmStudioRoutes: readonly PeerRoute[] = [
         ["tools", tools],
         ["reasoning_effort", "low"],
       ),
+      ...usual(["max_tokens", -1]),
       ...rows("none", ["frequency_penalty", 1, OWN], ["ttl", 300, ONE_MODEL]),
     ],
+  },
+  {
+    peer: "LM Studio",
+    route: "POST /v1/completions",
+    path: "/v1/completions",
+    body: { prompt: "a" },
+    fields: rows(
+      "honoured",
+      ["model", "x"],
+      ["prompt", "b"],
+      ["temperature", 0.5],
+      ["max_tokens", 5],
+      ["stream", true],
+      ["stop", "x"],
+    ),
+  },
+  {
+    peer: "LM Studio",
+    route: "POST /v1/embeddings",
+    path: "/v1/embeddings",
+    body: { input: "a" },
+    fields: rows("honoured", ["input", ["a", "b"]]),
+  },
+  {
+    peer: "LM Studio",
+    route: "POST /v1/messages",
+    path: "/v1/messages",
+    body: { messages, max_tokens: 5 },
+    fields: rows(
+      "honoured",
+      ["model", "x"],
+      ["messages", begun],
+      ["max_tokens", 6],
+      ["system", "s"],
+      ["stream", true],
+      ["tools", [{ name: "f", input_schema: { type: "object" } }]],
+      ["tool_choice", { type: "any" }, undefined, { tools: [{ name: "f", input_schema: { type: "object" } }] }],
+    ),
   },
   {
     peer: "LM Studio",

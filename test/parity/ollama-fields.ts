@@ -1,6 +1,18 @@
 // Fields of Ollama: docs/api.md, and the types of its requests.
 
-import { rows, messages, begun, tools, OWN, ONE_MODEL, MACHINE, type PeerRoute } from "./peer-field.ts";
+import {
+  rows,
+  usual,
+  messages,
+  begun,
+  tools,
+  schema,
+  streamed,
+  OWN,
+  ONE_MODEL,
+  MACHINE,
+  type PeerRoute,
+} from "./peer-field.ts";
 
 const ollamaOptions = [
   ...rows(
@@ -23,7 +35,7 @@ const ollamaOptions = [
   ...rows(
     "none",
     ["options.frequency_penalty", 1, OWN],
-    ["options.num_keep", 5, "no context is shifted: a prompt that is too long is a 400"],
+    ["options.num_keep", 5, "honoured with --context-shift; else no context is shifted"],
     ["options.num_ctx", 1024, "--ctx; a prompt that is too long is a 400"],
     ["options.penalize_newline", true, "no server of llama.cpp's has it any more"],
     ["options.numa", false, MACHINE],
@@ -41,8 +53,19 @@ const ollamaOptions = [
 const ollamaCommon = [
   ...rows("honoured", ["model", "x"], ["format", "json"], ["stream", false], ["think", true], ["logprobs", true]),
   ...ollamaOptions,
-  ...rows("refused", ["truncate", true, "a prompt that is too long is a 400"], ["shift", true]),
+  ...rows("refused", ["truncate", true, "a prompt that is too long is a 400"], ["shift", true, "--context-shift"]),
 ];
+const openaiCommon = rows(
+  "honoured",
+  ["model", "x"],
+  ["presence_penalty", 0.5],
+  ["seed", 4],
+  ["stop", "x"],
+  ["stream", true],
+  ["temperature", 0.5],
+  ["top_p", 0.5],
+  ["max_tokens", 5],
+);
 
 export const ollamaRoutes: readonly PeerRoute[] = [
   {
@@ -77,8 +100,124 @@ export const ollamaRoutes: readonly PeerRoute[] = [
     path: "/api/embed",
     body: { input: "a" },
     fields: [
-      ...rows("honoured", ["input", ["a", "b"]], ["truncate", false], ["dimensions", 2]),
+      ...rows("honoured", ["input", ["a", "b"]], ["dimensions", 2]),
+      ...usual(["truncate", true, "the default; with false an input that is too long is a 400"]),
       ...rows("none", ["options", { num_ctx: 5 }, MACHINE], ["keep_alive", "5m", ONE_MODEL]),
+    ],
+  },
+  {
+    peer: "Ollama",
+    route: "POST /api/embeddings",
+    path: "/api/embeddings",
+    body: { prompt: "a" },
+    fields: [
+      ...rows("honoured", ["prompt", "bc"]),
+      ...rows("none", ["options", { num_ctx: 5 }, MACHINE], ["keep_alive", "5m", ONE_MODEL]),
+    ],
+  },
+  {
+    peer: "Ollama",
+    route: "POST /api/show",
+    path: "/api/show",
+    body: {},
+    fields: [...usual(["model", "fake-model"], ["verbose", false]), ...rows("refused", ["verbose", true])],
+  },
+  {
+    peer: "Ollama",
+    route: "POST /v1/chat/completions",
+    path: "/v1/chat/completions",
+    body: { messages },
+    fields: [
+      ...openaiCommon,
+      ...rows(
+        "honoured",
+        ["messages", begun],
+        ["response_format", { type: "json_schema", json_schema: { name: "a", schema } }],
+        ["stream_options", { include_usage: false }, undefined, streamed],
+        ["tools", tools],
+        ["tool_choice", "required", undefined, { tools }],
+        ["reasoning_effort", "none"],
+        ["reasoning", { effort: "none" }],
+        ["logit_bias", { 5: -1 }],
+        ["logprobs", true],
+        ["n", 2],
+      ),
+      ...rows("none", ["frequency_penalty", 1, OWN], ["user", "u", OWN]),
+      ...rows("refused", [
+        "messages",
+        [{ role: "user", content: [{ type: "image_url", image_url: "data:image/png;base64,eA==" }] }],
+        "honoured with --mmproj; here without one",
+      ]),
+    ],
+  },
+  {
+    peer: "Ollama",
+    route: "POST /v1/completions",
+    path: "/v1/completions",
+    body: { prompt: "a" },
+    fields: [
+      ...openaiCommon,
+      ...rows(
+        "honoured",
+        ["prompt", "b"],
+        ["stream_options", { include_usage: true }, undefined, streamed],
+        ["suffix", "x"],
+        ["echo", true],
+        ["logit_bias", { 5: -1 }],
+        ["n", 2],
+        ["best_of", 2, undefined, { n: 1 }],
+      ),
+      ...rows("none", ["frequency_penalty", 1, OWN], ["user", "u", OWN]),
+    ],
+  },
+  {
+    peer: "Ollama",
+    route: "POST /v1/embeddings",
+    path: "/v1/embeddings",
+    body: { input: "a" },
+    fields: [
+      ...rows("honoured", ["input", ["a", "b"]], ["encoding_format", "base64"], ["dimensions", 2]),
+      ...rows("none", ["user", "u", OWN]),
+    ],
+  },
+  {
+    peer: "Ollama",
+    route: "POST /v1/responses",
+    path: "/v1/responses",
+    body: { input: "a" },
+    fields: rows(
+      "honoured",
+      ["model", "x"],
+      ["input", "b"],
+      ["instructions", "s"],
+      ["tools", [{ type: "function", name: "f", parameters: { type: "object" } }]],
+      ["stream", true],
+      ["temperature", 0.5],
+      ["top_p", 0.5],
+      ["max_output_tokens", 5],
+    ),
+  },
+  {
+    peer: "Ollama",
+    route: "POST /v1/messages",
+    path: "/v1/messages",
+    body: { messages, max_tokens: 5 },
+    fields: [
+      ...rows(
+        "honoured",
+        ["model", "x"],
+        ["max_tokens", 6],
+        ["messages", begun],
+        ["system", "s"],
+        ["stream", true],
+        ["temperature", 0.5],
+        ["top_p", 0.5],
+        ["top_k", 3],
+        ["stop_sequences", ["x"]],
+        ["tools", [{ name: "f", input_schema: { type: "object" } }]],
+        ["thinking", { type: "enabled", budget_tokens: 1024 }],
+      ),
+      ...rows("none", ["metadata", { user_id: "u" }, "an identity that nothing here depends on"]),
     ],
   },
 ];

@@ -9,7 +9,13 @@ export interface PeerField {
   /** A value that would have an effect. */
   readonly value: unknown;
   readonly note?: string;
+  /** What the field needs beside it to have its effect. */
+  readonly beside?: Body;
+  /** Of an honoured field: the value is what counts without it, too; another one is refused or stands in another row. */
+  readonly usual?: true;
 }
+
+type Body = Readonly<Record<string, unknown>>;
 
 export interface PeerRoute {
   readonly peer: "llama-server" | "vLLM" | "Ollama" | "LM Studio";
@@ -17,15 +23,27 @@ export interface PeerRoute {
   readonly route: string;
   /** Where it is sent here. */
   readonly path: string;
-  /** A body that is complete without the field. */
-  readonly body: Readonly<Record<string, unknown>>;
+  /** A body that is complete without the field; of a GET the query. */
+  readonly body: Body;
   readonly fields: readonly PeerField[];
 }
 
-export type Shorthand = readonly [field: string, value: unknown, note?: string];
+export type Shorthand = readonly [field: string, value: unknown, note?: string | undefined, beside?: Body];
 
 export const rows = (verdict: Verdict, ...fields: readonly Shorthand[]): PeerField[] =>
-  fields.map(([field, value, note]) => ({ field, verdict, value, ...(note !== undefined && { note }) }));
+  fields.map(([field, value, note, beside]) => ({
+    field,
+    verdict,
+    value,
+    ...(note !== undefined && { note }),
+    ...(beside && { beside }),
+  }));
+
+/** Honoured fields with the value that counts without them, too. */
+export const usual = (...fields: readonly Shorthand[]): PeerField[] =>
+  rows("honoured", ...fields).map((field) => ({ ...field, usual: true }));
+
+export const streamed = { stream: true };
 
 export const messages = [{ role: "user", content: "hi" }];
 export const begun = [...messages, { role: "assistant", content: "he" }];

@@ -9,10 +9,10 @@ import { vllmRoutes } from "./vllm-fields.ts";
 
 export const peerRoutes: readonly PeerRoute[] = [...llamaRoutes, ...vllmRoutes, ...ollamaRoutes, ...lmStudioRoutes];
 
-/** The body with the field, which may be one of an object inside. */
-export function withField(body: Readonly<Record<string, unknown>>, { field, value }: PeerField): object {
+/** The body with the field, which may be one of an object inside, and what it needs beside it. */
+export function withField(body: PeerRoute["body"], { field, value, beside }: PeerField): PeerRoute["body"] {
   const [outer = "", inner] = field.split(".");
-  return { ...body, [outer]: inner === undefined ? value : { [inner]: value } };
+  return { ...body, ...beside, [outer]: inner === undefined ? value : { [inner]: value } };
 }
 
 const WORDS: Readonly<Record<Verdict, string>> = { honoured: "honoured", refused: "refused", none: "not applicable" };
@@ -27,9 +27,11 @@ export function peersReport(): string {
 
 Every request field that the documents of llama-server 0.5.0, vLLM, Ollama and LM Studio describe, on the routes that svc has
 too: ${counted}. No field is dropped in silence: what is refused is a 400 \`unsupported_parameter\` that
-names it, where its value would have an effect. Not applicable: there is nothing here that it could change, and the last column
+names it, where its value would have an effect; what is honoured changes the answer, or what the engine is asked, unless the value
+is the default. Not applicable: there is nothing here that it could change, and the last column
 says why. Made by \`UPDATE=1 bun test test/contract/peers.test.ts\` from \`test/parity/peers.ts\`; the same test sends each
-field to svc.
+field to svc. Not here are Ollama's /api/pull and /api/delete, of whose fields \`insecure\` alone has no effect: which hub is
+asked, and how, is the server's own.
 
 ${peerRoutes.map(section).join("\n\n")}
 `;
@@ -37,7 +39,7 @@ ${peerRoutes.map(section).join("\n\n")}
 
 function section({ peer, route, path, fields }: PeerRoute): string {
   const here = route.endsWith(` ${path}`) ? "" : `, here ${path}`;
-  const lines = fields.map(({ field, verdict, value, note = "" }) => {
+  const lines = fields.map(({ field, verdict, value, usual, note = usual ? "the default" : "" }) => {
     const shown = JSON.stringify(value).replaceAll("|", "\\|");
     return [`\`${field}\``, `\`${shown}\``, WORDS[verdict], note];
   });

@@ -60,9 +60,9 @@ const NOT_HELD: ReadonlySet<string> = new Set([
   "reasoning_budget_tokens",
   "thinking_token_budget",
   "chat_template_kwargs",
+  "reasoning_effort",
+  "reasoning",
 ]);
-/** Fields without effect anywhere, by the contract. */
-const WITHOUT_EFFECT: ReadonlySet<string> = new Set(["user", "reasoning_format"]);
 
 const two = [...tools, { type: "function", function: { name: "g", strict: true, parameters: { type: "object" } } }];
 /** Fields that need another one beside them, and values that differ from what holds without them. */
@@ -86,7 +86,9 @@ export function fieldRows(): FieldRow[] {
   const documented = peerRoutes
     .filter(({ path }) => path === "/v1/chat/completions" || path === "/v1/completions")
     .flatMap(({ path, body, fields }) =>
-      fields.filter(worthTrying).map((one) => rowOf(path === "/v1/completions" ? "completions" : "chat", body, one)),
+      fields
+        .filter(worthTrying)
+        .map((one) => rowOf(path === "/v1/completions" ? "completions" : "chat", { ...body, ...one.beside }, one)),
     );
   const extra = more.map(([body, field, value]) => rowOf("chat", body, { field, value, verdict: "honoured" }));
   const unique = new Map(
@@ -96,12 +98,10 @@ export function fieldRows(): FieldRow[] {
 }
 
 /** What has no effect anywhere, and values that say what holds anyway. */
-const worthTrying = ({ field, value, verdict, note }: PeerField): boolean =>
+const worthTrying = ({ field, verdict, note, usual }: PeerField): boolean =>
   !(verdict === "none" && field !== "frequency_penalty") &&
-  !WITHOUT_EFFECT.has(field) &&
-  !(field === "tool_choice" && value === "auto") &&
-  !(field === "continue_final_message" && value === false) &&
-  !(field === "parallel_tool_calls" || value === -1) &&
+  !usual &&
+  field !== "parallel_tool_calls" &&
   note !== "older versions";
 
 function rowOf(route: Route, base: Body, field: PeerField): FieldRow {

@@ -8,7 +8,7 @@ const INTRODUCTION = `## Vectors and scores
 Small random models of every pooling, and rerankers with and without a prompt, one thread on both sides. Flash attention is
 off: on a CPU it sums in half precision, and what else is in the same computation then moves numbers by up to 0.001. Answers
 are the same when their numbers are at most ${TOLERANCE.toFixed(5)} apart (scores ${SCORE_TOLERANCE.toFixed(4)}: svc computes documents together), documents
-come in the same order and as many tokens are counted.
+come in the same order, the answer has all fields of llama-server's but a vector's encoding_format, and as many tokens are counted.
 `;
 
 /** Passed are rows that are the same, or differ for a stated reason. */

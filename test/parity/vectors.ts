@@ -3,6 +3,7 @@
 import type { LaunchPlan } from "../bench/server-under-test.ts";
 import { makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
 import { FROM_SOURCE } from "../support/server.ts";
+import { formOf, lacking, type Form } from "./form.ts";
 import { ComparedServer, LLAMA_SERVER, MODELS } from "./servers.ts";
 import type { Fields } from "./matrix.ts";
 import { VECTOR_ROWS, type VectorRow } from "./vector-rows.ts";
@@ -22,6 +23,9 @@ export interface VectorResult {
   readonly difference?: string;
 }
 
+/** llama-server repeats with each vector that it is base64; OpenAI's API does not. */
+const NOT_TOLD = "data[].encoding_format";
+
 interface Vectors {
   /** In the order of the inputs or, of scores, from the best. */
   readonly vectors: readonly (readonly number[])[];
@@ -33,6 +37,7 @@ interface Vectors {
 interface Asked {
   readonly refused?: string;
   readonly answer?: Vectors;
+  readonly form?: Form;
 }
 
 const words = (line: string) => line.split(" ");
@@ -83,6 +88,7 @@ async function ask(server: ComparedServer, { model }: VectorRow, fields: Fields)
   const { data, results, usage } = json as Answer;
   if (!data && !results) return { refused: `it answers in another shape: ${JSON.stringify(json).slice(0, 60)}` };
   return {
+    form: formOf([json]),
     answer: {
       vectors: data?.map(({ embedding }) => numbers(embedding)) ?? results?.map((one) => [one.relevance_score]) ?? [],
       order: (data ?? results ?? []).map(({ index }) => index),
@@ -116,6 +122,8 @@ function compare(row: VectorRow, ours: Asked, theirs: Asked): VectorResult {
     return { row, count, gap, difference: `numbers ${gap.toExponential(0)} apart` };
   if (a.order.join() !== b.order.join())
     return { row, count, gap, difference: `in the order ${a.order} and ${b.order}` };
+  const lacks = ours.form && theirs.form && lacking(ours.form, theirs.form).find(({ path }) => path !== NOT_TOLD);
+  if (lacks) return { row, count, gap, difference: `in another form: ${lacks.text}` };
   return { row, count, gap };
 }
 

@@ -1,6 +1,6 @@
 // Fields of vLLM: its request classes.
 
-import { rows, messages, begun, tools, schema, OWN, type PeerRoute } from "./peer-field.ts";
+import { rows, usual, messages, begun, tools, schema, streamed, OWN, type PeerRoute } from "./peer-field.ts";
 
 const vllmSampling = rows(
   "honoured",
@@ -57,6 +57,33 @@ const vllmRefused = rows(
   ["stream_interval", 8],
 );
 
+const flatTools = [{ type: "function", name: "f", parameters: { type: "object" } }];
+const messagesTools = [{ name: "f", input_schema: { type: "object" } }];
+
+/** A route of recordings, and what only it has. */
+const speech = (name: string, fields: PeerRoute["fields"]): PeerRoute => ({
+  peer: "vLLM",
+  route: `POST /v1/audio/${name}`,
+  path: `/v1/audio/${name}`,
+  body: { data: "eA==" },
+  fields: [
+    ...rows("honoured", ["language", "de"], ["prompt", "a"], ["response_format", "text"], ["temperature", 0.5]),
+    ...rows("none", ["model", "x", "another name stands for the first model"]),
+    ...fields,
+    ...rows(
+      "refused",
+      ["hotwords", "a", "prompt"],
+      ["stream_continuous_usage_stats", true],
+      ["use_beam_search", true],
+      ["n", 2],
+      ["length_penalty", 0.5],
+      ["include_stop_str_in_output", true],
+      ["seed", 4],
+      ["max_completion_tokens", 5],
+    ),
+  ],
+});
+
 export const vllmRoutes: readonly PeerRoute[] = [
   {
     peer: "vLLM",
@@ -71,14 +98,14 @@ export const vllmRoutes: readonly PeerRoute[] = [
         ["model", "x"],
         ["logprobs", true],
         ["max_completion_tokens", 5],
-        ["stream_options", { include_usage: true, continuous_usage_stats: true }],
+        ["stream_options", { include_usage: true, continuous_usage_stats: true }, undefined, streamed],
         ["tools", tools],
-        ["tool_choice", "auto"],
+        ["tool_choice", "required", undefined, { tools }],
         ["reasoning_effort", "low"],
         ["thinking_token_budget", 5],
         ["parallel_tool_calls", false],
         ["add_generation_prompt", false],
-        ["continue_final_message", false],
+        ["continue_final_message", true, undefined, { messages: begun }],
         ["chat_template_kwargs", { a: 1 }],
         ["guided_json", schema, "older versions"],
         ["guided_regex", "a+", "older versions"],
@@ -119,7 +146,7 @@ export const vllmRoutes: readonly PeerRoute[] = [
         ["echo", true],
         ["logprobs", 2],
         ["suffix", "x"],
-        ["stream_options", { include_usage: true, continuous_usage_stats: true }],
+        ["stream_options", { include_usage: true, continuous_usage_stats: true }, undefined, streamed],
       ),
       ...vllmNone,
       ...vllmRefused,
@@ -133,7 +160,7 @@ export const vllmRoutes: readonly PeerRoute[] = [
     path: "/v1/embeddings",
     body: { input: "a" },
     fields: [
-      ...rows("honoured", ["input", [[1], [2]]], ["encoding_format", "float"], ["dimensions", 2]),
+      ...rows("honoured", ["input", [[1], [2]]], ["encoding_format", "base64"], ["dimensions", 2]),
       ...rows("none", ["user", "u", OWN]),
       ...rows(
         "refused",
@@ -154,7 +181,7 @@ export const vllmRoutes: readonly PeerRoute[] = [
     peer: "vLLM",
     route: "POST /rerank",
     path: "/rerank",
-    body: { query: "a", documents: ["b"] },
+    body: { query: "a", documents: ["b", "c"] },
     fields: [
       ...rows("honoured", ["query", "b"], ["documents", ["a", "b"]], ["top_n", 1]),
       ...rows(
@@ -172,8 +199,119 @@ export const vllmRoutes: readonly PeerRoute[] = [
     path: "/tokenize",
     body: { prompt: "a" },
     fields: [
-      ...rows("honoured", ["prompt", "b"], ["add_special_tokens", true], ["return_token_strs", true]),
+      ...rows("honoured", ["prompt", "b"], ["add_special_tokens", false], ["return_token_strs", true]),
       ...rows("refused", ["messages", messages], ["tools", tools], ["chat_template", "x"]),
+      ...rows("none", ["model", "x", "the tokenizer of the server's own model answers"]),
     ],
   },
+  {
+    peer: "vLLM",
+    route: "POST /detokenize",
+    path: "/detokenize",
+    body: { tokens: [65] },
+    fields: [
+      ...rows("honoured", ["tokens", [66]]),
+      ...rows("none", ["model", "x", "the tokenizer of the server's own model answers"]),
+    ],
+  },
+  {
+    peer: "vLLM",
+    route: "POST /v1/responses",
+    path: "/v1/responses",
+    body: { input: "a" },
+    fields: [
+      ...rows(
+        "honoured",
+        ["background", true],
+        ["include", ["message.output_text.logprobs"]],
+        ["input", "b"],
+        ["instructions", "s"],
+        ["max_output_tokens", 5],
+        ["metadata", { a: "b" }],
+        ["model", "x"],
+        ["logit_bias", { 5: -1 }],
+        ["parallel_tool_calls", false],
+        ["reasoning", { effort: "low" }],
+        ["store", false],
+        ["stream", true],
+        ["temperature", 0.5],
+        ["text", { format: { type: "json_schema", name: "a", schema } }],
+        ["tool_choice", "required", undefined, { tools: flatTools }],
+        ["tools", flatTools],
+        ["top_logprobs", 2],
+        ["top_p", 0.5],
+        ["top_k", 3],
+        ["truncation", "auto", "echoed: a prompt that is too long is a 400"],
+        ["user", "u"],
+        ["structured_outputs", { choice: ["a", "b"] }],
+        ["repetition_penalty", 1.1],
+        ["seed", 4],
+        ["stop", ["x"]],
+        ["ignore_eos", true],
+      ),
+      ...rows(
+        "none",
+        ["max_tool_calls", 1, "of tools that a server runs: none does here"],
+        ["service_tier", "flex", OWN],
+        ["prompt_cache_key", "k", "no effect there either: every prefix is found"],
+      ),
+      ...rows(
+        "refused",
+        ["prompt", { id: "p" }],
+        ["skip_special_tokens", false],
+        ["include_stop_str_in_output", true],
+        ["request_id", "r", "the header X-Request-ID"],
+        ["mm_processor_kwargs", {}],
+        ["priority", 1],
+        ["cache_salt", "s"],
+        ["enable_response_messages", true],
+        ["previous_input_messages", messages],
+        ["previous_response", {}, "previous_response_id"],
+        ["previous_response_id", "resp_x", "honoured where it names a stored answer"],
+        ["vllm_xargs", {}],
+      ),
+    ],
+  },
+  {
+    peer: "vLLM",
+    route: "POST /v1/messages",
+    path: "/v1/messages",
+    body: { messages, max_tokens: 5 },
+    fields: [
+      ...rows(
+        "honoured",
+        ["model", "x"],
+        ["messages", begun],
+        ["max_tokens", 6],
+        ["output_config", { effort: "low" }],
+        ["output_config", { format: { type: "json_schema", schema } }],
+        ["stop_sequences", ["x"]],
+        ["stream", true],
+        ["system", "s"],
+        ["temperature", 0.5],
+        ["tool_choice", { type: "any" }, undefined, { tools: messagesTools }],
+        ["tools", messagesTools],
+        ["top_k", 3],
+        ["top_p", 0.5],
+        ["chat_template_kwargs", { a: 1 }],
+      ),
+      ...rows("none", ["metadata", { user_id: "u" }, "an identity that nothing here depends on"]),
+      ...rows("refused", ["kv_transfer_params", {}]),
+    ],
+  },
+  speech("transcriptions", [
+    ...rows(
+      "honoured",
+      ["stream", true],
+      ["timestamp_granularities", ["word"], undefined, { response_format: "verbose_json" }],
+    ),
+    ...usual(["stream_include_usage", true, "the last event of every stream has it", streamed]),
+    ...rows("refused", ["to_language", "de"], ["frequency_penalty", 1], ["top_p", 0.5], ["top_k", 3], ["min_p", 0.1]),
+    ...rows("refused", ["repetition_penalty", 1.1], ["presence_penalty", 0.5], ["vllm_xargs", {}]),
+  ]),
+  speech("translations", [
+    ...usual(["to_language", "en"]),
+    ...rows("refused", ["to_language", "de"], ["stream", true]),
+    ...rows("none", ["stream_include_usage", true, "of streams"]),
+  ]),
 ];

@@ -14,7 +14,7 @@ import {
   type RequestSpec,
 } from "../../src/service/request.ts";
 
-type Event = { readonly type: "accepted" | "started" | "text" | "finish" };
+type Event = { readonly type: "accepted" | "started" | "text" | "finish"; readonly isAssumed?: true };
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -31,7 +31,8 @@ function setUp(limits: Partial<RequestDeps> = {}) {
       const count = (what: string) => void counted.push(`${model}: ${what}`);
       return {
         started: () => count("started"),
-        finished: (reason, { promptTokens }, ms) => count(`${reason}, ${promptTokens} tokens, ${ms} ms`),
+        finished: (reason, { promptTokens }, ms, times) =>
+          count(`${reason}, ${promptTokens} tokens, ${[ms, ...Object.values(times ?? {})].join(" ")} ms`),
         failed: (code, ms) => count(`${code}, ${ms} ms`),
         rejected: (reason) => count(`rejected ${reason}`),
         adapterChosen() {},
@@ -75,8 +76,8 @@ function setUp(limits: Partial<RequestDeps> = {}) {
       () => undefined,
       (error: unknown) => error,
     );
-    const step = async (...types: Event["type"][]) => {
-      for (const type of types) await writer.write({ type });
+    const step = async (...events: (Event["type"] | Event)[]) => {
+      for (const event of events) await writer.write(typeof event === "string" ? { type: event } : event);
       await settle();
     };
     const end = async (finishes = true) => {
@@ -350,7 +351,29 @@ describe("the end of a request", () => {
     time.ms += 40;
     request.report.usage = noUsage(11);
     await request.end();
-    expect(counted).toEqual(["poet: started", "poet: stop, 11 tokens, 40 ms"]);
+    expect(counted).toEqual(["poet: started", "poet: stop, 11 tokens, 40 0 40 ms"]);
+  });
+
+  test("counts how long it waited and was computed, where the backend reports when that began", async () => {
+    const { begin, counted, time } = setUp({ maxQueue: 9 });
+    for (const begun of [{ type: "started" }, { type: "started", isAssumed: true }] as const) {
+      const request = begin();
+      await request.step("accepted");
+      time.ms += 20;
+      await request.step(begun);
+      time.ms += 300;
+      request.report.usage = noUsage(11);
+      await request.end();
+    }
+    const unread = begin();
+    await unread.step("accepted", "started");
+    unread.client.abort("left");
+    expect(await unread.ended).toBe("left");
+    expect(counted.filter((line) => !line.includes("started"))).toEqual([
+      "main: stop, 11 tokens, 320 20 300 ms",
+      "main: stop, 11 tokens, 320 ms",
+      "main: cancelled, 7 tokens, 0 ms",
+    ]);
   });
 
   test("without a finish is an error of the server, unless its client left", async () => {

@@ -189,6 +189,7 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
     });
     events.at(firstAt + kind.answerTokens * stepMs, () => {
       machine.streams--;
+      attempt.finished({ promptTokens: 0, cachedTokens: 0, completionTokens: 0 });
       attempt.end();
       conversation.tokens += kind.answerTokens + kind.turnTokens;
       const next = ++conversation.turn < kind.turns ? conversation : begin(kind);

@@ -50,3 +50,11 @@ test("what a killed server left behind goes with the next one's first recording;
   const left = readdirSync(parent).filter((name) => !path.includes(name));
   expect(left.sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
 });
+
+test("a folder for temporary files that cannot be used is named, and not the data folder", async () => {
+  const parent = join(folder(), "missing");
+  await expect(new Recordings(parent, 100).receive([bytes])).rejects.toMatchObject({
+    code: "storage_unavailable",
+    message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
+  });
+});

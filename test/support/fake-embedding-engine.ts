@@ -3,39 +3,33 @@
 import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
 import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../../src/engine/embedding/port.ts";
 import type { RequestOrigin } from "../../src/domain/request-origin.ts";
+import { FakeEngine } from "./fake-engine.ts";
 
 export const FAKE_DIMENSIONS = 4;
 /** Inputs of more characters or ids are cut. */
 export const FAKE_MAX_TOKENS = 32;
 
-export class FakeEmbedder implements EmbeddingPort {
-  state: EmbeddingStatus["state"] = "unloaded";
+export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
   /** What was asked, in order. */
   readonly asked: EmbeddingWork[] = [];
   /** And by whom. */
   readonly origins: Partial<RequestOrigin>[] = [];
   /** Numbers in a vector; those beyond the first four are 0. */
   dimensions = FAKE_DIMENSIONS;
-  /** Settled by a test, answers wait for it. */
-  gate: Promise<unknown> = Promise.resolve();
 
   constructor(
-    readonly modelId: string,
+    modelId: string,
     readonly kind: EmbeddingKind = "embed",
-  ) {}
+  ) {
+    super(modelId);
+  }
 
   status(): EmbeddingStatus {
     return {
-      modelId: this.modelId,
+      ...this.plain,
       kind: this.kind,
-      created: 1_700_000_000,
       maxTokens: FAKE_MAX_TOKENS,
       dimensions: this.kind === "rank" ? 1 : this.dimensions,
-      state: this.state,
-      restarts: 0,
-      running: 0,
-      waiting: 0,
-      residentBytes: 0,
     };
   }
 
@@ -48,9 +42,7 @@ export class FakeEmbedder implements EmbeddingPort {
     this.asked.push(work);
     this.origins.push(origin);
     yield { type: "accepted" };
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    await Promise.race([this.gate, aborted]);
+    await this.opened(signal);
     signal.throwIfAborted();
     yield { type: "started" };
     yield { type: "result", result: this.compute(work) };
@@ -64,10 +56,6 @@ export class FakeEmbedder implements EmbeddingPort {
     }
     const scores = work.documents.map((document) => shared(work.query, document));
     return result(scores, 1, work.documents);
-  }
-
-  async stop(): Promise<void> {
-    this.state = "stopped";
   }
 }
 

@@ -2,11 +2,11 @@
 
 import type { ImageEvent, ImageModel, ImageWork } from "../../src/domain/image.ts";
 import type { ImageJob, ImagePort, ImageStatus } from "../../src/engine/image/port.ts";
+import { FakeEngine } from "./fake-engine.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-export class FakeDrawer implements ImagePort {
-  state: ImageStatus["state"] = "unloaded";
+export class FakeDrawer extends FakeEngine implements ImagePort {
   isDemo: true | undefined;
   stepSeconds: number | undefined;
   readonly known: ImageModel = {
@@ -29,20 +29,10 @@ export class FakeDrawer implements ImagePort {
   refusal: Error | undefined;
   /** Thrown after the first image. */
   failure: Error | undefined;
-  /** Settled by a test, each step waits for it. */
-  gate: Promise<unknown> = Promise.resolve();
-
-  constructor(readonly modelId: string) {}
 
   status(): ImageStatus {
     return {
-      modelId: this.modelId,
-      created: 1_700_000_000,
-      state: this.state,
-      restarts: 0,
-      running: 0,
-      waiting: 0,
-      residentBytes: 0,
+      ...this.plain,
       ...(this.isDemo && { isDemo: this.isDemo }),
       ...(this.state === "ready" && { model: this.known }),
       ...(this.stepSeconds !== undefined && { stepSeconds: this.stepSeconds }),
@@ -58,14 +48,11 @@ export class FakeDrawer implements ImagePort {
     if (this.refusal) throw this.refusal;
     yield { type: "accepted" };
     yield { type: "started" };
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    aborted.catch(() => {});
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     const steps = work.steps ?? Math.max(1, Math.ceil(this.known.steps * (work.stepShare ?? 1)));
     const size = work.size ?? this.known.size;
     for (let image = 0; image < work.count; image++) {
       for (let step = 1; step <= steps; step++) {
-        await Promise.race([this.gate, aborted]);
+        await this.opened(signal);
         yield { type: "progress", image, step, steps };
         const index = step - 1;
         if (index < work.previews && step < steps)
@@ -76,9 +63,5 @@ export class FakeDrawer implements ImagePort {
       if (this.failure) throw this.failure;
     }
     yield { type: "result" };
-  }
-
-  async stop(): Promise<void> {
-    this.state = "stopped";
   }
 }

@@ -1,8 +1,26 @@
 // A recognition engine in memory, for tests of everything above its port: pages that a test wrote.
 
 import { SvcError } from "../../src/domain/errors.ts";
-import type { RecognitionEvent, RecognitionWork, RecognizedPage } from "../../src/domain/recognition.ts";
+import type {
+  RecognitionEvent,
+  RecognitionWork,
+  RecognizedLine,
+  RecognizedPage,
+} from "../../src/domain/recognition.ts";
+import type { Box } from "../../src/recognition/bitmap.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "../../src/engine/recognition/port.ts";
+import { FakeEngine } from "./fake-engine.ts";
+
+/** A line whose words are as wide as their letters are many. */
+function lineOf(text: string, confidence: number, box: Box, block: number): RecognizedLine {
+  const letter = box.width / text.length;
+  const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
+    text: word,
+    confidence,
+    box: { ...box, x: box.x + index * letter, width: word.length * letter },
+  }));
+  return { text, confidence, box, block, words };
+}
 
 const first: RecognizedPage = {
   number: 1,
@@ -10,9 +28,9 @@ const first: RecognizedPage = {
   height: 100,
   source: "recognition",
   lines: [
-    { text: "Invoice 7", confidence: 0.875, box: { x: 20, y: 10, width: 100, height: 10 }, block: 0 },
-    { text: "of a <b> & so on", confidence: 0.5, box: { x: 20, y: 25, width: 160, height: 10 }, block: 0 },
-    { text: "Sum: 12.50", confidence: 1, box: { x: 20, y: 60, width: 90, height: 10 }, block: 1 },
+    lineOf("Invoice 7", 0.875, { x: 20, y: 10, width: 100, height: 10 }, 0),
+    lineOf("of a <b> & so on", 0.5, { x: 20, y: 25, width: 160, height: 10 }, 0),
+    lineOf("Sum: 12.50", 1, { x: 20, y: 60, width: 90, height: 10 }, 1),
   ],
   tables: [
     {
@@ -38,14 +56,18 @@ const second: RecognizedPage = {
   width: 595,
   height: 842,
   source: "text",
-  lines: [{ text: "The end.", confidence: 1, box: { x: 59.5, y: 84.2, width: 119, height: 12.63 }, block: 0 }],
+  lines: [lineOf("The end.", 1, { x: 59.5, y: 84.2, width: 119, height: 12.63 }, 0)],
   tables: [],
   barcodes: [],
   notes: [],
 };
 
-export class FakeReader implements RecognitionPort {
-  state: RecognitionStatus["state"] = "unloaded";
+/** A grey pixel. */
+const PICTURE = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+);
+
+export class FakeReader extends FakeEngine implements RecognitionPort {
   /** What was asked, with the content of the document, in order. */
   readonly asked: (RecognitionWork & { readonly content: string; readonly client?: string })[] = [];
   pages: readonly RecognizedPage[] = [first, second];
@@ -53,8 +75,6 @@ export class FakeReader implements RecognitionPort {
   refusal: Error | undefined;
   /** Pages that were taken. */
   told = 0;
-  /** Settled by a test, pages behind the first wait for it. */
-  gate: Promise<unknown> = Promise.resolve();
   /** Data for languages. */
   readonly tessdata = {
     known: ["deu", "eng"],
@@ -62,18 +82,8 @@ export class FakeReader implements RecognitionPort {
     find: (name: string) => (this.tessdata.known.includes(name) ? { name, path: `/data/${name}` } : undefined),
   };
 
-  constructor(readonly modelId: string) {}
-
   status(): RecognitionStatus {
-    return {
-      modelId: this.modelId,
-      created: 1_700_000_000,
-      state: this.state,
-      restarts: 0,
-      running: 0,
-      waiting: 0,
-      residentBytes: 0,
-    };
+    return this.plain;
   }
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
@@ -82,22 +92,16 @@ export class FakeReader implements RecognitionPort {
     if (this.refusal) throw this.refusal;
     yield { type: "accepted" };
     yield { type: "started" };
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    aborted.catch(() => {});
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     if (this.pages.length > work.maxPages) {
       throw new SvcError("unprocessable_media", "Too many pages.", { param: "max_pages" });
     }
-    for (const page of this.pages) {
-      yield { type: "page", page, of: this.pages.length };
+    for (const [index, page] of this.pages.entries()) {
+      const picture = index === 0 && work.task.picture && { picture: PICTURE };
+      yield { type: "page", page: { ...page, ...picture }, of: this.pages.length };
       this.told++;
-      await Promise.race([this.gate, aborted]);
+      await this.opened(signal);
     }
     signal.throwIfAborted();
     yield { type: "result", pageCount: this.pages.length };
-  }
-
-  async stop(): Promise<void> {
-    this.state = "stopped";
   }
 }

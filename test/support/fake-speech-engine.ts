@@ -2,9 +2,9 @@
 
 import type { SpeechEvent, SpeechWork, Voice } from "../../src/domain/speech.ts";
 import type { SpeechJob, SpeechPort, SpeechStatus } from "../../src/engine/speech/port.ts";
+import { FakeEngine } from "./fake-engine.ts";
 
-export class FakeSpeaker implements SpeechPort {
-  state: SpeechStatus["state"] = "unloaded";
+export class FakeSpeaker extends FakeEngine implements SpeechPort {
   readonly asked: SpeechWork[] = [];
   known: readonly Voice[] = [
     { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
@@ -12,24 +12,18 @@ export class FakeSpeaker implements SpeechPort {
   ];
   /** Thrown after the first sentence. */
   failure: Error | undefined;
-  /** Settled by a test, sentences behind the first wait for it. */
-  gate: Promise<unknown> = Promise.resolve();
 
   constructor(
-    readonly modelId: string,
+    modelId: string,
     readonly origin: SpeechStatus["origin"] = "model",
-  ) {}
+  ) {
+    super(modelId);
+  }
 
   status(): SpeechStatus {
     return {
-      modelId: this.modelId,
-      created: 1_700_000_000,
+      ...this.plain,
       origin: this.origin,
-      state: this.state,
-      restarts: 0,
-      running: 0,
-      waiting: 0,
-      residentBytes: 0,
     };
   }
 
@@ -42,17 +36,11 @@ export class FakeSpeaker implements SpeechPort {
     this.asked.push(work);
     yield { type: "accepted" };
     yield { type: "started" };
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     for (const sentence of work.text.split(/(?<=\.) /)) {
       yield { type: "audio", bytes: new TextEncoder().encode(`[${sentence}]`) };
-      await Promise.race([this.gate, aborted]);
+      await this.opened(signal);
       if (this.failure) throw this.failure;
     }
     yield { type: "result", result: { seconds: 2.5, phonemes: work.text.length } };
-  }
-
-  async stop(): Promise<void> {
-    this.state = "stopped";
   }
 }

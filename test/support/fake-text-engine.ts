@@ -8,7 +8,7 @@ import type { ModelInfo } from "../../src/domain/model.ts";
 import type { SlotAction, SlotOutcome } from "../../src/domain/slots.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../src/domain/usage.ts";
 import type { ProcessState } from "../../src/engine/process/status.ts";
-import type { TextPort, TextStatus } from "../../src/engine/text/port.ts";
+import type { TextPort, TextStatus, TokenizeOptions } from "../../src/engine/text/port.ts";
 
 /** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */
 export type FakeStep =
@@ -64,6 +64,9 @@ export class FakeEngine implements TextPort {
   readonly aborted: string[] = [];
   readonly cancelled: string[] = [];
   readonly slotActions: SlotAction[] = [];
+  /** Texts made tokens, and conversations made prompts, in order. */
+  readonly tokenized: { readonly text: string; readonly options: TokenizeOptions }[] = [];
+  readonly rendered: GenerateRequest[] = [];
   slotOutcome: (action: SlotAction) => SlotOutcome = () => ({ tokens: 84, bytes: 1234, ms: 1.5 });
   private readonly jobs = new Set<FakeJob>();
 
@@ -116,7 +119,8 @@ export class FakeEngine implements TextPort {
   }
 
   /** One token a character. */
-  async tokenize(text: string): Promise<Int32Array> {
+  async tokenize(text: string, _signal?: AbortSignal, options: TokenizeOptions = {}): Promise<Int32Array> {
+    this.tokenized.push({ text, options });
     return Int32Array.from(text, (character) => character.codePointAt(0) ?? 0);
   }
 
@@ -133,6 +137,7 @@ export class FakeEngine implements TextPort {
   }
 
   async render(request: GenerateRequest): Promise<string> {
+    this.rendered.push(request);
     return request.messages.map(({ role, content }) => `<${role}>${String(content)}`).join("");
   }
 

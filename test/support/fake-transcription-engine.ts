@@ -11,6 +11,7 @@ import type {
 } from "../../src/domain/transcription.ts";
 import { FRAME_SECONDS } from "../../src/domain/transcription.ts";
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "../../src/engine/transcription/port.ts";
+import { FakeEngine } from "./fake-engine.ts";
 
 const spoken: readonly SpeechSegment[] = [
   {
@@ -40,8 +41,7 @@ const spoken: readonly SpeechSegment[] = [
   },
 ];
 
-export class FakeTranscriber implements TranscriptionPort {
-  state: TranscriptionStatus["state"] = "unloaded";
+export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
   /** What was asked, with the content of the recording, in order. */
   readonly asked: (TranscriptionWork & { readonly content: string })[] = [];
   /** Utterances in place of recordings, in order. */
@@ -65,21 +65,9 @@ export class FakeTranscriber implements TranscriptionPort {
   refusal: Error | undefined;
   /** The same, for the next jobs alone. */
   refusals: Error[] = [];
-  /** Settled by a test, the segments behind the first wait for it. */
-  gate: Promise<unknown> = Promise.resolve();
-
-  constructor(readonly modelId: string) {}
 
   status(): TranscriptionStatus {
-    return {
-      modelId: this.modelId,
-      created: 1_700_000_000,
-      state: this.state,
-      restarts: 0,
-      running: 0,
-      waiting: 0,
-      residentBytes: 0,
-    };
+    return this.plain;
   }
 
   async *run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
@@ -93,13 +81,11 @@ export class FakeTranscriber implements TranscriptionPort {
     if (refusal) throw refusal;
     yield { type: "accepted" };
     yield { type: "started" };
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     if (this.progress) yield { type: "progress", progress: { ...this.progress } };
     for (const segment of this.segments) {
       yield { type: "segment", segment };
       this.told++;
-      await Promise.race([this.gate, aborted]);
+      await this.opened(signal);
     }
     signal.throwIfAborted();
     yield { type: "result", result: { language: work.language ?? "en", seconds: 3662.5, speechSeconds: 3.2 } };
@@ -117,9 +103,5 @@ export class FakeTranscriber implements TranscriptionPort {
       return bytes.subarray(from, from + frame).some((byte) => byte !== 0) ? 0.9 : 0.02;
     });
     return { speech, memory: work.memory ?? new Float32Array(1) };
-  }
-
-  async stop(): Promise<void> {
-    this.state = "stopped";
   }
 }

@@ -4,11 +4,14 @@ import { join } from "node:path";
 
 const BUILT = join(import.meta.dir, "../../vendor/.build/python");
 
+/** Where the programs of an environment are, made or not. */
+export const programsOf = (name: string): string => join(BUILT, name, "bin");
+
 /** The folder of programs (`python` among them) of an environment with these exact pins. Throws when it cannot be made. */
 export async function pythonWith(requirements: string, name: string): Promise<string> {
   const pins = await Bun.file(requirements).text();
   const folder = join(BUILT, name);
-  const programs = join(folder, "bin");
+  const programs = programsOf(name);
   const marker = Bun.file(join(folder, "installed.txt"));
   if ((await marker.exists()) && (await marker.text()) === pins) return programs;
   await run(["python3", "-m", "venv", "--clear", folder]);

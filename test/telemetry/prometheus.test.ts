@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { BUSY_REASONS } from "../../src/domain/errors.ts";
 import { countDraft } from "../../src/domain/speculation.ts";
 import { addSteps, countChunk, countPause, countStep, noSteps, type StepCounts } from "../../src/domain/steps.ts";
-import type { Usage } from "../../src/domain/usage.ts";
+import { noUsage, type Usage } from "../../src/domain/usage.ts";
 import { processMetrics, type ProcessStatus } from "../../src/engine/process/status.ts";
 import type { KvStats } from "../../src/engine/text/kv-stats.ts";
 import { TextStats } from "../../src/engine/text/stats.ts";
@@ -54,8 +54,7 @@ const usage: Usage = {
 };
 
 /** What a scrape finds changed. */
-interface Changes extends Partial<typeof levels> {
-  readonly state?: ProcessStatus["state"];
+interface Changes extends Partial<typeof levels>, Partial<Pick<ProcessStatus, "state" | "stalledSince">> {
   readonly kv?: Partial<KvStats>;
   readonly size?: number;
   readonly steps?: StepCounts;
@@ -68,10 +67,20 @@ function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
   const metrics = new PrometheusMetrics(clock, names);
   const subject = { kind: "text", model };
   const requests = metrics.of(subject);
-  const scrape = ({ state = "ready", size = 1024, kv: kvChanges, steps = noSteps(), ...changes }: Changes = {}) => {
+  const scrape = ({
+    state = "ready",
+    stalledSince,
+    size = 1024,
+    kv: kvChanges,
+    steps = noSteps(),
+    ...changes
+  }: Changes = {}) => {
     const stats = new TextStats(clock);
     stats.update({ levels: { running: 2, waiting: 3, waitingFor, kv: { ...kv, ...kvChanges } }, steps });
-    const engine = [...processMetrics({ ...status, state }), ...stats.metrics(4, size)];
+    const engine = [
+      ...processMetrics({ ...status, state, ...(stalledSince !== undefined && { stalledSince }) }),
+      ...stats.metrics(4, size),
+    ];
     const engines = [{ labels: subjectLabels(subject), metrics: engine }];
     return parseExposition(metrics.render({ ...levels, engines, ...changes }));
   };
@@ -92,7 +101,7 @@ function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics
   requests.adapterChosen("poet");
   requests.firstToken(120);
   requests.interToken(15);
-  requests.finished("stop", usage, 2500);
+  requests.finished("stop", usage, 2500, { queueMs: 10, computingMs: 2200 });
   requests.failed("engine_crashed", 500);
   requests.rejected("queue_full");
   metrics.requestEnded("/v1/models", 200, "ada");
@@ -128,6 +137,7 @@ const EVERYTHING = {
   prompt_tokens_total: 100,
   prompt_tokens_cached_total: 40,
   generation_tokens_total: 20,
+  request_tokens_max: 120,
   requests_started_total: 6,
   "lora_requests_total poet": 1,
   "request_success_total stop": 1,
@@ -291,7 +301,7 @@ describe("what is measured", () => {
     expect(read("svc_kv_cache_usage_perc", {}, { size: 0, kv: { used: 0 } })).toBe(0);
     expect(read("svc_engine_up", {}, { state: "failed" })).toBe(0);
     expect(read("svc_engine_up", {}, { state: "stalled" })).toBe(0);
-    expect(read("svc_engine_stalled", {}, { state: "stalled" })).toBe(1);
+    expect([read("svc_engine_stalled"), read("svc_engine_stalled", {}, { stalledSince: 1 })]).toEqual([0, 1]);
     expect(read("svc_num_active_connections")).toBe(1);
     expect(read("svc_active_connections_peak")).toBe(2);
     expect(read("svc_process_start_time_seconds")).toBe(1_700_000_000);
@@ -418,6 +428,22 @@ describe("what is measured", () => {
     expect(read("svc_e2e_request_latency_seconds_count")).toBe(1);
   });
 
+  test("what is no generation has the times that were measured, and no others", () => {
+    const { requests, read } = start();
+    const vectors = { ...noUsage(), promptTokens: 12 };
+    const recording = { ...noUsage(), completionTokens: 30 };
+    for (const one of [vectors, recording]) requests.finished("stop", one, 900, { queueMs: 100, computingMs: 700 });
+    // Of an upstream nobody knows.
+    requests.finished("stop", { ...usage, queueMs: 0 }, 2500);
+    const counts = ["queue", "inference", "prefill", "decode"].map((name) =>
+      read(`svc_request_${name}_time_seconds_count`),
+    );
+    expect(counts).toEqual([2, 3, 1, 1]);
+    expect(read("svc_request_queue_time_seconds_sum")).toBe(0.2);
+    expect(read("svc_request_inference_time_seconds_sum")).toBeCloseTo(1.4 + 2.1);
+    expect([read("svc_request_prompt_tokens_count"), read("svc_request_generation_tokens_count")]).toEqual([2, 2]);
+  });
+
   test("an answer of one token has no time between tokens, one of two has", () => {
     const { read, requests } = start();
     requests.finished("stop", { ...usage, completionTokens: 1 }, 5);
@@ -465,10 +491,10 @@ test("with llama.cpp's names, its dashboards find their metrics beside svc's", (
   expect([value("prompt_tokens_total"), value("tokens_predicted_total")]).toEqual([60, 20]);
   expect([value("prompt_seconds_total"), value("tokens_predicted_seconds_total")]).toEqual([0.2, 1.9]);
   expect([value("prompt_tokens_seconds"), value("predicted_tokens_seconds")]).toEqual([300, 20 / 1.9]);
-  expect([value("requests_processing"), value("requests_deferred")]).toEqual([
-    read("svc_num_requests_running"),
-    read("svc_num_requests_waiting"),
-  ]);
-  expect(read("svc_generation_tokens_total")).toBe(20);
+  expect(value("requests_processing")).toBe(read("svc_num_requests_running"));
+  expect(value("requests_deferred")).toBe(read("svc_num_requests_waiting"));
+  expect([value("prompt_tokens_cached_total"), value("n_tokens_max")]).toEqual([40, 120]);
+  requests.finished("stop", { ...usage, promptTokens: 10 }, 2200);
+  expect(value("n_tokens_max")).toBe(120);
   expect(start().read("llamacpp:prompt_tokens_total")).toBeUndefined();
 });

@@ -7,13 +7,14 @@ const line = (text: string, y: number, block = 0): RecognizedLine => ({
   confidence: 1,
   box: { x: 10, y, width: 100, height: 10 },
   block,
+  words: [],
 });
 const table = (y: number, headers: readonly string[], rows: readonly (readonly string[])[]): RecognizedTable => ({
   box: { x: 0, y, width: 200, height: 40 },
   rows,
   columnCount: rows[0]?.length ?? 0,
   headers,
-  rowObjects: [],
+  rowObjects: headers.length > 0 ? rows.slice(1).map(() => ({})) : [],
   mergedCells: [],
   averageConfidence: 1,
   csv: "",
@@ -64,4 +65,40 @@ test("a table stands between the paragraphs around it, without its lines", () =>
   expect(pageMarkdown({ lines, tables: [table(30, ["Name", "Count"], rows)] })).toBe(`Before\n\n${withHead}\n\nAfter`);
   const bare = "|  |  |\n| --- | --- |\n| Name | Count |\n| a | 1 |\n| b \\| c |  |";
   expect(pageMarkdown({ lines: lines.slice(0, 3), tables: [table(30, [], rows)] })).toBe(`Before\n\n${bare}`);
+});
+
+test("a title of a table is a paragraph above it, and its head is a row whatever it is made of", () => {
+  const rows = [
+    ["Sales", "", ""],
+    ["Name", "2024", ""],
+    ["", "Spring", "Autumn"],
+    ["a", "1", "2"],
+  ];
+  const titled: RecognizedTable = {
+    ...table(0, ["Name", "2024 Spring", "2024 Autumn"], rows),
+    rowObjects: [{ Name: "a", "2024 Spring": "1", "2024 Autumn": "2" }],
+    mergedCells: [
+      { row: 0, column: 0, rowSpan: 1, columnSpan: 3 },
+      { row: 1, column: 0, rowSpan: 2, columnSpan: 1 },
+      { row: 1, column: 1, rowSpan: 1, columnSpan: 2 },
+    ],
+  };
+  const inTable = [line("Sales", 1)];
+  const body = "| Name | 2024 Spring | 2024 Autumn |\n| --- | --- | --- |\n| a | 1 | 2 |";
+  expect(pageMarkdown({ lines: inTable, tables: [titled] })).toBe(`Sales\n\n${body}`);
+  const [, ...untitled] = rows;
+  const two = { ...titled, rows: untitled, mergedCells: [{ row: 0, column: 1, rowSpan: 1, columnSpan: 2 }] };
+  expect(pageMarkdown({ lines: inTable, tables: [two] })).toBe(body);
+});
+
+test("the cells of a head that are empty stay so", () => {
+  const named = table(
+    0,
+    ["column_1", "Sum"],
+    [
+      ["", "Sum"],
+      ["a", "1"],
+    ],
+  );
+  expect(pageMarkdown({ lines: [line("a", 1)], tables: [named] })).toBe("|  | Sum |\n| --- | --- |\n| a | 1 |");
 });

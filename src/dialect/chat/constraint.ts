@@ -1,6 +1,6 @@
 // What the answer must look like: by the request's own fields, or by the launch options.
 
-import type { ChatCompletionRequest } from "../../contract/chat.ts";
+import type { StructuredFields } from "../../contract/structured.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { JsonSchema } from "../../domain/generate.ts";
 import { decodeStructure, type Structure } from "../fields/structured.ts";
@@ -9,16 +9,16 @@ import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** `guided`: the schema of requests that name no format. Throws SvcError about a schema or grammar that is none. */
 export function decodeConstraint(
-  chat: ChatCompletionRequest,
+  asked: StructuredFields,
   { tools }: ChosenTools,
   guided: JsonSchema | undefined,
 ): Partial<Structure> {
-  const own = decodeStructure(chat);
+  const own = decodeStructure(asked);
   if (own) {
     const { param, constraint } = own;
     if (constraint.grammar === undefined || tools.length === 0) return own;
     throw new SvcError("invalid_value", `'${param}' cannot be used together with 'tools'.`, { param });
   }
-  if (guided === undefined || chat.response_format != null) return {};
+  if (guided === undefined || asked.response_format != null) return {};
   return { asked: guided, constraint: schemaConstraint(guided, false, "response_format.json_schema.schema") };
 }

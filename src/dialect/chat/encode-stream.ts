@@ -11,7 +11,7 @@ import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
 import type { Reporter } from "./running-reports.ts";
-import { encodeTimings, encodeUsage } from "./usage.ts";
+import { encodeUsage, timingsMember } from "./usage.ts";
 
 interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
   /** Answers that the events belong to. */
@@ -24,8 +24,8 @@ interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInp
 }
 
 /**
- * Puts for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested. The first
- * chunk tells what was read for the model. A failure becomes an error-marked chunk.
+ * Puts for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested; the timings
+ * are in the usage chunk, else in the finish chunks. The first chunk reports what was read for the model. A failure becomes an error-marked chunk.
  */
 export function chatWriter(
   put: Put<string>,
@@ -57,7 +57,8 @@ export function chatWriter(
         if (event.type === "progress" && reports === "") return;
         return put(`${open(event.choice)}${delta(event)}${unfinished}${reports}}`);
       }
-      put(`${open(event.choice)}{},"finish_reason":"${event.reason}"}]}`);
+      const timings = includeUsage ? "" : timingsMember(event.usage);
+      put(`${open(event.choice)}{},"finish_reason":"${event.reason}"}]${timings}}`);
       finishes[event.choice ?? 0] = event;
       profile = event.profile ?? profile;
     },
@@ -65,10 +66,7 @@ export function chatWriter(
       if (finishes.some(({ reason }) => reason === "cancelled")) return;
       const usage = usageOf(finishes, choices);
       if (includeUsage) {
-        put(
-          `${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))},` +
-            `"timings":${JSON.stringify(encodeTimings(usage))}}`,
-        );
+        put(`${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${timingsMember(usage)}}`);
       }
       if (detail) put(JSON.stringify(encodeProfile(detail, usage, profile)));
     },

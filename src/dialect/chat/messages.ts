@@ -88,15 +88,19 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
       return [{ type: "text", text: part.text }];
     case "image_url": {
       if (part.image_url == null) throw missing("image_url", "an object");
+      const param = `${path}.image_url`;
+      if (typeof part.image_url === "string") {
+        return [{ type: "media", source: { kind: "image", url: part.image_url, detail: "auto" }, param }];
+      }
       const { url, detail, languages } = part.image_url;
       const source = { kind: "image", url, detail: detail ?? "auto", ...(languages && { languages }) } as const;
-      return [{ type: "media", source, param: `${path}.image_url.url` }];
+      return [{ type: "media", source, param: `${param}.url` }];
     }
     case "input_audio": {
       if (part.input_audio == null) throw missing("input_audio", "an object");
       const { data, format, language } = part.input_audio;
-      const told = { ...(format != null && { format }), ...(language != null && { language }) };
-      return [{ type: "media", source: { kind: "audio", data, ...told }, param: `${path}.input_audio.data` }];
+      const named = { ...(format != null && { format }), ...(language != null && { language }) };
+      return [{ type: "media", source: { kind: "audio", data, ...named }, param: `${path}.input_audio.data` }];
     }
     case "file": {
       if (part.file == null) throw missing("file", "an object");

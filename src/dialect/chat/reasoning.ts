@@ -10,12 +10,13 @@ export function decodeReasoning(
   settings: ReasoningSettings,
   constrained: boolean,
 ): Reasoning {
+  const effort = chat.reasoning_effort ?? chat.reasoning?.effort;
   const budget = chat.reasoning_budget_tokens ?? chat.thinking_token_budget;
   return resolveReasoning(
     {
       usual: constrained ? false : undefined,
       ...decodeKwargs(chat.chat_template_kwargs),
-      ...(chat.reasoning_effort != null && { effort: chat.reasoning_effort }),
+      ...(effort != null && { effort }),
       ...(budget != null && { budget }),
     },
     settings,

@@ -2,7 +2,7 @@
 
 import type { GenerateRequest, OutputEvent, ProgressEvent } from "../../domain/generate.ts";
 import { AnswerSoFar } from "../stream/answer-so-far.ts";
-import { encodeCounts, encodeTimings } from "./usage.ts";
+import { encodeCounts, timingsMember } from "./usage.ts";
 
 export interface RunningReports {
   readonly usage: boolean;
@@ -63,6 +63,6 @@ export function reporterOf(
     answer.add(event, now());
     if (event.type === "progress") return progress ? `,"prompt_progress":${JSON.stringify(encodeProgress(event))}` : "";
     const counts = usage ? `,"usage":${JSON.stringify(encodeCounts(answer.usage))}` : "";
-    return timings ? `${counts},"timings":${JSON.stringify(encodeTimings(answer.usage))}` : counts;
+    return timings ? counts + timingsMember(answer.usage) : counts;
   };
 }

@@ -53,3 +53,6 @@ export function encodeTimings(usage: Usage): ChatTimings {
     predicted_per_second: rate(decodeSteps(usage), usage.completionMs),
   };
 }
+
+/** The timings as a member of an object that is being written as text. */
+export const timingsMember = (usage: Usage): string => `,"timings":${JSON.stringify(encodeTimings(usage))}`;

@@ -3,15 +3,15 @@
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { Reporter } from "../chat/running-reports.ts";
-import { encodeTimings, encodeUsage } from "../chat/usage.ts";
+import { encodeUsage, timingsMember } from "../chat/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import type { CompletionCall } from "./decode.ts";
 import { completionUsage, encodeLogprobs, finishReason } from "./encode.ts";
 
 /**
- * Puts echo and text chunks, a finish chunk for each answer, and a usage chunk if requested. A failure becomes a chunk with
- * a top-level `error`.
+ * Puts echo and text chunks, a finish chunk for each answer, and a usage chunk if requested; the timings are in the last of
+ * these. A failure becomes a chunk with a top-level `error`.
  */
 export function completionWriter(
   put: Put<string>,
@@ -36,7 +36,8 @@ export function completionWriter(
       const index = event.choice ?? 0;
       if (event.type === "finish") {
         finishes[index] = event;
-        put(chunk(index, "", call.echoAlone ? "length" : finishReason(event)));
+        const timings = call.includeUsage ? "" : timingsMember(completionUsage([event], call));
+        put(chunk(index, "", call.echoAlone ? "length" : finishReason(event), null, timings));
         return;
       }
       const reports = report?.(event) ?? "";
@@ -51,10 +52,7 @@ export function completionWriter(
     end() {
       if (!call.includeUsage || finishes.some(({ reason }) => reason === "cancelled")) return;
       const usage = completionUsage(finishes, call);
-      put(
-        `${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))},` +
-          `"timings":${JSON.stringify(encodeTimings(usage))}}`,
-      );
+      put(`${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${timingsMember(usage)}}`);
     },
     failure(error) {
       const marker = JSON.stringify(errorObject(error, requestId));

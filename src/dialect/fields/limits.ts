@@ -33,9 +33,10 @@ export function limitOf(asked: AskedLimits, launch: number | undefined): [limit:
 export const decodeIdSlot = ({ id_slot: slot }: { readonly id_slot?: number | null }): { slot?: number } =>
   slot != null && slot >= 0 ? { slot } : {};
 
-/** Stop sequences: launch values first, then the request's, each once. */
+/** Stop sequences: launch values first, then the request's, each once; an empty text is none. */
 export function decodeStop(requested: string | readonly string[], launch: readonly string[]): readonly string[] {
-  return [...new Set([...launch, ...(typeof requested === "string" ? [requested] : requested)])];
+  const stops = [...launch, ...(typeof requested === "string" ? [requested] : requested)];
+  return [...new Set(stops.filter((stop) => stop !== ""))];
 }
 
 /** Throws SvcError `invalid_value` when more alternatives a token are requested than the server gives. */

@@ -81,7 +81,7 @@ const LLAMA_FORM: Unsupported = {
   response_fields: notEmpty,
 };
 
-/** vLLM's, of chat completions and completions. */
+/** vLLM's, of chat completions, completions and responses. */
 const VLLM: Unsupported = {
   use_beam_search: unless(false),
   length_penalty: unless(1),
@@ -105,6 +105,15 @@ export const CHAT_PEER_UNSUPPORTED: Unsupported = {
   echo: unless(false),
   return_prompt_text: unless(false),
 };
+
+export const RESPONSES_PEER_UNSUPPORTED: Unsupported = {
+  ...VLLM,
+  enable_response_messages: unless(false),
+  previous_input_messages: notEmpty,
+  previous_response: always,
+};
+
+export const MESSAGES_PEER_UNSUPPORTED: Unsupported = { kv_transfer_params: always };
 
 export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
   ...LLAMA_FORM,
@@ -133,11 +142,32 @@ export const VECTOR_PEER_UNSUPPORTED: Unsupported = {
   instruction: notEmpty,
 };
 
-export const OLLAMA_UNSUPPORTED: Unsupported = {
+/** vLLM's, of transcriptions and translations. */
+export const SPEECH_PEER_UNSUPPORTED: Unsupported = {
+  top_p: unless(1),
+  top_k: above(0),
+  min_p: above(0),
+  seed: always,
+  frequency_penalty: unless(0),
+  presence_penalty: unless(0),
+  repetition_penalty: unless(1),
+  max_completion_tokens: always,
+  use_beam_search: unless(false),
+  n: unless(1),
+  length_penalty: unless(1),
+  include_stop_str_in_output: unless(false),
+  hotwords: notEmpty,
+  to_language: notEmpty,
+  stream_continuous_usage_stats: unless(false),
+  vllm_xargs: always,
+};
+
+/** `shifts`: the server drops older tokens of a full context. */
+export const ollamaUnsupported = (shifts: boolean): Unsupported => ({
   template: notEmpty,
   truncate: unless(false),
-  shift: unless(false),
+  shift: unless(shifts),
   width: always,
   height: always,
   steps: always,
-};
+});

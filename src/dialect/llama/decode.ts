@@ -14,7 +14,7 @@ import { decodeRunning, runningFields, type RunningReports } from "../chat/runni
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { decodeStructure } from "../fields/structured.ts";
+import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
 import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -72,6 +72,7 @@ function common(
   settings: LlamaSettings,
 ): Omit<LlamaCall, "prompts"> {
   refuseUnsupported(body, settings.contextShift ? LLAMA_SHIFT_UNSUPPORTED : LLAMA_UNSUPPORTED);
+  refuseUnsupported(body, STRUCTURE_UNSUPPORTED);
   const made = asked.n_cmpl ?? asked.n ?? 1;
   checkAnswers(prompts, made);
   checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");

@@ -74,12 +74,12 @@ const probability = ({ id = -1, token, bytes, logprob }: Omit<TokenLogprob, "top
   logprob,
 });
 
-/** Of an answer the fields that the request names, those inside others on their own. */
+/** Of an answer the fields that the request names; those inside others by their whole paths. */
 export function chosen(answer: LlamaCompletion, { fields }: Pick<LlamaContext, "fields">): object {
   if (fields.length === 0) return answer;
   const found = fields.flatMap((path): [string, unknown][] => {
     const value = path.split("/").reduce<unknown>((inner, name) => memberOf(inner, name), answer);
-    return value === undefined ? [] : [[path.split("/").at(-1) ?? "", value]];
+    return value === undefined ? [] : [[path, value]];
   });
   return Object.fromEntries(found);
 }

@@ -8,6 +8,8 @@ import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import { MESSAGES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
@@ -35,7 +37,7 @@ interface MessagesCall {
 
 const checkMessages = checker(MessagesRequest);
 const checkCount = checker(CountMessageTokensRequest);
-const UNSUPPORTED = { container: always, mcp_servers: notEmpty };
+const UNSUPPORTED = { container: always, mcp_servers: notEmpty, ...MESSAGES_PEER_UNSUPPORTED };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeMessages(body: unknown, settings: MessagesSettings): MessagesCall {
@@ -76,6 +78,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<R
     ...resolveReasoning(
       {
         usual: false,
+        ...decodeKwargs(asked.chat_template_kwargs),
         ...(thinking != null && { enabled: thinking !== "disabled" }),
         ...(effort !== undefined && { effort }),
         ...(thinking === "enabled" && budget != null && { budget }),

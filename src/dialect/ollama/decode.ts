@@ -11,7 +11,7 @@ import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
-import { OLLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
+import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
@@ -21,6 +21,7 @@ interface OllamaSettings extends ReasoningSettings, AdapterSettings {
   readonly maxTokens?: number;
   readonly maxLogprobs: number;
   readonly constrain: boolean;
+  readonly contextShift: boolean;
 }
 
 export interface OllamaCall {
@@ -46,7 +47,7 @@ const checkGenerate = checker(OllamaGenerateRequest);
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeOllamaChat(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkChat(body);
-  refuseUnsupported(body, OLLAMA_UNSUPPORTED);
+  refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
   const call = { ...decodeModel(asked.model), stream: asked.stream ?? true, unloads: unloads(asked.keep_alive) };
   if (!asked.messages?.length) return call;
   const definitions = (asked.tools ?? []).map((tool, index) => {
@@ -61,7 +62,7 @@ export function decodeOllamaChat(body: unknown, settings: OllamaSettings): Ollam
 /** Throws like `decodeOllamaChat`. */
 export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkGenerate(body);
-  refuseUnsupported(body, OLLAMA_UNSUPPORTED);
+  refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
   const call = { ...decodeModel(asked.model), stream: asked.stream ?? true, unloads: unloads(asked.keep_alive) };
   const prompt = asked.prompt ?? "";
   if (prompt === "" && !asked.images?.length) return call;
@@ -116,6 +117,7 @@ function common(
     ...decodeAdapters({ model: asked.model }, settings),
     stop: decodeStop(options.stop ?? [], settings.stop),
     ...decodeMaxTokens(limit),
+    ...(options.num_keep && settings.contextShift && { keepTokens: options.num_keep }),
     ...(topLogprobs !== undefined && { topLogprobs }),
   };
 }

@@ -1,5 +1,6 @@
 // The available models, as Ollama's API describes them.
 
+import type { Sampling } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
 
 const iso = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
@@ -62,14 +63,38 @@ export const encodeRunning = (models: readonly ListedModel[], hash: Hash) => ({
     })),
 });
 
+/** Settings that are that API's options, too. */
+const PARAMETERS: readonly (readonly [name: string, keyof Sampling])[] = [
+  ["temperature", "temperature"],
+  ["top_k", "topK"],
+  ["top_p", "topP"],
+  ["min_p", "minP"],
+  ["typical_p", "typicalP"],
+  ["repeat_penalty", "repetitionPenalty"],
+  ["repeat_last_n", "repetitionWindow"],
+  ["presence_penalty", "presencePenalty"],
+  ["mirostat", "mirostat"],
+  ["mirostat_tau", "mirostatTau"],
+  ["mirostat_eta", "mirostatEta"],
+  ["seed", "seed"],
+];
+
+/** What counts where a request does not say, a line each. */
+function parametersOf({ contextLength, file = {} }: ListedModel): string {
+  const defaults: Sampling = file.defaults ?? file.sampling ?? {};
+  const named = PARAMETERS.map(([name, setting]) => [name, defaults[setting]] as const);
+  const known = [["num_ctx", contextLength] as const, ...named].filter(([, value]) => value !== undefined);
+  return known.map(([name, value]) => `${name.padEnd(30)} ${String(value)}`).join("\n");
+}
+
 /** POST /api/show. */
 export function encodeShow(model: ListedModel) {
-  const { architecture = "unknown", parameters, dimensions } = model.file ?? {};
+  const { architecture = "unknown", parameters, dimensions, chatTemplate } = model.file ?? {};
   return {
     license: "",
     modelfile: "",
-    parameters: "",
-    template: "",
+    parameters: parametersOf(model),
+    template: chatTemplate?.source ?? "",
     modified_at: iso(model.created),
     details: details(model),
     model_info: {

@@ -29,6 +29,8 @@ export interface RecognitionCall {
   readonly origin: "bottom-left" | "top-left";
   /** Of what a picture shows, at most. */
   readonly maxLabels: number;
+  /** The words of each line are reported as well. */
+  readonly words: boolean;
   /** How it was found is told as well. */
   readonly debug: boolean;
 }
@@ -47,6 +49,7 @@ export const FORM_FIELDS = {
   auto_crop: "boolean",
   max_labels: "number",
   include_heat_map: "boolean",
+  include_words: "boolean",
 } as const satisfies FormFields;
 
 const check = checker(RecognitionRequest);
@@ -98,6 +101,7 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
     format,
     origin: origin ?? "bottom-left",
     maxLabels: asked.max_labels ?? USUAL_MAX_LABELS,
+    words: asked.include_words ?? false,
     debug: mode === "debug" || (asked.verbose ?? false),
   };
 }

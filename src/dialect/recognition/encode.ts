@@ -25,6 +25,7 @@ export interface RecognizedDocument {
 
 type Wire = RecognizedDocuments["documents"][number];
 type Origin = RecognitionCall["origin"];
+type Reported = Pick<RecognitionCall, "origin" | "words">;
 
 /** The text of a page: lines, with an empty one between blocks. */
 function pageText({ lines }: Pick<RecognizedPage, "lines">): string {
@@ -50,7 +51,7 @@ const documentText = ({ pages }: RecognizedDocument): string => pages.map(pageTe
 export function encodeDocuments(
   documents: readonly RecognizedDocument[],
   mode: "text" | "table" | "debug",
-  { origin, debug }: Pick<RecognitionCall, "origin" | "debug">,
+  call: Pick<RecognitionCall, "origin" | "words" | "debug">,
 ): RecognizedDocuments {
   const pages = documents.flatMap((document) => document.pages);
   if (pages.every(({ lines }) => lines.length === 0)) {
@@ -59,19 +60,19 @@ export function encodeDocuments(
   if (mode === "table" && pages.every(({ tables }) => tables.length === 0)) {
     throw new SvcError("no_tables", "There is no table that could be recognised.");
   }
-  const encoded = documents.map((document) => encodeDocument(document, origin));
+  const encoded = documents.map((document) => encodeDocument(document, call));
   return {
     object: "vision.ocr",
     mode,
     documents: encoded,
     combined_text: combinedText(documents),
     document_hints: [...new Set(encoded.flatMap(({ document_hints }) => document_hints))],
-    ...(debug && { debug_output: documents.map(debugOutput).join("\n") }),
+    ...(call.debug && { debug_output: documents.map(debugOutput).join("\n") }),
   };
 }
 
-function encodeDocument(document: RecognizedDocument, origin: Origin): Wire {
-  const pages = document.pages.map((page) => encodePage(page, origin));
+function encodeDocument(document: RecognizedDocument, call: Reported): Wire {
+  const pages = document.pages.map((page) => encodePage(page, call));
   return {
     file: document.name,
     source_type: document.type,
@@ -85,7 +86,7 @@ function encodeDocument(document: RecognizedDocument, origin: Origin): Wire {
   };
 }
 
-function encodePage(page: RecognizedPage, origin: Origin): Wire["pages"][number] {
+function encodePage(page: RecognizedPage, { origin, words: hasWords }: Reported): Wire["pages"][number] {
   const { number, width, height, source, lines, tables } = page;
   return {
     page_number: number,
@@ -93,11 +94,19 @@ function encodePage(page: RecognizedPage, origin: Origin): Wire["pages"][number]
     width,
     height,
     source,
-    text_blocks: lines.map(({ text, confidence, box }) => ({
+    text_blocks: lines.map(({ text, confidence, box, block, words }) => ({
       text,
       confidence: rounded(confidence),
       page_number: number,
       bounding_box: share(box, page, origin),
+      block,
+      ...(hasWords && {
+        words: words.map((word) => ({
+          text: word.text,
+          confidence: rounded(word.confidence),
+          bounding_box: share(word.box, page, origin),
+        })),
+      }),
     })),
     tables: tables.map((table) => encodeTable(table, page, origin)),
   };

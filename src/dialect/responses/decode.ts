@@ -10,12 +10,15 @@ import { checker, received } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
+import { decodeConstraint } from "../chat/constraint.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { checkedMetadata } from "../fields/metadata.ts";
+import { CHAT_FOREIGN, decodeForeign, RESPONSES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { decodeStructure, STRUCTURE_UNSUPPORTED, type Structure } from "../fields/structured.ts";
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns } from "../fields/turns.ts";
@@ -56,7 +59,12 @@ export interface ResponsesCall {
 
 const checkRequest = checker(ResponsesRequest);
 const checkCount = checker(CountResponseTokensRequest);
-const UNSUPPORTED = { prompt: always, moderation: always };
+const UNSUPPORTED = {
+  prompt: always,
+  moderation: always,
+  ...STRUCTURE_UNSUPPORTED,
+  ...RESPONSES_PEER_UNSUPPORTED,
+};
 
 /** Throws SvcError with a code of the 400 family, naming the field; 404 `not_found` for an answer that is not stored. */
 export function decodeResponses(body: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
@@ -72,9 +80,10 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
     request: {
       ...prompt,
       sampling: decodeSampling(asked, ResponsesRequest),
+      ...decodeForeign(body, CHAT_FOREIGN),
       ...decodeAdapters(asked, settings),
       ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens, "max_output_tokens"),
-      stop: decodeStop([], settings.stop),
+      stop: decodeStop(asked.stop ?? [], settings.stop),
       ...(topLogprobs !== undefined && { topLogprobs }),
     },
     stream: asked.stream ?? false,
@@ -109,14 +118,15 @@ function decodePrompt(
 ) {
   const conversation = [...earlier(asked, history), ...decodeInput(asked.input, history.item)];
   if (conversation.length === 0) throw withoutInput(asked.input);
-  const { constraint, instruction } = decodeFormat(asked, settings);
+  const tools = decodeTools(asked);
+  const { constraint, instruction } = decodeFormat(asked, tools, settings);
   const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
   const messages = joinTurns([...instructions, ...conversation]);
   const effort = asked.reasoning?.effort ?? undefined;
   const prompt = {
     ...decodeModel(asked.model),
     messages: instruction === undefined ? messages : withInstruction(messages, instruction),
-    ...withTools(decodeTools(asked), asked.parallel_tool_calls ?? true, constraint),
+    ...withTools(tools, asked.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
         usual: constraint ? false : undefined,
@@ -164,16 +174,29 @@ function itemsOf(id: string, history: History): readonly ChatMessage[] {
 }
 
 function decodeFormat(
-  { text }: ResponsesPrompt,
+  asked: ResponsesPrompt,
+  tools: ChosenTools,
   { guidedJson, constrain }: ResponsesSettings,
 ): { constraint?: Constraint; instruction?: string } {
-  const format = text?.format;
-  const schema = format == null ? guidedJson : schemaOf(format);
-  if (schema === undefined) return {};
+  const { constraint, asked: schema } =
+    formatOf(asked) ?? decodeConstraint(asked, tools, asked.text?.format ? undefined : guidedJson);
+  if (!constraint) return {};
+  return { constraint, ...(schema && !constrain && { instruction: schemaInstruction(schema) }) };
+}
+
+/** What `text.format` asks for; undefined: nothing. Throws SvcError beside a field that asks for another structure. */
+function formatOf(asked: ResponsesPrompt): Pick<Structure, "constraint" | "asked"> | undefined {
+  const format = asked.text?.format;
+  const schema = format && schemaOf(format);
+  if (!schema) return undefined;
+  const other = decodeStructure(asked);
+  if (other) {
+    const { param } = other;
+    throw new SvcError("invalid_value", `'${param}' cannot be used together with 'text.format'.`, { param });
+  }
   // Strict unless the request turns it off, as in the API.
-  const strict = format?.type === "json_schema" && format.strict !== false;
-  const constraint = schemaConstraint(schema, strict, "text.format.schema");
-  return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
+  const strict = format.type === "json_schema" && format.strict !== false;
+  return { asked: schema, constraint: schemaConstraint(schema, strict, "text.format.schema") };
 }
 
 type Format = NonNullable<NonNullable<ResponsesPrompt["text"]>["format"]>;

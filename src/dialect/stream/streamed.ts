@@ -1,4 +1,4 @@
-// What every stream keeps to, whatever its dialect: it ends exactly once, its terminator is last, and it never throws.
+// What every stream keeps to, whatever its dialect: it ends exactly once, its terminator is last, and failures are chunks of it.
 
 import type { SvcError } from "../../domain/errors.ts";
 import type { AcceptedEvent } from "../../domain/generate.ts";

@@ -6,6 +6,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
 import type { RecordingSource, TranscriptionWork } from "../../domain/transcription.ts";
 import type { FormFields } from "../fields/form-body.ts";
+import { SPEECH_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
 export interface TranscriptionCall {
@@ -21,13 +22,20 @@ const checkTranscription = checker(TranscriptionRequest);
 const checkTranslation = checker(TranslationRequest);
 
 /** What other services have beyond text and times. */
-const UNSUPPORTED = { include: notEmpty, known_speaker_names: notEmpty, known_speaker_references: notEmpty };
+const UNSUPPORTED = {
+  include: notEmpty,
+  known_speaker_names: notEmpty,
+  known_speaker_references: notEmpty,
+  ...SPEECH_PEER_UNSUPPORTED,
+};
+/** Translations are into English. */
+const TRANSLATION_UNSUPPORTED = { ...UNSUPPORTED, stream: Boolean, to_language: (asked: unknown) => asked !== "en" };
 
 /** Throws SvcError naming the field at fault. */
 export function decodeTranscription(body: unknown, task: "transcribe" | "translate"): TranscriptionCall {
   const translate = task === "translate";
   const asked: TranscriptionRequest = translate ? checkTranslation(body) : checkTranscription(body);
-  refuseUnsupported(body, translate ? { ...UNSUPPORTED, stream: Boolean } : UNSUPPORTED);
+  refuseUnsupported(body, translate ? TRANSLATION_UNSUPPORTED : UNSUPPORTED);
   const { file, data, model, prompt, response_format, temperature, stream } = asked;
   const format = response_format ?? "json";
   if (stream && (format === "srt" || format === "vtt")) {
@@ -65,5 +73,17 @@ export const FORM_FIELDS = {
   include: "list",
   temperature: "number",
   stream: "boolean",
+  // Refused where they are not what counts without them.
+  top_p: "number",
+  top_k: "number",
+  min_p: "number",
+  frequency_penalty: "number",
+  presence_penalty: "number",
+  repetition_penalty: "number",
+  use_beam_search: "boolean",
+  n: "number",
+  length_penalty: "number",
+  include_stop_str_in_output: "boolean",
+  stream_continuous_usage_stats: "boolean",
   chunking_strategy: "object",
 } as const satisfies FormFields;

@@ -29,7 +29,7 @@ export class EmbeddingEngine
       kind: engine.kind,
       maxTokens: engine.maxTokens,
       dimensions: this.loaded?.dimensions ?? model.dimensions,
-      ...(this.loaded && { model: this.loaded }),
+      ...(this.loaded && { model: this.loaded, device: this.loaded.device }),
     };
   }
 

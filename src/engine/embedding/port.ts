@@ -23,10 +23,10 @@ export interface EmbeddingJob {
   readonly background?: true;
 }
 
-/** `accepted`: it waits for its turn · `started`: its first computation begins · `result`: the last event. */
+/** `accepted`: it waits for its turn · `started`: its first computation begins, or is assumed to · `result`: the last event. */
 export type EmbeddingEvent =
   | { readonly type: "accepted" }
-  | { readonly type: "started" }
+  | { readonly type: "started"; readonly isAssumed?: true }
   | { readonly type: "result"; readonly result: EmbeddingResult };
 
 export interface EmbeddingPort {

@@ -32,20 +32,26 @@ export class ImageEngine
       modelId,
       created,
       ...(this.options.engine.demo && { isDemo: true }),
-      ...(this.loaded && { model: this.loaded }),
+      ...(this.loaded && { model: this.loaded, device: this.loaded.device }),
       ...(this.stepSeconds !== undefined && { stepSeconds: this.stepSeconds }),
     };
   }
 
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
     const request = ++this.requests;
-    for (let image = 0; image < work.count; image++) {
-      const own = { ...work, seed: work.seed + image };
-      const job = { request, image, work: own, ...(client !== undefined && { client }) };
-      for await (const event of this.watched(job, signal)) {
-        const isKnown = event.type === "accepted" || event.type === "started";
-        if (image === 0 || !isKnown) yield event;
+    // A reader may take its time between two images.
+    const release = this.supervisor.keep();
+    try {
+      for (let image = 0; image < work.count; image++) {
+        const own = { ...work, seed: work.seed + image };
+        const job = { request, image, work: own, ...(client !== undefined && { client }) };
+        for await (const event of this.watched(job, signal)) {
+          const isKnown = event.type === "accepted" || event.type === "started";
+          if (image === 0 || !isKnown) yield event;
+        }
       }
+    } finally {
+      release();
     }
     yield { type: "result" };
   }

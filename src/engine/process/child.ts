@@ -2,7 +2,8 @@
 
 import { errorMessage } from "../../domain/error-message.ts";
 import type { EngineKind } from "./kind.ts";
-import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
+import { ownMemory } from "./memory.ts";
+import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
 
 const POLL_MS = 10;
 const MEMORY_MS = 1000;
@@ -74,7 +75,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
       resolve(message.options);
     });
   });
-  const memory = tellMemory((bytes) => send({ type: "memory", bytes }));
+  const memory = reportMemory((memory) => send({ type: "memory", memory }));
   const engine = await kind.load(options, send).catch((error: unknown) => {
     send({ type: "load-failed", message: errorMessage(error) });
     return endUnloaded();
@@ -92,16 +93,17 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
 }
 
 /**
- * Tells the resident memory each second, which is also how the parent knows that this process is well. While it loads, that
+ * Reports the memory each second, which is also how the parent knows that this process is well. While it loads, that
  * goes by progress: memory is reported when it has grown.
  */
-function tellMemory(tell: (bytes: number) => void) {
+function reportMemory(send: (memory: ProcessMemory) => void) {
   let most = 0;
   let isLoading = true;
   const look = () => {
-    const bytes = process.memoryUsage.rss();
-    if (isLoading && bytes < most + GROWTH_BYTES) return;
-    tell((most = bytes));
+    const resident = process.memoryUsage.rss();
+    if (isLoading && resident < most + GROWTH_BYTES) return;
+    most = resident;
+    send({ resident, own: ownMemory() });
   };
   setInterval(look, MEMORY_MS).unref();
   return {

@@ -1,6 +1,7 @@
 // Jobs between the front process and an engine process: what was requested, how far it got, and the events it waits for.
 
 import type { CancelCause } from "../../domain/cancel.ts";
+import type { Timers } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { JobKey } from "./protocol.ts";
 import { EventQueue } from "./queue.ts";
@@ -37,9 +38,10 @@ export class PendingJob<Job, Event extends {}> {
   /** What an engine is sent; nothing once one computes it: images and sound are large. */
   job: Job | undefined;
   private lives = MOST_LIVES;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private stopTimer: (() => void) | undefined;
 
   constructor(
+    private readonly clock: Timers,
     readonly key: JobKey,
     /** The id by which it is cancelled; empty: none. */
     readonly id: string,
@@ -52,12 +54,17 @@ export class PendingJob<Job, Event extends {}> {
   waitForEngine(ms: number, expire: () => void): void {
     this.progress = "unsent";
     this.isKnown = false;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(expire, ms);
+    this.setTimer(ms, expire);
+  }
+
+  /** Calls `expire` unless the last event comes within `ms`. */
+  cancel(cause: CancelCause, ms: number, expire: () => void): void {
+    this.cancelled = cause;
+    this.setTimer(ms, expire);
   }
 
   sent(): void {
-    clearTimeout(this.timer);
+    this.stopTimer?.();
     this.progress = "sent";
   }
 
@@ -74,8 +81,13 @@ export class PendingJob<Job, Event extends {}> {
   }
 
   settle(error?: SvcError): void {
-    clearTimeout(this.timer);
+    this.stopTimer?.();
     if (error) this.events.fail(error);
     else this.events.end();
+  }
+
+  private setTimer(ms: number, act: () => void): void {
+    this.stopTimer?.();
+    this.stopTimer = this.clock.after(ms, act);
   }
 }

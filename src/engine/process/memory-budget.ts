@@ -6,10 +6,12 @@ import { availableMemory } from "./memory.ts";
 
 /** An engine that is loaded on first use. */
 export interface MemoryTenant {
-  /** Bytes that its process has. */
-  readonly residentBytes: number;
+  /** Bytes that are free when its process ends. */
+  readonly ownBytes: number;
   /** Since when it is loaded without a job, in monotonic milliseconds; undefined: it has one, or is not loaded. */
   readonly idleSince: number | undefined;
+  /** Resolves when a process that is on its way out is gone; undefined: there is none. */
+  readonly leaving?: Promise<void> | undefined;
   /** Ends the process; resolves when it is gone. */
   unload(): Promise<void>;
 }
@@ -59,8 +61,9 @@ export class MemoryBudget {
   }
 
   private async makeRoom(tenant: MemoryTenant, bytes: number, model: string): Promise<void> {
+    await Promise.all([...this.tenants].map(({ leaving }) => leaving));
     const idle = [...this.tenants].filter(({ idleSince }) => idleSince !== undefined);
-    const held = idle.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+    const held = idle.reduce((sum, { ownBytes }) => sum + ownBytes, 0);
     if (bytes <= this.free() + held) {
       for (const one of idle.toSorted(byUse)) {
         if (bytes <= this.free()) break;
@@ -76,7 +79,7 @@ export class MemoryBudget {
   /** Bytes that nobody has or was granted. */
   private free(): number {
     let free = this.available();
-    for (const [{ residentBytes }, bytes] of this.granted) free -= Math.max(0, bytes - residentBytes);
+    for (const [{ ownBytes }, bytes] of this.granted) free -= Math.max(0, bytes - ownBytes);
     return Math.max(0, free);
   }
 }

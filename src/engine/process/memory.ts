@@ -14,6 +14,15 @@ export function availableMemory(read: ReadText = readText): number {
   return Math.min(free, ...limits);
 }
 
+/**
+ * Bytes of this process that are free when it ends. What it has mapped of files is file cache, which counts as available already.
+ * Where the system does not tell them apart, all that is resident.
+ */
+export function ownMemory(read: ReadText = readText): number {
+  const kilobytes = /^RssAnon:\s+(\d+) kB/m.exec(read("/proc/self/status"))?.[1];
+  return kilobytes === undefined ? process.memoryUsage.rss() : Number(kilobytes) * 1024;
+}
+
 /** Physical cores that this process may run on: hyper-threads of one core share its arithmetic, so they count once. */
 export function physicalCores(): number {
   const logical = availableParallelism();

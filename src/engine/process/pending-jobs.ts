@@ -5,7 +5,7 @@ import type { CancelCause } from "../../domain/cancel.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import { PendingJob } from "./jobs.ts";
 import type { FromEngine, JobKey, Refusal, ToEngine } from "./protocol.ts";
-import type { SupervisorOptions } from "./supervisor-options.ts";
+import type { Launch, SupervisorOptions } from "./supervisor-options.ts";
 
 /** The process that is there now, as far as jobs need it. */
 interface JobProcess<Job> {
@@ -14,12 +14,13 @@ interface JobProcess<Job> {
   abort(key: JobKey): void;
 }
 
-interface PendingJobsOptions<Job, Event> extends Pick<
-  SupervisorOptions<never, never, Event, never>,
-  "mostUnread" | "abortGraceMs" | "placeFreeMs" | "neverComputed"
-> {
-  /** How long a job waits for a model that is loading. */
-  readonly loadTimeoutMs: number;
+interface PendingJobsOptions<Job, Event>
+  extends
+    Pick<
+      SupervisorOptions<never, never, Event, never>,
+      "mostUnread" | "abortGraceMs" | "placeFreeMs" | "neverComputed"
+    >,
+    Pick<Launch, "clock" | "loadTimeoutMs"> {
   readonly process: () => JobProcess<Job> | undefined;
   /** The process did not end a job that was aborted. */
   readonly onOverdue: () => void;
@@ -27,13 +28,16 @@ interface PendingJobsOptions<Job, Event> extends Pick<
   readonly onIdle: () => void;
 }
 
+/** Milliseconds that an engine has to end a job that was cancelled: one that stands still never does. */
+const CANCEL_GRACE_MS = 3000;
+
 type Message<Event, Type> = Extract<FromEngine<never, Event, unknown>, { readonly type: Type }>;
 
 export class PendingJobs<Job, Event extends {}> {
   private nextKey = 1;
   private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
   /** What replaces the process if it does not end a job that nobody waits for. */
-  private readonly ending = new Map<JobKey, ReturnType<typeof setTimeout>>();
+  private readonly ending = new Map<JobKey, () => void>();
 
   constructor(private readonly options: PendingJobsOptions<Job, Event>) {}
 
@@ -50,7 +54,7 @@ export class PendingJobs<Job, Event extends {}> {
 
   /** A job that waits for nothing yet. `id`: by which it can be cancelled; empty: none. */
   create(id: string, job: Job): PendingJob<Job, Event> {
-    return new PendingJob(this.nextKey++, id, job);
+    return new PendingJob(this.options.clock, this.nextKey++, id, job);
   }
 
   /** `isReady`: the process takes jobs now. */
@@ -79,10 +83,10 @@ export class PendingJobs<Job, Event extends {}> {
   cancel(id: string, cause: CancelCause): void {
     const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
     if (!pending) return;
-    if (!pending.isKnown) return this.endUncomputed(pending, cause);
+    if (pending.progress !== "unsent") this.stopWork(pending, cause);
+    if (!pending.isKnown) return this.endWithoutEngine(pending, cause);
     // The engine knows what was computed.
-    pending.cancelled = cause;
-    this.stopWork(pending, cause);
+    pending.cancel(cause, CANCEL_GRACE_MS, () => this.endWithoutEngine(pending, cause));
   }
 
   /** The consumer is gone or done: whatever the engine still does for it is wasted. */
@@ -143,7 +147,7 @@ export class PendingJobs<Job, Event extends {}> {
   lose(crashed: SvcError, culprit: JobKey | undefined, isIntended = false): void {
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
-      if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);
+      if (pending.cancelled) this.endWithoutEngine(pending, pending.cancelled);
       else if (pending.progress === "started" || pending.key === culprit || !(isIntended || pending.survives()))
         this.settle(pending, crashed);
       else this.waitForModel(pending);
@@ -175,20 +179,20 @@ export class PendingJobs<Job, Event extends {}> {
     process?.send({ type: "cancel", key, cause });
     if (progress !== "started") return;
     process?.abort(key);
-    const { abortGraceMs, onOverdue } = this.options;
-    if (abortGraceMs !== undefined && !this.ending.has(key)) this.ending.set(key, setTimeout(onOverdue, abortGraceMs));
+    const { clock, abortGraceMs, onOverdue } = this.options;
+    if (abortGraceMs !== undefined && !this.ending.has(key)) this.ending.set(key, clock.after(abortGraceMs, onOverdue));
   }
 
   /** The process says that it has ended a job. */
   private ended(key: JobKey): void {
-    clearTimeout(this.ending.get(key));
+    this.ending.get(key)?.();
     this.ending.delete(key);
   }
 
-  /** Ends a job that no engine has begun, or has any more. */
-  private endUncomputed(pending: PendingJob<Job, Event>, cause: CancelCause): void {
+  /** Ends a cancelled job that no engine has begun, or has any more, or one that stands still. */
+  private endWithoutEngine(pending: PendingJob<Job, Event>, cause: CancelCause): void {
     for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
-    this.drop(pending);
+    this.settle(pending);
   }
 
   private settle(pending: PendingJob<Job, Event>, error?: SvcError): void {

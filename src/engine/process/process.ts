@@ -6,7 +6,7 @@ import type { JobKey } from "./protocol.ts";
 import type { Pulse } from "./watchdog.ts";
 
 const STDERR_LINES = 20;
-/** More than what native code can tell before anybody reads it. */
+/** More than native code can report between two reads. */
 const PULSE_BYTES = 16_384;
 
 export interface EngineExit {
@@ -62,7 +62,7 @@ export class EngineProcess<To, From> {
     return this.child.pid;
   }
 
-  /** False when the process is known to be on its way out: nothing is sent then, and its exit tells what became of its work. */
+  /** False when the process is known to be on its way out: nothing is sent then, and its exit reports what became of its work. */
   send(message: To): boolean {
     if (this.isEnding || this.child.exitCode !== null || this.child.killed) return false;
     try {
@@ -109,10 +109,11 @@ export class EngineProcess<To, From> {
     }
   }
 
-  /** Ends the process at once, whatever it does. */
-  kill(): void {
+  /** Ends the process at once, whatever it does. Resolves when it is gone. */
+  async kill(): Promise<void> {
     this.isEnding = true;
     this.child.kill("SIGKILL");
+    await this.child.exited;
   }
 
   private closeAborts(): void {

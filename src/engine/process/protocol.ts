@@ -4,10 +4,10 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 12;
+export const PROTOCOL_VERSION = 13;
 
 /**
- * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code tells
+ * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code reports
  * on it, a line a second, whether a computation has moved on (`+` or `-`) and what it is; and before it ends the process
  * because of one job, `!` and its key.
  */
@@ -32,6 +32,13 @@ export interface Refusal {
   readonly param?: string;
   /** With `server_busy`. */
   readonly busy?: BusyReason;
+}
+
+/** In bytes. */
+export interface ProcessMemory {
+  readonly resident: number;
+  /** Free when the process ends. */
+  readonly own: number;
 }
 
 export interface JobOutput<Event> {
@@ -66,8 +73,8 @@ export type FromEngine<Ready, Event, Report = never> =
     }
   | ({ readonly type: "rejected"; readonly key: JobKey } & Refusal)
   | { readonly type: "report"; readonly report: Report }
-  /** Resident memory of the process, in bytes; each second, while a model loads only when it has grown. */
-  | { readonly type: "memory"; readonly bytes: number }
+  /** Each second, while a model loads only when it has grown. */
+  | { readonly type: "memory"; readonly memory: ProcessMemory }
   | {
       readonly type: "log";
       readonly level: "debug" | "verbose" | "info" | "warn" | "error";

@@ -1,6 +1,6 @@
 // A stream of values from one producer to one consumer, in order, ended by a failure or by `end`.
 
-/** Unbounded by itself: its producer (one generation) is bounded by the token limit of the request. */
+/** Unbounded by itself: what a job produces has a limit, or the engine holds it while its reader is behind. */
 export class EventQueue<T extends {}> {
   private readonly values: T[] = [];
   private ended = false;

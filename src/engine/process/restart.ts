@@ -1,6 +1,6 @@
 // When a dead engine comes back: at once after it has worked, later and later while it keeps dying without.
 
-import type { Clock } from "../../domain/clock.ts";
+import type { Timers } from "../../domain/clock.ts";
 
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 60_000;
@@ -14,9 +14,9 @@ export class RestartPolicy {
   /** When the process was ready; undefined while it is not. */
   private readyAt: number | undefined;
   private due = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private stopTimer: (() => void) | undefined;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly clock: Timers) {}
 
   /** Milliseconds until the scheduled restart. */
   get remainingMs(): number {
@@ -43,11 +43,11 @@ export class RestartPolicy {
     this.readyAt = undefined;
     const delay = this.failures === 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (this.failures - 1), LONGEST_BACKOFF_MS);
     this.due = now + delay;
-    this.timer = setTimeout(restart, delay);
+    this.stopTimer = this.clock.after(delay, restart);
     return delay;
   }
 
   cancel(): void {
-    clearTimeout(this.timer);
+    this.stopTimer?.();
   }
 }

@@ -14,7 +14,7 @@ export interface ProcessStatus {
   readonly state: ProcessState;
   /** Share of the weights loaded, 0 to 1, while `loading`. */
   readonly progress?: number;
-  /** Milliseconds since 1970, while `stalled`. */
+  /** Milliseconds since 1970, while it, or one of several processes, is `stalled`. */
   readonly stalledSince?: number;
   /** One sentence about the last failure: what happened and how the process ended. */
   readonly lastError?: string;
@@ -40,13 +40,15 @@ export interface ObservedEngine {
 }
 
 /** The metrics of every engine. */
-export function processMetrics({ state, restarts, running, waiting, residentBytes }: ProcessStatus): Metric[] {
+export function processMetrics(status: ProcessStatus): Metric[] {
+  const { state, stalledSince, restarts, running, waiting, residentBytes } = status;
   const up = state === "ready" || state === "unloaded";
+  const stalled = stalledSince === undefined ? 0 : 1;
   return [
     gauge("svc_num_requests_running", "Requests that are computed.", running),
     gauge("svc_num_requests_waiting", "Accepted requests that wait for their turn.", waiting),
     gauge("svc_engine_up", "1 while the engine is ready, or unloaded until its next request.", up ? 1 : 0),
-    gauge("svc_engine_stalled", "1 while the engine process gives no sign of life.", state === "stalled" ? 1 : 0),
+    gauge("svc_engine_stalled", "1 while an engine process gives no sign of life.", stalled),
     counter("svc_engine_restarts_total", "Engine processes started because their predecessor died.", restarts),
     gauge("svc_engine_resident_memory_bytes", "Memory of the engine process; 0 without one.", residentBytes),
   ];

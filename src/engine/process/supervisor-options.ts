@@ -41,7 +41,7 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly idleMs: number;
   /** Bytes that the model of a lazy engine takes at least; default 0: it is loaded whatever is free. */
   readonly needBytes?: number;
-  /** Milliseconds for which a computation may keep it from any sign of life; default 0: native code tells of itself. */
+  /** Milliseconds for which a computation may keep it from any sign of life; default 0: native code reports that it is alive. */
   readonly quietMs?: number;
   /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
   readonly mostUnread?: number;
@@ -64,6 +64,6 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly onExit?: () => void;
   /** Milliseconds until a place is free, for those that are turned away. */
   readonly placeFreeMs?: () => number | undefined;
-  /** The events of a job that is cancelled while no engine has it. */
+  /** The events with which a job ends that is cancelled while no engine has it, or one that stands still. */
   readonly neverComputed?: (cause: CancelCause, accepted: boolean) => readonly Event[];
 }

@@ -23,19 +23,23 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
 
   /** `count`: at least 1. */
   constructor(count: number, options: SupervisorOptions<Options, Ready, Event, never>) {
-    this.supervisors = Array.from({ length: count }, () => new Supervisor(options));
+    // Refused memory, the first refuses jobs; a refusal by another would fail jobs that the first could do.
+    const others = { ...options, needBytes: 0 };
+    this.supervisors = Array.from({ length: count }, (_, at) => new Supervisor(at === 0 ? options : others));
   }
 
-  /** Of all together: the state of the one that does best, and sums. */
+  /** Of all together: the state of the one that does best, what is wrong with any, and sums. */
   status(): ProcessStatus {
     const all = this.supervisors.map((one) => one.status()).toSorted(byState);
     const [best] = all;
     if (!best) throw new Error("a pool without processes");
     const lastError = all.find((one) => one.lastError !== undefined)?.lastError;
+    const stalledSince = all.find((one) => one.stalledSince !== undefined)?.stalledSince;
     const sum = (of: (one: ProcessStatus) => number) => all.reduce((total, one) => total + of(one), 0);
     return {
       ...best,
       ...(lastError !== undefined && { lastError }),
+      ...(stalledSince !== undefined && { stalledSince }),
       restarts: sum(({ restarts }) => restarts),
       running: sum(({ running }) => running),
       waiting: sum(({ waiting }) => waiting),
@@ -50,6 +54,12 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
       .toSorted((a, b) => Number(isOut(a.status)) - Number(isOut(b.status)) || work(a.status) - work(b.status));
     if (!chosen) throw new Error("a pool without processes");
     return chosen.supervisor.run(job, signal);
+  }
+
+  /** None is idle between two jobs until the returned function is called. */
+  keep(): () => void {
+    const releases = this.supervisors.map((one) => one.keep());
+    return () => releases.forEach((release) => release());
   }
 
   /** Ends all processes; resolves when they are gone. */

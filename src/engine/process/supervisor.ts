@@ -10,16 +10,15 @@ import { HungError, type PendingJob, type Started } from "./jobs.ts";
 import type { MemoryTenant } from "./memory-budget.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
-import { processorTime } from "./processor-time.ts";
-import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
+import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
 import type { ProcessState, ProcessStatus } from "./status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
-import { Watchdog } from "./watchdog.ts";
+import { watchProcess } from "./watch-process.ts";
+import type { Watchdog } from "./watchdog.ts";
 
-/** Signs of life come once a second, and later on a busy machine. */
-const LEAST_TIMEOUT_MS = 5000;
 const STOP_GRACE_MS = 2000;
+const NO_MEMORY: ProcessMemory = { resident: 0, own: 0 };
 
 export class Supervisor<
   Options extends { readonly libraries: string },
@@ -44,12 +43,14 @@ export class Supervisor<
   private isProven = false;
   private isReplaced = false;
   private restarts = 0;
-  private resident = 0;
-  /** A process that was unloaded, on its way out. */
-  private leaving: Promise<void> | undefined;
+  private memory = NO_MEMORY;
+  /** Resolves when a process that was given up is gone, with its memory. */
+  leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
   /** When its last job was over. */
   private usedAt = 0;
+  /** Those who have more jobs for it. */
+  private users = 0;
   private readonly log: Logger;
   /** For log lines, which come from several engines. */
   private readonly name: LogFields;
@@ -66,7 +67,7 @@ export class Supervisor<
     this.restart = new RestartPolicy(options.launch.clock);
     this.jobs = new PendingJobs({
       ...options,
-      loadTimeoutMs: options.launch.loadTimeoutMs,
+      ...options.launch,
       process: () => this.process,
       onOverdue: () => this.replaceBusy(),
       onIdle: () => this.waitIdly(),
@@ -96,7 +97,7 @@ export class Supervisor<
       restarts: this.restarts,
       running,
       waiting: size - running,
-      residentBytes: this.resident,
+      residentBytes: this.memory.resident,
     };
   }
 
@@ -150,22 +151,31 @@ export class Supervisor<
     this.state = "stopped";
   }
 
-  get residentBytes(): number {
-    return this.resident;
+  get ownBytes(): number {
+    return this.memory.own;
   }
 
   get idleSince(): number | undefined {
-    return this.state === "ready" && this.jobs.size === 0 ? this.usedAt : undefined;
+    return this.state === "ready" && this.jobs.size === 0 && this.users === 0 ? this.usedAt : undefined;
+  }
+
+  /** It is not idle between two jobs until the returned function is called. */
+  keep(): () => void {
+    this.users++;
+    clearTimeout(this.idle);
+    return () => {
+      this.users--;
+      if (this.jobs.size === 0) this.waitIdly();
+    };
   }
 
   /** Ends the process of a model that the next job loads again; resolves when it is gone. */
   async unload(): Promise<void> {
     if (this.state !== "ready" && this.state !== "loading") return;
     this.log.debug("engine unloaded", this.name);
-    this.leaving = this.endProcess();
-    this.processEnded();
+    const gone = this.giveUp(this.endProcess());
     this.state = "unloaded";
-    await this.leaving;
+    await gone;
   }
 
   /** A process that is loading a model has no jobs to stand still with: all wait for its progress. */
@@ -192,8 +202,7 @@ export class Supervisor<
   }
 
   private endBusy(): void {
-    this.process?.kill();
-    this.processEnded();
+    this.giveUp(this.process?.kill());
     this.jobs.lose(new HungError(), undefined, true);
     this.replace();
   }
@@ -201,15 +210,15 @@ export class Supervisor<
   private waitIdly(): void {
     const { start, idleMs } = this.options;
     this.usedAt = this.options.launch.clock.now();
-    if (start === "eager" || idleMs === 0) return;
+    if (start === "eager" || idleMs === 0 || this.users > 0) return;
     clearTimeout(this.idle);
     this.idle = setTimeout(() => void this.unload(), idleMs);
     // Nobody waits for it.
     this.idle.unref();
   }
 
-  private async endProcess(): Promise<void> {
-    await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+  private endProcess(): Promise<void> | undefined {
+    return this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
   }
 
   /** Starts the process, once its files and the memory for its model are there. Jobs wait for it. */
@@ -241,13 +250,21 @@ export class Supervisor<
       });
   }
 
+  /** The next process starts when this one is gone. */
+  private giveUp(ended: Promise<void> | undefined): Promise<void> | undefined {
+    this.processEnded();
+    if (ended) this.leaving = ended.then(() => (this.leaving = undefined));
+    return this.leaving;
+  }
+
   /** Undefined: nothing is missing. Throws or rejects with SvcError. */
   private makeReady(): Promise<void> | undefined {
     const { launch, model, needBytes = 0, prepare } = this.options;
     const claim = () => launch.memory.claim(this, needBytes, model);
     // A download would hold on to memory that others could use meanwhile.
     const brought = prepare?.(this.stopping.signal);
-    return brought ? brought.then(claim) : claim();
+    const ready = brought ? brought.then(() => this.leaving) : this.leaving;
+    return ready ? ready.then(claim) : claim();
   }
 
   private spawn(): void {
@@ -283,42 +300,14 @@ export class Supervisor<
   }
 
   private watch(process: NonNullable<typeof this.process>): Watchdog {
-    const { launch, quietMs = 0, longestSilenceMs = Infinity } = this.options;
-    const { clock, engineTimeoutMs, processorMs = processorTime } = launch;
-    const limitMs = engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS);
-    const isJobs = () => limitMs > 0 && this.state === "ready";
-    const watchdog = new Watchdog({
-      clock,
-      quietMs,
-      limitMs,
-      get longestComputingMs() {
-        return isJobs() ? longestSilenceMs : Infinity;
-      },
-      processorMs: () => (longestSilenceMs < Infinity ? processorMs(process.pid) : undefined),
-      pulse: () => process.pulse(),
-      onStalled: () => {
-        if (this.state !== "ready") return;
-        const { silentMs, work } = watchdog;
-        this.log.warn("engine stalled", { ...this.name, silent_ms: silentMs, ...(work && { work }) });
-      },
-      onRecovered: (silentMs) => {
-        if (this.state === "ready") this.log.warn("engine is back", { ...this.name, silent_ms: silentMs });
-      },
-      onTimeout: (hasComputed) => {
-        const { silentMs, work } = watchdog;
-        const time = `for ${Math.round(silentMs / 1000)} s`;
-        if (hasComputed) {
-          this.log.warn("engine process ended with what it computed", { ...this.name, silent_ms: silentMs });
-          return this.endBusy();
-        }
-        const isLoading = this.state === "loading";
-        this.hang = isLoading
-          ? `made no progress ${time} while loading`
-          : `gave no sign of life ${time}${work && ` (${work})`}`;
-        process.kill();
+    return watchProcess(process, this.options, {
+      isReady: () => this.state === "ready",
+      onHung: () => this.endBusy(),
+      onSilent: (hang) => {
+        this.hang = hang;
+        void process.kill();
       },
     });
-    return watchdog;
   }
 
   private receive(message: FromEngine<Ready, Event, Report>): void {
@@ -347,7 +336,7 @@ export class Supervisor<
       case "rejected":
         return this.jobs.rejected(message);
       case "memory":
-        this.resident = message.bytes;
+        this.memory = message.memory;
         return;
       case "log":
         return this.log[message.level === "info" ? "debug" : message.level](message.text, {
@@ -359,7 +348,7 @@ export class Supervisor<
 
   private becomeReady(ready: Ready): void {
     this.options.onReady?.(ready);
-    // It said so before it was told to end.
+    // It was sent before the signal to end came.
     if (this.stopping.signal.aborted) return;
     this.state = "ready";
     this.isProven = true;
@@ -425,7 +414,7 @@ export class Supervisor<
     this.options.launch.memory.settle(this);
     this.process = this.watchdog = undefined;
     this.jobs.forgetOverdue();
-    this.resident = 0;
+    this.memory = NO_MEMORY;
     this.options.onExit?.();
   }
 

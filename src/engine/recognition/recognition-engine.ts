@@ -40,6 +40,7 @@ export class RecognitionEngine
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
     const { path, field, task, ...wanted } = work;
     const job = { document: { id: ++this.documents, path, field }, task, ...(client !== undefined && { client }) };
+    const { picture: _first, ...later } = task;
     const left = new AbortController();
     const ended = AbortSignal.any([signal, left.signal]);
     try {
@@ -49,7 +50,7 @@ export class RecognitionEngine
       const read = (at: number) => {
         const [page, isLast] = [numbers[at], at >= numbers.length - this.parallel];
         if (page === undefined) return undefined;
-        return pageOf(at === 0 ? opening : this.events({ ...job, page, isLast }, ended));
+        return pageOf(at === 0 ? opening : this.events({ ...job, task: later, page, isLast }, ended));
       };
       for await (const page of inOrder(numbers.length, this.parallel, read)) {
         yield { type: "page", page, of: numbers.length };

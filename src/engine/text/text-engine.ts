@@ -28,6 +28,8 @@ export interface TextEngineOptions {
   readonly launch: Launch;
   readonly start: "eager" | "lazy";
   readonly idleMs: number;
+  /** See SupervisorOptions. */
+  readonly needBytes?: number;
   /** Conversations go to disk before the process ends. */
   readonly stores: boolean;
 }
@@ -45,7 +47,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   private adapters: readonly OfferedAdapter[];
 
   constructor(private readonly options: TextEngineOptions) {
-    const { model, load, prepare, launch, start, idleMs, stores } = options;
+    const { model, load, prepare, launch, start, idleMs, needBytes = 0, stores } = options;
     const { id, created } = model;
     this.model = id;
     this.adapters = options.adapters;
@@ -58,6 +60,7 @@ export class TextEngine implements TextPort, ObservedEngine {
       launch,
       start,
       idleMs,
+      needBytes,
       ...(stores && { stopGraceMs: STORE_GRACE_MS }),
       onReady: ({ model: loaded, limits, onDisk }) => {
         this.info = { ...loaded, id, created };

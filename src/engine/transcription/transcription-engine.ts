@@ -35,7 +35,12 @@ export class TranscriptionEngine
 
   status(): TranscriptionStatus {
     const { id: modelId, created } = this.options.model;
-    return { ...this.supervisor.status(), modelId, created, ...(this.loaded && { model: this.loaded }) };
+    return {
+      ...this.supervisor.status(),
+      modelId,
+      created,
+      ...(this.loaded && { model: this.loaded, device: this.loaded.device }),
+    };
   }
 
   run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {

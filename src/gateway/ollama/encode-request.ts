@@ -1,7 +1,7 @@
 // What a generation asks → the body of Ollama's /api/chat, or of /api/generate for raw text.
 
 import { SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, GenerateRequest } from "../../domain/generate.ts";
+import type { ChatMessage, GenerateRequest, MediaPart } from "../../domain/generate.ts";
 import { fields, parseJson } from "../fields.ts";
 import type { UpstreamCall } from "../openai/encode-request.ts";
 import { traitsOf } from "../server-kind.ts";
@@ -69,8 +69,6 @@ function encodeMessage({ role, content, name, reasoning, toolCalls, toolCallId }
     ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
   };
 }
-
-type MediaPart = Extract<Exclude<ChatMessage["content"], string>[number], { type: "media" }>;
 
 function imageOf({ source, param }: MediaPart): string {
   const base64 = source.kind === "image" ? /^data:[^,]*;base64,(.*)$/is.exec(source.url)?.[1] : undefined;

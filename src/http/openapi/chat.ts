@@ -41,14 +41,14 @@ place, and 256 consecutive parts be optional. Rules must not be left-recursive. 
 continuation, or is so ambiguous that a token takes more than a second.
 
 **Reasoning** is as the model's chat template has it by default, and off where the answer has to follow a schema or grammar:
-reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max; none off) or
+reasoning_effort, or reasoning.effort (minimal and low mean low, medium and high high, xhigh and max max; none off) or
 chat_template_kwargs.enable_thinking, whose false wins, turn it on or off. chat_template_kwargs.reasoning_effort alone
 does not, but templates that always think see it, unless the effort is none or the server runs with --no-think. What other
 fields say (messages, tools, add_generation_prompt) is 400 in chat_template_kwargs. Thoughts are
 returned as reasoning_content and sent back the same way. reasoning_budget_tokens limits them. stop sequences are matched in
 the content alone; logprobs cover the content.
 
-**Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url takes data
+**Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url, an object or the url itself, takes data
 URLs, http(s) URLs (unless --no-media-fetch) and files under --media-root: PNG, JPEG, WebP, GIF (first frame) and BMP of at
 most 20 MB and 50 megapixels; detail low, auto and high scale the longer side down to 512, 1024 and 2048 pixels. URLs lead to
 public addresses, or with --media-fetch-private to loopback and private ones, too, but never to link-local and metadata
@@ -95,8 +95,8 @@ A cancelled request that was not a stream answers 200 with the text so far and f
     errors: conversationErrors,
     example: { ...question, stream: true, max_tokens: 100 },
     stream: `Each event is a chat.completion.chunk: the role, pieces of reasoning_content, content and tool_calls (index, id, type and
-name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage (unless
-stream_options.include_usage is false), a ChatProfileEvent if requested, which has no choices, and the terminator
+name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage and timings (unless
+stream_options.include_usage is false: then the timings are beside the finish_reason), a ChatProfileEvent if requested, which has no choices, and the terminator
 \`[DONE]\`. A comment line keeps a silent stream alive. A failure after the beginning is a chunk with a top-level \`error\`,
 then \`[DONE]\`.`,
   },

@@ -19,7 +19,7 @@ llama.cpp's samplers work as in chat completions; n_predict and n_probs are max_
     answers: { 200: "The answers, whole or as a stream." },
     errors: generationErrors,
     example: { prompt: "Once upon a time", max_tokens: 32 },
-    stream: `Each event is a text_completion with a piece of text; the last one of an answer has finish_reason. Usage comes with
-stream_options.include_usage; \`[DONE]\` ends the stream. A failure is an event with a top-level \`error\` before it.`,
+    stream: `Each event is a text_completion with a piece of text; the last one of an answer has finish_reason, and beside it timings. Usage comes with
+stream_options.include_usage, then with the timings; \`[DONE]\` ends the stream. A failure is an event with a top-level \`error\` before it.`,
   },
 };

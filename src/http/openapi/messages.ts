@@ -19,7 +19,7 @@ beside a hosted tool_search tool, which finds nothing here, it is an ordinary to
 
 thinking enabled, adaptive and between_tools turn thinking on and return it, budget_tokens limits it; output_config.effort
 alone turns it on without returning it. Thinking blocks have an empty signature. output_config.format is enforced like a
-strict schema. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
+strict schema. chat_template_kwargs are as for POST /v1/chat/completions. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
 message ends with end_turn.
 
 output_format, the older place of output_config.format, means the same. Conversations are stored by clients: thread is refused

@@ -19,7 +19,7 @@ export const ollamaOperations: Operations = {
     summary: "Answer a conversation, in Ollama's API",
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is
 json or a schema, enforced while sampling. think is a boolean or a level; default: the model's own, off with a format. keep_alive and options without a
-meaning here have no effect; truncate and shift true are 400. Errors are \`{"error": "…"}\`. With --ocr-input the text in images to a model that cannot see is read as for
+meaning here have no effect; truncate true is 400, and shift unless it says what --context-shift does. Errors are \`{"error": "…"}\`. With --ocr-input the text in images to a model that cannot see is read as for
 POST /v1/chat/completions, and the last line has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,

@@ -85,7 +85,7 @@ export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {
-  503: "`storage_unavailable`: the folder or database under --data-dir cannot be used, or has lost the requested file.",
+  503: "`storage_unavailable`: the data folder (--data-dir), its database or the folder for temporary files cannot be used, or the requested file is lost.",
   507: "`storage_full`: files and batches take as much as --data-size allows, or the disk is full.",
 };
 

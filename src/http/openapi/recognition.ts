@@ -25,13 +25,13 @@ under --media-root. Formats are detected from the content: PNG, JPEG, WebP, GIF 
 HEIC or PDF; at most 25 MB and 4096 pixels a side. Pictures are turned as EXIF says. Nothing is fetched.
 A page of a PDF that has text itself is answered with that (\`source\`: \`text\`), others are drawn and recognised (\`recognition\`).
 \`mode\`: text (default), table, barcode, saliency (where the eye goes; \`saliency_type\` attention or objectness, \`include_heat_map\`), classify
-(labels, at most \`max_labels\`, by the chat model, where that sees; else 501), auto (what there is of text and codes, and of labels) or debug
+(labels of a document's first page, at most \`max_labels\`, by the chat model, where that sees; else 501), auto (what there is of text and codes, and of labels) or debug
 (text, and how it was found); \`debug\` takes precedence over it, and it over \`table\`. \`auto_crop\` reads only the sheet of paper that a photograph shows.
 \`languages\` are those of the text, by tags (de, pt-BR, zh-Hant) or names of trained data; English is embedded, more comes by
-svc pull tessdata:NAME, --ocr-data or packages of the system. \`recognition_level\` fast takes drawn pages at half the resolution;
+svc pull tessdata:NAME, --ocr-data or packages of the system. \`recognition_level\` fast takes drawn pages at half the resolution, and small print as it is;
 \`detail\` low and high are other names for fast and accurate. \`origin\` says where the coordinates of boxes begin: bottom-left (default)
 or top-left.
-Pages are read one after the other, clients take turns with them. POST /v1/chat/completions/{id}/cancel with the correlation id
+Several pages are read at once, clients take turns with them. POST /v1/chat/completions/{id}/cancel with the correlation id
 ends a request.`,
     answers: { 200: "What was found; by response_format `text` or `markdown` the text alone." },
     errors: recognitionErrors,

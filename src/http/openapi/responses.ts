@@ -27,7 +27,9 @@ with \`in_progress\`; fetch the result by its id. With stream as well, generatio
 its events are stored: GET with stream resumes them. Stored prompts are refused by name.
 truncation is echoed: a prompt that does not fit is always a 400.
 
-Output items are in the order of their generation; reasoning has summary events. text.format is strict unless strict is false.
+Output items are in the order of their generation; reasoning has summary events. text.format is strict unless strict is false;
+grammar, structured_outputs and the other fields of POST /v1/chat/completions for the form of answers are taken in its place, and
+stop as there. vLLM's fields that are not served are refused with 400 \`unsupported_parameter\` where they would have an effect.
 Log probabilities need top_logprobs, or include with message.output_text.logprobs. A cancelled response has status
 \`cancelled\`.`,
     answers: { 200: "The response, whole or as a stream." },

@@ -9,7 +9,7 @@ or JSON gives it in base64 (\`data\`) or by its path under --media-root (\`file\
 It is written to a private temporary file as it comes, which is deleted when the request ends; --max-audio-mb and
 --max-audio-minutes bound it. The model is loaded on first use, and unloaded after --idle-unload minutes without a request.
 Parts without speech are removed before recognition, so that the model invents nothing there, and times are those of the
-whole recording. ${what} POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`;
+whole recording. vLLM's fields beyond these (sampling, hotwords, beams) are 400 \`unsupported_parameter\` where they would have an effect. ${what} POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`;
 
 const errors = {
   400: `${badRequest} A recording in a format that cannot be read, or longer than --max-audio-minutes, is \`invalid_value\` at \`file\` or \`data\`.`,

@@ -60,10 +60,16 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   return Response.json(bodies[errorForm(pathname)](error, requestId), { status, headers });
 }
 
+/** Routes of Ollama's that make, name and publish models. */
+const MAKES_MODELS = /^\/api\/(create|copy|push|blobs\/[^/]+)$/;
+const NO_MODELS_MADE =
+  "svc makes and publishes no models: 'svc pull' downloads one, and --alias gives the one that is served other names.";
+
 function unknownRoute(request: Request, routes: RouteTable, respond: (error: SvcError) => Response): Response {
   const { pathname } = new URL(request.url);
   const match = routes.find(pathname);
   if (!match) {
+    if (MAKES_MODELS.test(pathname)) return respond(new SvcError("not_found", NO_MODELS_MADE));
     const near = nearestRoute(pathname, routes.paths);
     const hint = near === undefined ? "" : ` The nearest is ${near}.`;
     const message = `There is no such route; GET /docs describes all.${hint}`;

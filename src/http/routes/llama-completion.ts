@@ -12,6 +12,8 @@ import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
 import { SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
+import type { TextPort } from "../../engine/text/port.ts";
+import type { TextBackend } from "../../service/model-router.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
@@ -34,24 +36,53 @@ const fieldOf = (prompts: readonly RawPrompt[]) => (at: number) => (place: strin
 
 /** Raw completions as llama.cpp's server answers them, whole or as a stream. */
 export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
-  const { engine, router, clock, config } = deps;
+  const { router, clock, config } = deps;
 
-  /** The tokens of a prompt that is not one text. */
-  const tokensOf = async (prompt: RawPrompt, signal: AbortSignal): Promise<Prompt> => {
+  /** What a model's tokenizer makes; undefined where the model has none within reach. */
+  const tokenized = async <T>(
+    { engine, surface }: TextBackend,
+    work: (engine: TextPort) => Promise<T>,
+  ): Promise<T | undefined> => {
+    if (surface) return undefined;
+    try {
+      return await tokenizer.run(() => work(engine));
+    } catch (error) {
+      if (error instanceof SvcError && error.code === "tokenize_unsupported") return undefined;
+      throw error;
+    }
+  };
+
+  /** The tokens of a prompt that is not one text. Throws SvcError `unsupported_parameter` about `param`. */
+  const tokensOf = async (
+    prompt: RawPrompt,
+    backend: TextBackend,
+    param: string,
+    signal: AbortSignal,
+  ): Promise<Prompt> => {
     if (typeof prompt === "string") return prompt;
     const parts = prompt.map((part, at) =>
       typeof part === "number"
         ? [part]
-        : tokenizer.run(() => engine.tokenize(part, signal, { parseSpecial: true, addSpecial: at === 0 })),
+        : tokenized(backend, (engine) => engine.tokenize(part, signal, { parseSpecial: true, addSpecial: at === 0 })),
     );
-    return (await Promise.all(parts)).flatMap((tokens) => [...tokens]);
+    const tokens = (await Promise.all(parts)).map((made) => {
+      if (made) return made;
+      const message = `'${param}' must be a text or token ids: the model has no tokenizer here to mix them.`;
+      throw new SvcError("unsupported_parameter", message, { param });
+    });
+    return tokens.flatMap((made) => [...made]);
   };
 
-  /** Throws as `detokenize` does, about `field`. */
-  const textOf = async (prompt: Prompt, field: (place: string) => string, signal: AbortSignal): Promise<string> => {
+  /** Empty for tokens of a model without a tokenizer here. Throws as `detokenize` does, about `field`. */
+  const textOf = async (
+    prompt: Prompt,
+    backend: TextBackend,
+    field: (place: string) => string,
+    signal: AbortSignal,
+  ): Promise<string> => {
     if (typeof prompt === "string") return prompt;
     try {
-      return await tokenizer.run(() => engine.detokenize(prompt, signal));
+      return (await tokenized(backend, (engine) => engine.detokenize(prompt, signal))) ?? "";
     } catch (error) {
       const param = error instanceof SvcError ? error.details.param : undefined;
       throw !param?.startsWith("tokens")
@@ -61,11 +92,15 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
   };
 
   const answer = async (request: Request, call: LlamaCall) => {
-    const prompts = await Promise.all(call.prompts.map((prompt) => tokensOf(prompt, request.signal)));
+    const { signal } = request;
+    const backend = router.find(call.request.model, "chat");
     const field = fieldOf(call.prompts);
-    const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, field(at), request.signal)));
+    const prompts = await Promise.all(
+      call.prompts.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal)),
+    );
+    const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, backend, field(at), signal)));
     const requests = prompts.map((prompt): Generate => ({ ...call.request, prompt }));
-    const { model } = router.find(call.request.model, "chat");
+    const { model, engine } = backend;
     const stream = call.stream && config.streaming;
     const defaults = engine.status().model?.defaults ?? config.sampling;
     const context = { ...call, prompts: texts, model, stream, defaults };

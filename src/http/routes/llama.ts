@@ -18,6 +18,7 @@ import {
 import { decodeChat } from "../../dialect/chat/decode.ts";
 import { encodeSettings } from "../../dialect/llama/settings.ts";
 import { encodeLoraAdapters } from "../../dialect/status.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import { decodeLora } from "../../dialect/fields/adapters.ts";
@@ -126,6 +127,9 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
         const model = await readyModel(request.signal);
         const { parallel, maxModelLen } = model;
         const { running } = engine.status();
+        if (new URL(request.url).searchParams.get("fail_on_no_slot") && running >= parallel) {
+          throw new SvcError("server_busy", "All slots are computing.", { retryAfterSeconds: 1 });
+        }
         const params = defaultParams(model);
         const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running, params });
         return Response.json(Array.from({ length: parallel }, slot));

@@ -14,6 +14,7 @@ import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
+import { refuseUnsupported } from "../../dialect/fields/unsupported.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
@@ -33,6 +34,9 @@ const OLLAMA_LEVEL = "0.13.5";
 
 /** What waits for an engine in one of these states waits for its model. */
 const LOADS: ReadonlySet<ProcessState> = new Set(["unloaded", "starting", "loading"]);
+
+/** What a model has in full, as that API's own server gives it. */
+const SHOW_UNSUPPORTED = { verbose: (asked: unknown) => asked !== false };
 
 type Generation = Omit<GenerateRequest, "id">;
 
@@ -105,7 +109,8 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
     .post(
       "/api/show",
       async ({ request }) => {
-        const { model, name } = checkShow(await bodies.read(request, bodyCeilings.tokenizer));
+        const { model, name, verbose } = checkShow(await bodies.read(request, bodyCeilings.tokenizer));
+        refuseUnsupported({ verbose }, SHOW_UNSUPPORTED);
         return Response.json(encodeShow(described(request, model || name || undefined)));
       },
       jsonRoute(OllamaShowRequest, OllamaModel),

@@ -28,6 +28,7 @@ import {
   encodeRegions,
   type RecognizedDocument,
 } from "../../dialect/recognition/encode.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { PictureLabel } from "../../domain/recognition.ts";
 import type { ClassificationRun } from "../../service/classification.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -87,13 +88,13 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const report: RequestReport = {};
   contexts.of(request).logFields = () => outcomeFields(report);
   const { signal } = disconnection(request);
-  const labels = await labelsOf(deps, call, files, origin, signal);
-  const { model, task, pages, maxPages } = call;
+  const { model, mode, pages, maxPages } = call;
+  const isLabelled = mode === "classify" || (mode === "auto" && deps.classification.isThere);
+  const task = { ...call.task, ...(isLabelled && { picture: true as const }) };
   const run = {
     ...origin,
     work: { task, maxPages, ...(pages && { pages }) },
     ...(model !== undefined && { model }),
-    ...(labels && { partOf: true as const }),
   };
   const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedDocument["pages"] }));
   for await (const event of deps.recognition.recognise(files, run, signal, report)) {
@@ -102,30 +103,37 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
     if (event.type === "page") document.pages = [...document.pages, event.page];
     if (event.type === "result") document.pageCount = event.pageCount;
   }
+  const pictures = documents.flatMap(({ pages: [first] }, index) => {
+    const { field } = files[index] ?? {};
+    return first?.picture && field !== undefined ? [{ bytes: first.picture, field }] : [];
+  });
+  const labels = isLabelled ? await labelsOf(deps, call, pictures, origin, signal) : undefined;
   return respond(documents, labels, call);
 }
 
-/** What the pictures show, where that is wanted; undefined: it is not, or nothing here says so. Files are discarded when it fails. */
+type Picture = Parameters<AppDeps["classification"]["labels"]>[0];
+
+/** What the pictures show; undefined: nothing here finds words for them, and they are not all that is wanted. */
 async function labelsOf(
   { classification }: AppDeps,
   { mode, maxLabels: most }: RecognitionCall,
-  files: readonly TemporaryFile[],
+  pictures: readonly Picture[],
   origin: Omit<ClassificationRun, "most">,
   signal: AbortSignal,
 ): Promise<PictureLabel[] | undefined> {
-  if (mode !== "classify" && !(mode === "auto" && classification.isThere)) return undefined;
-  try {
-    const labels: PictureLabel[] = [];
-    for (const [index, file] of files.entries()) {
-      const run = { ...origin, most, ...(index > 0 && { partOf: true as const }) };
-      labels.push(...(await classification.labels(file, run, signal)));
+  const labels: PictureLabel[] = [];
+  for (const picture of pictures) {
+    try {
+      labels.push(...(await classification.labels(picture, { ...origin, most }, signal)));
+    } catch (error) {
+      if (mode === "classify" || !(error instanceof SvcError && WORDLESS.has(error.code))) throw error;
     }
-    return labels;
-  } catch (error) {
-    await Promise.all(files.map((file) => file.discard()));
-    throw error;
   }
+  return mode === "classify" || labels.length > 0 ? labels : undefined;
 }
+
+/** What is said of a picture that has no labels. */
+const WORDLESS: ReadonlySet<string> = new Set(["unprocessable_media", "mode_unavailable"]);
 
 function respond(
   documents: readonly RecognizedDocument[],

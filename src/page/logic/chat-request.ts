@@ -13,7 +13,7 @@ export function chatRequest(
   settings: Settings,
   { id, reports }: Pick<Model, "id" | "reports">,
 ): ChatCompletionRequest {
-  const { system, tools, reasoning_effort, ...sampling } = settings;
+  const { system, tools, reasoning_effort, size: _ofImages, ...sampling } = settings;
   const given = system?.trim() ? [{ role: "system", content: system } as const] : [];
   return {
     model: id,

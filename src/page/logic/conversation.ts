@@ -58,6 +58,8 @@ export interface Settings {
   readonly min_p?: number;
   readonly max_tokens?: number;
   readonly seed?: number;
+  /** Of images, WIDTHxHEIGHT in pixels. */
+  readonly size?: string;
   readonly reasoning_effort?: string;
   /** JSON text: functions that the model may call. */
   readonly tools?: string;

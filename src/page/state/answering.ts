@@ -42,10 +42,18 @@ interface ImageEvent {
   readonly error?: { readonly message: string };
 }
 
-async function drawImage(api: Api, { path, model, signal }: Question, { images }: Writer): Promise<void> {
+async function drawImage(api: Api, { path, settings, model, signal }: Question, { images }: Writer): Promise<void> {
   const asked = path.at(-1);
   const pictures = (asked?.attachments ?? []).filter(({ kind }) => kind === "image");
-  const fields = { prompt: asked?.text ?? "", model: model.id, stream: true, partial_images: 2 };
+  const { seed, size } = settings;
+  const fields = {
+    prompt: asked?.text ?? "",
+    model: model.id,
+    stream: true,
+    partial_images: 2,
+    ...(seed !== undefined && { seed }),
+    ...(size !== undefined && { size }),
+  };
   const edits = pictures.length > 0 && model.capabilities.has("image_edits");
   const body = edits
     ? await editForm(

@@ -1,13 +1,20 @@
 // Has the server's speech model say a text.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
 import { usePage } from "./context.ts";
 
 /** Characters that the server says at once. */
 const MOST = 32_000;
 
-export function ReadAloud({ text }: { readonly text: () => string }) {
+interface ReadAloudProps {
+  readonly text: () => string;
+  /** Why it could not be said; empty when it begins. */
+  readonly onProblem: (problem: string) => void;
+}
+
+export function ReadAloud({ text, onProblem }: ReadAloudProps) {
   const { api, session } = usePage();
   const [state, setState] = useState<"silent" | "loading" | "speaking">("silent");
   const stop = useRef(() => {});
@@ -23,6 +30,7 @@ export function ReadAloud({ text }: { readonly text: () => string }) {
       setState("silent");
     };
     setState("loading");
+    onProblem("");
     try {
       const body = { input: text().slice(0, MOST) };
       const response = await api.fetch("/v1/audio/speech", body, { signal: abort.signal });
@@ -33,7 +41,7 @@ export function ReadAloud({ text }: { readonly text: () => string }) {
     } catch (error) {
       if (abort.signal.aborted) return;
       stop.current();
-      session.announcement.value = error instanceof Error ? error.message : "Speech failed.";
+      onProblem(messageOf(error));
     }
   };
   if (state === "silent") return <Act icon="speaker" label="Read aloud" onClick={() => void speak()} />;

@@ -35,6 +35,7 @@ const EFFORTS = ["", "none", "low", "medium", "high"] as const;
 export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
   const { session } = usePage();
   const { settings } = session.conversation.value;
+  const draws = session.model?.use === "image";
   const set = (change: Partial<Record<keyof Settings, unknown>>) => {
     // What is set now: fields may change faster than they are drawn.
     const all = Object.entries({ ...session.conversation.value.settings, ...change }).filter(
@@ -46,18 +47,35 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="Settings" class="side" onClose={onClose}>
       <section>
         <h3>This conversation</h3>
-        <label class="field">
-          System prompt
-          <textarea
-            rows={4}
-            data-first
-            placeholder="You are a helpful assistant."
-            defaultValue={settings.system}
-            onChange={(event) => set({ system: event.currentTarget.value })}
-          />
-        </label>
+        {!draws && (
+          <label class="field">
+            System prompt
+            <textarea
+              rows={4}
+              data-first
+              placeholder="You are a helpful assistant."
+              defaultValue={settings.system}
+              onChange={(event) => set({ system: event.currentTarget.value })}
+            />
+          </label>
+        )}
         <div class="grid">
-          {NUMBERS.map(({ name, label, hint, ...range }) => (
+          {draws && (
+            <label class="field">
+              Size
+              <input
+                data-first
+                pattern="\d+x\d+"
+                placeholder="default"
+                defaultValue={settings.size}
+                onChange={({ currentTarget: input }) => {
+                  if (input.reportValidity()) set({ size: input.value });
+                }}
+              />
+              <small>width and height in pixels: 512x512</small>
+            </label>
+          )}
+          {NUMBERS.filter(({ name }) => !draws || name === "seed").map(({ name, label, hint, ...range }) => (
             <label key={name} class="field">
               {label}
               <input

@@ -52,6 +52,7 @@ interface AnswerProps {
 export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const { session } = usePage();
   const [isEditing, setEditing] = useState(false);
+  const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
   const turn = run ? { ...stored, ...turnOf(run.answer.value), images: run.images.value } : stored;
   const { text, reasoning, images = [], toolCalls = [], error, readInputs = [] } = turn;
@@ -89,10 +90,13 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
           <i />
         </p>
       )}
-      {error && (
-        <p class="error" role="alert">
-          {error}
-        </p>
+      {[error, unspoken].map(
+        (problem) =>
+          problem && (
+            <p key={problem} class="error" role="alert">
+              {problem}
+            </p>
+          ),
       )}
       <footer>
         {run ? (
@@ -104,7 +108,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
             <Act icon="again" label="Regenerate" onClick={() => session.regenerate(turn)} />
             {text && <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />}
             <Act icon="branch" label="Branch into a new chat" onClick={() => session.fork(turn)} />
-            {text && <ReadAloud text={() => content.current?.innerText ?? text} />}
+            {text && <ReadAloud text={() => content.current?.innerText ?? text} onProblem={setUnspoken} />}
             <span class="facts">{factsOf(turn)}</span>
           </>
         )}

@@ -25,7 +25,7 @@ export function headersOf(rows: Rows, merged: readonly MergedCell[]): Headers {
   const below = top + depth;
   if (below >= rows.length) return none;
   const texts = Array.from({ length: columns }, (_, column) => {
-    const covering = Array.from({ length: depth }, (__, at) => covered(rows, merged, top + at, column));
+    const covering = rows.slice(top, below).map((_row, at) => covered(rows, merged, top + at, column));
     return [...new Set(covering)].filter((text) => text !== "").join(" ");
   });
   const filled = texts.filter((text) => text !== "");

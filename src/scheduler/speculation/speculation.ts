@@ -62,9 +62,15 @@ export class Speculation {
   }
 
   /** See Drafts.apply. */
-  applyDrafts(...result: Parameters<Drafts["apply"]>): void {
-    this.draftMs += result[4];
-    this.drafts.apply(...result);
+  applyDrafts(
+    jobs: readonly DraftJob[],
+    running: (key: Key) => Sequence | undefined,
+    drafted: readonly (Int32Array | undefined)[] | undefined,
+    rounds: number,
+    ms: number,
+  ): void {
+    this.draftMs += ms;
+    this.drafts.apply(jobs, running, drafted, rounds, ms);
   }
 
   /** Adds speculative rows to a step in which only streams are computed; returns how many. */

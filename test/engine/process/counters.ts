@@ -5,13 +5,17 @@ import { systemClock, type Timers } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { Supervisor } from "../../../src/engine/process/supervisor.ts";
+import { SupervisorPool } from "../../../src/engine/process/supervisor-pool.ts";
 import type { SupervisorOptions } from "../../../src/engine/process/supervisor-options.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
 import { testLaunch } from "../../support/launch.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
 
 export type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
-type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingEvent, never>>;
+type Pool = SupervisorPool<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
+type Runner = Pick<Counter, "run">;
+type Options = SupervisorOptions<CountingOptions, { readonly unit: number }, CountingEvent, never>;
+type Policy = Partial<Options>;
 
 export const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 export const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
@@ -26,7 +30,7 @@ const log: Logger = {
   warn: (message) => void notes.push(`warn ${message}`),
   error: (message, fields) => void errors.push({ message, fields }),
 };
-const counters: Counter[] = [];
+const counters: { stop(): Promise<void> }[] = [];
 
 /** After each test. */
 export async function stopCounters(): Promise<void> {
@@ -47,9 +51,22 @@ interface Setting extends Policy {
 const COMMAND = [process.execPath, PROGRAM];
 
 export function start(setting: Setting = {}): Counter {
+  const counter: Counter = new Supervisor(optionsOf(setting));
+  counters.push(counter);
+  if (setting.start === "eager") counter.start();
+  return counter;
+}
+
+export function startPool(processes: number, setting: Setting = {}): Pool {
+  const pool: Pool = new SupervisorPool(processes, optionsOf(setting));
+  counters.push(pool);
+  return pool;
+}
+
+function optionsOf(setting: Setting): Options {
   const { loadMs = 0, crash, loadTimeoutMs = 20_000, engineTimeoutMs = 0, ...others } = setting;
   const { clock = systemClock, command = COMMAND, memory, ...policy } = others;
-  const counter: Counter = new Supervisor({
+  return {
     kind: "counting",
     model: "abacus",
     load: () => ({ libraries: import.meta.dir, loadMs, ...(crash && { crash }) }),
@@ -65,18 +82,13 @@ export function start(setting: Setting = {}): Counter {
     start: "lazy",
     idleMs: 0,
     ...policy,
-  });
-  counters.push(counter);
-  if (policy.start === "eager") counter.start();
-  return counter;
+  };
 }
 
 export const live = () => new AbortController().signal;
 
-export async function count(counter: Counter, job: CountingJob, signal = live(), id = "") {
-  const events = [];
-  for await (const event of counter.run(job, signal, id)) events.push(event);
-  return events;
+export async function count(counter: Runner, job: CountingJob, signal = live(), id = "") {
+  return Array.fromAsync(counter.run(job, signal, id));
 }
 
 export const failure = (call: Promise<unknown>): Promise<unknown> =>
@@ -86,7 +98,7 @@ export const failure = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 /** A job in the middle of its work. */
-export async function running(counter: Counter, job = ENDLESS, signal = live(), id = "") {
+export async function running(counter: Runner, job = ENDLESS, signal = live(), id = "") {
   const events = counter.run(job, signal, id);
   for (;;) {
     const { value, done } = await events.next();

@@ -1,7 +1,6 @@
 // A kind of engine as small as one can be: it counts in native code. Run as a program it is the engine process.
 
 import { cc } from "bun:ffi";
-import { join } from "node:path";
 import { runEngine } from "../../../src/engine/process/child.ts";
 import type { EngineKind } from "../../../src/engine/process/kind.ts";
 import type { JobKey } from "../../../src/engine/process/protocol.ts";
@@ -40,7 +39,7 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
       await Bun.sleep(loadMs / 4);
     }
     const { symbols } = cc({
-      source: join(import.meta.dir, "counting.c"),
+      source: `${import.meta.dir}/counting.c`,
       symbols: {
         count: { args: ["f64", "f64"], returns: "f64" },
         crash: { args: [], returns: "void" },

@@ -5,10 +5,10 @@ import { MemoryBudget, type MemoryTenant } from "../../../src/engine/process/mem
 /** A machine of so many bytes, and the engines on it. */
 function machine(bytes: number) {
   const tenants: FakeEngine[] = [];
-  const budget = new MemoryBudget(() => bytes - tenants.reduce((sum, { residentBytes }) => sum + residentBytes, 0));
+  const budget = new MemoryBudget(() => bytes - tenants.reduce((sum, { ownBytes }) => sum + ownBytes, 0));
   const ended: string[] = [];
-  const engine = (name: string, residentBytes = 0, idleSince?: number, onEnd: () => unknown = () => {}) => {
-    const one = new FakeEngine(residentBytes, idleSince, () => {
+  const engine = (name: string, ownBytes = 0, idleSince?: number, onEnd: () => unknown = () => {}) => {
+    const one = new FakeEngine(ownBytes, idleSince, () => {
       ended.push(name);
       onEnd();
     });
@@ -21,7 +21,7 @@ function machine(bytes: number) {
 
 class FakeEngine implements MemoryTenant {
   constructor(
-    public residentBytes: number,
+    public ownBytes: number,
     public idleSince: number | undefined,
     private readonly onEnd: () => void,
   ) {}
@@ -29,7 +29,7 @@ class FakeEngine implements MemoryTenant {
   async unload(): Promise<void> {
     // A process takes its time to end.
     await Bun.sleep(1);
-    this.residentBytes = 0;
+    this.ownBytes = 0;
     this.idleSince = undefined;
     this.onEnd();
   }
@@ -73,7 +73,7 @@ describe("memory budget", () => {
     const { budget, engine } = machine(100);
     const first = engine("first");
     expect(budget.claim(first, 70, "first")).toBeUndefined();
-    first.residentBytes = 20;
+    first.ownBytes = 20;
     expect(await refusal(budget.claim(engine("second"), 40, "second"))).toEqual([
       "engine_unavailable",
       expect.any(String),

@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { availableMemory } from "../../../src/engine/process/memory.ts";
+import { availableMemory, ownMemory } from "../../../src/engine/process/memory.ts";
 
 const MIB = 2 ** 20;
 const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";
 const meminfo = { "/proc/meminfo": `MemTotal: 16777216 kB\nMemAvailable:    8388608 kB\n` };
+
+test("what is mapped of files is not a process's own memory, where that is known", () => {
+  const status = "VmRSS:\t 5000 kB\nRssAnon:\t    3072 kB\nRssFile:\t 1928 kB\n";
+  expect(ownMemory(kernel({ "/proc/self/status": status }))).toBe(3 * MIB);
+  expect(ownMemory(kernel({}))).toBeGreaterThan(MIB);
+});
 
 describe("available memory", () => {
   test("is what the kernel says is available", () => {

@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { childrenOf } from "../../support/processes.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { count, failure, start, stopCounters } from "./counters.ts";
 
 afterEach(stopCounters);
@@ -58,7 +59,9 @@ test("that is stopped meanwhile starts no process, and ends what is brought for 
 
 test("of an eager engine that has died: what is missing is told, and it comes back by itself", async () => {
   let isMissing = true;
+  const clock = new TestClock();
   const counter = start({
+    clock,
     start: "eager",
     prepare: () => {
       if (!isMissing) return undefined;
@@ -75,6 +78,7 @@ test("of an eager engine that has died: what is missing is told, and it comes ba
     details: { retryAfterSeconds: 1 },
   });
   isMissing = false;
+  clock.pass(1000);
   while (counter.status().state !== "ready") await Bun.sleep(20);
   expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
   expect(counter.status().restarts).toBe(1);

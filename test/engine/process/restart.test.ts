@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
+import { systemClock } from "../../../src/domain/clock.ts";
 import { RestartPolicy } from "../../../src/engine/process/restart.ts";
 
 test("the first death is followed by a restart at once, a series of deaths by longer and longer pauses", () => {
   let now = 1_000_000;
-  const policy = new RestartPolicy({ now: () => now, wall: () => now });
+  const policy = new RestartPolicy({ ...systemClock, now: () => now });
   const delays: number[] = [];
   for (let death = 0; death < 9; death++) {
     delays.push(policy.schedule(() => {}));
@@ -24,7 +25,7 @@ test("the first death is followed by a restart at once, a series of deaths by lo
 });
 
 test("a process that has finished a job comes back at once, its successor only if it works as well", () => {
-  const policy = new RestartPolicy({ now: () => 0, wall: () => 0 });
+  const policy = new RestartPolicy({ ...systemClock, now: () => 0 });
   const die = () => {
     policy.ready();
     const delay = policy.schedule(() => {});

@@ -3,7 +3,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { until } from "../../http/harness.ts";
-import { count, ENDLESS, failure, running, start, stopCounters, type Counter } from "./counters.ts";
+import { childrenOf } from "../../support/processes.ts";
+import { count, ENDLESS, failure, live, running, start, stopCounters, type Counter } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -38,6 +39,36 @@ describe("where memory is short", () => {
     expect(await failure(Array.fromAsync(events))).toBe("done");
   });
 
+  test.skipIf(process.platform !== "linux")(
+    "an idle engine does not leave for what its files have of the memory",
+    async () => {
+      let free = 1e9;
+      const memory = new MemoryBudget(() => free);
+      const first = start({ memory, needBytes: 1 });
+      await count(first, { to: 1 });
+      await until(() => first.status().residentBytes > 0);
+      free = 0;
+      // Bun itself is a file.
+      const second = start({ memory, needBytes: first.status().residentBytes });
+      expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+      expect(first.status().state).toBe("ready");
+    },
+  );
+
+  test("an engine that is kept is not idle between two jobs", async () => {
+    let free = 1e9;
+    const memory = new MemoryBudget(() => free);
+    const [first, second] = [start({ memory, needBytes: 1, idleMs: 10 }), start({ memory, needBytes: 1 })];
+    const release = first.keep();
+    await count(first, { to: 1 });
+    await Bun.sleep(40);
+    free = 0;
+    expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+    expect(first.status().state).toBe("ready");
+    release();
+    await until(() => first.status().state === "unloaded");
+  });
+
   test("the successor of a process that died needs its memory as well", async () => {
     let free = 1e9;
     const counter = start({ memory: new MemoryBudget(() => free), needBytes: 1 });
@@ -47,5 +78,27 @@ describe("where memory is short", () => {
     expect(await Promise.all([failure(lost), failure(kept)])).toEqual(["engine_crashed", "engine_unavailable"]);
     free = 1e9;
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+  });
+
+  /** Room for one process. */
+  const narrow = () => {
+    const before = childrenOf(process.pid).length;
+    return { memory: new MemoryBudget(() => (childrenOf(process.pid).length > before ? 0 : 1e9)), needBytes: 1 };
+  };
+
+  test("a process that is on its way out is waited for, by its successor and by others", async () => {
+    const machine = narrow();
+    const [first, second] = [start(machine), start(machine)];
+    await count(first, { to: 1 });
+    void first.unload();
+    expect((await count(first, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+    void first.unload();
+    expect((await count(second, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+  });
+
+  test("one that is replaced, as it goes on for nobody, is waited for as well", async () => {
+    const counter = start({ ...narrow(), abortGraceMs: 10 });
+    for await (const { type } of counter.run({ to: 1, hang: true }, live())) if (type === "started") break;
+    expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
   });
 });

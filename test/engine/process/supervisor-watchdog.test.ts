@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { until } from "../../http/harness.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
-import { count, errors, failure, notes, running, start, stopCounters, type Counter } from "./counters.ts";
+import type { CountingEvent } from "./counting-kind.ts";
+import { count, errors, failure, live, notes, running, start, stopCounters, type Counter } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -57,6 +58,32 @@ describe("a process that stands still", () => {
     const reason = "The engine process gave no sign of life for 60 s and was killed.";
     expect(counter.status()).toMatchObject({ state: "ready", restarts: 1, lastError: reason });
     expect(errors).toEqual([{ message: "engine process ended", fields: expect.objectContaining({ reason }) }]);
+  });
+
+  const neverComputed = (): CountingEvent[] => [{ type: "done", count: -1, cancelled: true }];
+
+  test("ends a job that is cancelled all the same", async () => {
+    const clock = new TestClock();
+    const counter = start({ clock, neverComputed });
+    let events: unknown[] | undefined;
+    void count(counter, { to: 1, hang: true }, live(), "c").then((all) => (events = all));
+    await until(() => counter.status().running === 1);
+    counter.cancel("c", "id");
+    for (let second = 0; second < 10; second++) clock.pass(1000);
+    await until(() => events !== undefined);
+    expect(events?.slice(2)).toEqual(neverComputed());
+    expect(counter.status().running).toBe(0);
+  });
+
+  test("and is killed fails no job that was cancelled before", async () => {
+    const before = childrenOf(process.pid);
+    const counter = start({ neverComputed });
+    const events = count(counter, { to: 1, hang: true }, live(), "c");
+    await until(() => counter.status().running === 1);
+    counter.cancel("c", "id");
+    const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+    process.kill(pid, "SIGKILL");
+    expect((await events).slice(2)).toEqual(neverComputed());
   });
 
   test("in a computation that should be told of is replaced soon: that is its job's fault, and nobody else's", async () => {

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { until } from "../../http/harness.ts";
 import { childrenOf, openFiles } from "../../support/processes.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import type { CountingJob } from "./counting-kind.ts";
 import {
   count,
@@ -206,7 +207,8 @@ describe("a process that dies", () => {
     "again and again (%s) without having worked is restarted later, with Retry-After",
     async (how) => {
       let ended = 0;
-      const counter = start({ start: how, onExit: () => ended++ });
+      const clock = new TestClock();
+      const counter = start({ start: how, clock, onExit: () => ended++ });
       await count(counter, { to: 1 });
       expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
       expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
@@ -217,6 +219,7 @@ describe("a process that dies", () => {
         expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds } });
       };
       await refusedFor(1);
+      clock.pass(1000);
       await until(() => counter.status().state === (how === "lazy" ? "unloaded" : "ready"));
       // One that has worked comes back at once.
       expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });

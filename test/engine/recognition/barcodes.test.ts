@@ -47,6 +47,30 @@ test("several in one picture are read from the top, whichever way they are turne
   }
 });
 
+describe("a MaxiCode is read", () => {
+  test("whichever way it is turned, in any size", async () => {
+    for (const scale of [2, 3]) {
+      const code = await drawCode("MaxiCode", "hello", scale);
+      for (const times of [0, 1, 2, 3]) {
+        expect([scale, times, await found(turned(code, times))]).toEqual([scale, times, [["MaxiCode", "hello"]]]);
+      }
+    }
+  });
+
+  test("beside other codes, with a box around it", async () => {
+    const [square, bars] = [await drawCode("MaxiCode", "parcel", 2), await drawCode("Code128", "two", 2)];
+    for (const times of [0, 1, 2, 3]) {
+      const label = below(turned(square, times), turned(bars, times));
+      const codes = await reader.read(label);
+      expect(codes.map(({ payload }) => payload)).toEqual(["parcel", "two"]);
+      const [{ box } = { box: undefined }] = codes;
+      const [width, height] = times % 2 === 0 ? [square.width, square.height] : [square.height, square.width];
+      const edges = [box?.x, box?.y, box && width - box.x - box.width, box && height - box.y - box.height];
+      for (const edge of edges) expect(Math.abs((edge ?? 0) - MARGIN)).toBeLessThan(MARGIN / 2);
+    }
+  });
+});
+
 /** On white, with bars above and below and beside it, `thick` modules each; `quiet` modules are left free beside it. */
 function framed({ width, height, data }: Bitmap, thick: number, quiet: number, beside: boolean): Bitmap {
   const [bar, edge] = [thick * SCALE, quiet * SCALE];

@@ -11,7 +11,7 @@ import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { paletteBmp } from "../../media/files.ts";
 import { jpegOfScans } from "../../hostile/hostile-pictures.ts";
-import { bmpOf, drawn, pdfOf, pngOf } from "../../support/pages.ts";
+import { bmpOf, drawn, pdfOf, pdfOfObjects, pdfStream, pngOf } from "../../support/pages.ts";
 
 const pictures = join(import.meta.dir, "../../fixtures/pictures");
 const folder = mkdtempSync(join(tmpdir(), "svc-documents-"));
@@ -260,6 +260,92 @@ describe("PDF documents", () => {
     expect((await linesAt(letter)).map(({ text }) => text)).toEqual(["Page 7"]);
   });
 
+  describe("with the line of a court on a scan", () => {
+    const line = "Case 1:20-cv-01234-ABC Document 12-3 Filed 01/02/21 Page 4 of 20";
+    const pixels = "/W 2 /H 2 /CS /G /BPC 8";
+    const image = (place: string) => `q ${place} cm BI ${pixels} ID \x80\x80\x80\x80 EI Q`;
+    const wordsOf = (content: Uint8Array) => page(file(content), 1, async ({ words }) => words.length);
+
+    test("are read as pictures, in one piece or in strips", async () => {
+      const strips = Array.from({ length: 8 }, (_, at) => image(`500 0 0 80 40 ${20 + 80 * at}`)).join("\n");
+      for (const drawing of [image("500 0 0 640 40 20"), strips]) {
+        expect(await wordsOf(pdfOf([{ lines: [line], size: 10, drawing }]))).toBe(0);
+      }
+    });
+
+    test("also in forms in forms", async () => {
+      const form = (content: string, more: string) =>
+        pdfStream(Buffer.from(content, "latin1"), `/Type /XObject /Subtype /Form /BBox [0 0 1000 1000] ${more}`);
+      const scan = (width: number) => [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [100 100 695 942] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /A 6 0 R >> >> >>",
+        pdfStream(Buffer.from(`/A Do BT /F1 10 Tf 160 900 Td (${line}) Tj ET`)),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman >>",
+        form(`q 0.5 0 0 0.5 100 100 cm /B Do Q`, "/Matrix [2 0 0 2 0 0] /Resources << /XObject << /B 7 0 R >> >>"),
+        form(image(`${width} 0 0 700 0 0`), ""),
+      ];
+      expect(await wordsOf(pdfOfObjects(scan(500)))).toBe(0);
+      expect(await wordsOf(pdfOfObjects(scan(100)))).toBe(10);
+    });
+
+    test("but not where there is text beside the picture", async () => {
+      const text = Array.from({ length: 12 }, () => "Words of a report that has a large picture on its page.");
+      expect(await wordsOf(pdfOf([{ lines: text, drawing: image("500 0 0 640 40 20") }]))).toBe(144);
+    });
+  });
+
+  test("have what was typed into their forms, and comments that one sees", async () => {
+    const typed = { box: "", looks: "/AP << /N 7 0 R >>", inherited: "/MediaBox [0 0 595 842]" };
+    const untold = { box: "/MediaBox [0 0 595 842] /Rotate 90", looks: "", inherited: "" };
+    for (const { box, looks, inherited } of [typed, untold]) {
+      const form = pdfOfObjects([
+        `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] /DR << /Font << /F1 5 0 R >> >> /NeedAppearances true >> >>`,
+        `<< /Type /Pages /Kids [3 0 R] /Count 1 ${inherited} >>`,
+        `<< /Type /Page /Parent 2 0 R ${box} /Contents 4 0 R /Annots [9 0 R 6 0 R 8 0 R] /Resources << /Font << /F1 5 0 R >> >> >>`,
+        pdfStream(Buffer.from("BT /F1 12 Tf 60 700 Td (Name:) Tj ET")),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        `<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /V (Ada Lovelace) /DA (/F1 12 Tf 0 g) /F 4 /Rect [120 695 320 715] ${looks} >>`,
+        pdfStream(
+          Buffer.from("/Tx BMC BT /F1 12 Tf 0 g 2 5 Td (Ada Lovelace) Tj ET EMC"),
+          "/Type /XObject /Subtype /Form /BBox [0 0 200 20] /Resources << /Font << /F1 5 0 R >> >>",
+        ),
+        "<< /Type /Annot /Subtype /FreeText /Contents (Approved) /DA (/F1 12 Tf 0 g) /F 4 /Rect [60 500 320 540] >>",
+        "<< /Type /Annot /Subtype /Link /Rect [60 500 320 540] >>",
+      ]);
+      const path = file(form);
+      const read = () =>
+        page(path, 1, async ({ width, height, words }) => ({
+          size: [width, height],
+          texts: words.map(({ text }) => text),
+          words,
+        }));
+      const { size, texts, words } = await read();
+      expect(texts).toEqual(["Name:", "Ada", "Lovelace", "Approved"]);
+      expect(size).toEqual(looks ? [595, 842] : [842, 595]);
+      if (looks) {
+        expect(Math.abs((words[1]?.box.x ?? 0) - 122)).toBeLessThan(2);
+        expect(Math.abs((words[1]?.box.y ?? 0) - 132)).toBeLessThan(5);
+      }
+      expect((await read()).texts).toEqual(texts);
+    }
+  });
+
+  test("with an annotation that looks like itself are read", async () => {
+    const stamp = pdfOfObjects([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Annots [5 0 R 5 0 R] >>",
+      pdfStream(new Uint8Array()),
+      "<< /Type /Annot /Subtype /Stamp /Rect [0 0 595 842] /AP << /N 6 0 R >> >>",
+      pdfStream(
+        Buffer.from("/F Do"),
+        "/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /XObject << /F 6 0 R >> >>",
+      ),
+    ]);
+    expect(await linesAt(file(stamp))).toEqual([]);
+  });
+
   test("have blocks where lines are apart", async () => {
     const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"] }]));
     expect((await linesAt(path)).map(({ text, block }) => [text, block])).toEqual([
@@ -286,6 +372,11 @@ describe("PDF documents", () => {
       "unsupported_media_input",
       "file",
       "'file' must be a document without a password; got an encrypted PDF document.",
+    ]);
+    const unknown = pdfOf([{ lines }], "/ID [<00> <00>] /Encrypt << /Filter /Adobe.PubSec /V 4 >>");
+    expect((await failure(documents.count(of(file(unknown), "file")))).slice(0, 2)).toEqual([
+      "unsupported_media_input",
+      "file",
     ]);
     const damaged = await failure(documents.count(of(file(Buffer.from("%PDF-1.7\nnothing")), "file")));
     expect(damaged.slice(0, 2)).toEqual(["unprocessable_media", "file"]);

@@ -8,6 +8,9 @@ import type { RecognitionTask } from "../../../src/domain/recognition.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { PageReader } from "../../../src/engine/recognition/child/page-reader.ts";
 import { Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
+import { decodeImage } from "../../../src/media/image.ts";
+import { defaultMediaLimits } from "../../../src/media/limits.ts";
+import { writeBmp } from "../../../src/media/pixels.ts";
 import type { Bitmap } from "../../../src/recognition/bitmap.ts";
 import { drawn, pdfOf, pngOf, type PdfPage } from "../../support/pages.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
@@ -137,6 +140,54 @@ test("a picture that does not say its resolution is read at one that suits its l
   expect(large / small).toBeGreaterThan(1.6);
   expect(large).toBeLessThan(600);
 });
+
+test("fast reads a page once, as large as it is", async () => {
+  const page = upsideDown(
+    await drawn({ lines: Array.from({ length: 9 }, () => "A line of small print"), size: 8, paper: [200, 200] }, 72),
+  );
+  const content = await pngOf(page);
+  const widths = async (level: "accurate" | "fast") => {
+    const found: number[] = [];
+    const tesseract = { words: async ({ width }: Bitmap) => (found.push(width), []) };
+    const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+    const small = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+    const text = { languages: [], level, correction: true } as const;
+    await small.read({ id: ++count, path: file(content), field: "file" }, 1, { text });
+    return found;
+  };
+  const [enlarged = 0, unturned] = await widths("accurate");
+  expect(enlarged).toBeGreaterThan(300);
+  expect(unturned).toBe(200);
+  expect(await widths("fast")).toEqual([200]);
+});
+
+test("a page comes as a picture that a model takes, whatever the document is", async () => {
+  const shown = async (content: Uint8Array) => {
+    const { picture } = await read(content, { picture: true });
+    const { format, width, height } = await new Bun.Image(picture ?? new Uint8Array()).metadata();
+    return [format, width, height];
+  };
+  expect(await shown(pdfOf([{ lines: ["A letter"] }]))).toEqual(["png", 723, 1024]);
+  const fixtures = join(import.meta.dir, "../../fixtures/pictures");
+  for (const name of ["plain.heic", "pages.tiff"]) {
+    expect(await shown(await Bun.file(join(fixtures, name)).bytes())).toEqual(["png", 64, 32]);
+  }
+  const red = await read(await redPng(), { picture: true });
+  const { rgb } = await decodeImage(
+    red.picture ?? new Uint8Array(),
+    1024,
+    defaultMediaLimits,
+    new AbortController().signal,
+  );
+  expect([...rgb.subarray(0, 3)]).toEqual([255, 0, 0]);
+  expect(await read(await redPng(), {})).not.toHaveProperty("picture");
+});
+
+async function redPng(): Promise<Uint8Array> {
+  const rgb = Uint8Array.from({ length: 300 }, (_, at) => (at % 3 === 0 ? 255 : 0));
+  const bmp = await writeBmp({ width: 10, height: 10, rgb }, new AbortController().signal);
+  return new Bun.Image(bmp).png().bytes();
+}
 
 test("what stands out has its place, and a map as a PNG file", async () => {
   const spot = "1 0 0 rg 400 600 80 80 re f";

@@ -104,6 +104,19 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  "the first of the pages that are wanted comes as a picture",
+  async () => {
+    const events = await run(create(2), workOn("three.pdf", three, { task: { picture: true }, pages: [{ first: 2 }] }));
+    const pages = events.flatMap((event) => (event.type === "page" ? [event.page] : []));
+    expect(pages.map(({ number, picture }) => [number, picture?.subarray(1, 4)])).toEqual([
+      [2, Uint8Array.from(Buffer.from("PNG"))],
+      [3, undefined],
+    ]);
+  },
+  PATIENCE_MS,
+);
+
 describe.skipIf(!english)(`pictures of text (${NO_ENGLISH})`, () => {
   const dense = async () => pngOf(await drawn({ lines: Array.from({ length: 40 }, () => LINE), size: 12 }, 200));
   const LINE = "Words of which there are many on every line of this page, so that it takes long.";

@@ -12,7 +12,7 @@ const pageOf = (path: string, number: number): RecognizedPage => ({
   width: 10,
   height: 20,
   source: "text",
-  lines: [{ text: path, confidence: 1, box: { x: 0, y: 0, width: 1, height: 1 }, block: 0 }],
+  lines: [{ text: path, confidence: 1, box: { x: 0, y: 0, width: 1, height: 1 }, block: 0, words: [] }],
   tables: [],
   barcodes: [],
   notes: [],

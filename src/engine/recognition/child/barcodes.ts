@@ -4,8 +4,11 @@ import { prepareZXingModule, readBarcodes, type ReaderOptions, type ReadResult }
 import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
 import type { Barcode } from "../../../domain/recognition.ts";
 import type { Bitmap, Box } from "../../../recognition/bitmap.ts";
+import { clipped } from "../../../recognition/boxes.ts";
 import { framesIn } from "../../../recognition/frames.ts";
+import { maxiCodePlaces } from "../../../recognition/maxicode.ts";
 import { crop } from "../../../recognition/resample.ts";
+import { turned } from "./grey.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
 const UPC_DIGITS = 12;
@@ -48,9 +51,10 @@ export class BarcodeReader {
   /** Codes whose checksums are right, from the top. */
   async read(bitmap: Bitmap): Promise<Barcode[]> {
     const found = (await codesIn(bitmap)).map(barcodeOf);
-    const framed = await framedCodes(bitmap);
-    const others = framed.filter(({ payload }) => !found.some((one) => one.payload === payload));
-    return [...found, ...others].toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
+    for (const one of [...(await framedCodes(bitmap)), ...(await maxiCodes(bitmap))]) {
+      if (!found.some(({ payload }) => payload === one.payload)) found.push(one);
+    }
+    return found.toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
   }
 }
 
@@ -73,6 +77,17 @@ async function framedCodes(bitmap: Bitmap): Promise<Barcode[]> {
       const codes = results.map(barcodeOf).filter(({ payload }) => isItf14(payload));
       found.push(...codes.map((code) => ({ ...code, box: frame })));
     }
+  }
+  return found;
+}
+
+/** MaxiCodes that are turned, or not alone. */
+async function maxiCodes(bitmap: Bitmap): Promise<Barcode[]> {
+  const found: Barcode[] = [];
+  for (const { box, orientation } of maxiCodePlaces(bitmap)) {
+    const place = clipped(box, bitmap);
+    const results = await codesIn(onWhite(turned(crop(bitmap, place), orientation)), { formats: ["MaxiCode"] });
+    found.push(...results.map((result) => ({ ...barcodeOf(result), box: place })));
   }
   return found;
 }

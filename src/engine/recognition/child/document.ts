@@ -19,7 +19,7 @@ interface PagePicture {
   /** Its pixels for each unit of the page. */
   readonly scale: number;
   /** Red, green and blue of a picture that has colours; else its grey. */
-  channels(): readonly Bitmap[];
+  channels(): readonly [Bitmap, ...Bitmap[]];
 }
 
 export interface OpenDocument {

@@ -17,6 +17,7 @@ import type { DocumentFile } from "../protocol.ts";
 import type { BarcodeReader } from "./barcodes.ts";
 import type { DocumentPage } from "./document.ts";
 import type { Documents } from "./documents.ts";
+import { pngOf } from "./png.ts";
 import type { Ppocr } from "./ppocr.ts";
 import { salienceOf } from "./salience.ts";
 import type { Tesseract } from "./tesseract.ts";
@@ -25,6 +26,8 @@ import type { Tesseract } from "./tesseract.ts";
 const DRAWN = { accurate: 300, fast: 150, rules: 150 } as const;
 /** Of a picture that does not say: about as many as text of a usual size has at this height of its letters. */
 const DOTS_A_LETTER = 8;
+/** Pixels of a side of the picture that a model gets. */
+const LARGEST_PICTURE = 1024;
 /** Words of a page that was read upside down are worth less. */
 const PLAUSIBLE = 0.6;
 
@@ -74,6 +77,7 @@ export class PageReader {
         tables,
         barcodes: task.barcodes ? await this.codes(page) : [],
         ...(task.saliency && { saliency: await this.saliency(page, task.saliency) }),
+        ...(task.picture && { picture: await this.picture(page) }),
         notes,
       };
     });
@@ -100,7 +104,8 @@ export class PageReader {
   private async recognised(page: DocumentPage, task: TextTask, crop: boolean): Promise<Found> {
     const { bitmap, scale, ...picture } = await page.picture(DRAWN[task.level]);
     this.options.check();
-    const ready = readable(bitmap, { crop });
+    const isFast = task.level === "fast";
+    const ready = readable(bitmap, { crop, fast: isFast });
     this.options.check();
     const { width, height } = ready.bitmap;
     const enlarged = enlargementOf(ready);
@@ -114,7 +119,7 @@ export class PageReader {
       `read as ${width} × ${height}, turned by ${turnOf(ready)}°${ready.cropped ? ", cropped" : ""}`,
       `${words.length} words recognised by ${task.engine ?? "tesseract"}`,
     ];
-    if (Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
+    if (!isFast && Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
       const unturned = await reader.words(bitmap, Math.round(dotsPerInch), task);
       notes.push(`${unturned.length} as it came`);
       if (confidenceOf(unturned) > confidenceOf(words)) content = { words: unturned, tables: [] };
@@ -139,6 +144,12 @@ export class PageReader {
     this.options.check();
     const barcodes = await (await this.options.barcodes()).read(bitmap);
     return barcodes.map((barcode) => ({ ...barcode, box: scaled(barcode.box, 1 / scale) }));
+  }
+
+  private async picture(page: DocumentPage): Promise<Uint8Array> {
+    const { channels } = await page.picture(DRAWN.fast);
+    this.options.check();
+    return pngOf(channels(), LARGEST_PICTURE);
   }
 
   private async saliency(page: DocumentPage, task: SaliencyTask): Promise<Saliency> {

@@ -10,8 +10,6 @@ const MOST_CHARACTERS = 200_000;
 const GAP = 1;
 /** PDFium's character for a hyphen that divides a word at the end of a line. */
 const LINE_END_HYPHEN = 2;
-/** Type of an image among a page's objects. */
-const IMAGE = 3;
 
 export interface PageGeometry {
   readonly page: number;
@@ -41,22 +39,6 @@ export function readPageText(pdfium: Pdfium, geometry: PageGeometry): PageText {
   } finally {
     functions._FPDFText_ClosePage(text);
   }
-}
-
-/** Of the page's area, the share that its largest image covers. */
-export function imageShare(pdfium: Pdfium, { page, width, height }: PageGeometry): number {
-  const { functions } = pdfium;
-  return pdfium.within(16, (bounds) => {
-    let largest = 0;
-    for (let index = 0; index < Math.min(functions._FPDFPage_CountObjects(page), MOST_CHARACTERS); index++) {
-      const object = functions._FPDFPage_GetObject(page, index);
-      if (functions._FPDFPageObj_GetType(object) !== IMAGE) continue;
-      if (!functions._FPDFPageObj_GetBounds(object, bounds, bounds + 4, bounds + 8, bounds + 12)) continue;
-      const [left = 0, bottom = 0, right = 0, top = 0] = pdfium.floats(bounds, 4);
-      largest = Math.max(largest, (right - left) * (top - bottom));
-    }
-    return largest / (width * height);
-  });
 }
 
 function readCharacters(pdfium: Pdfium, geometry: PageGeometry, text: number, scratch: number): PageText {

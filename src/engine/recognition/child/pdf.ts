@@ -3,8 +3,9 @@
 import { SvcError } from "../../../domain/errors.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
+import { imageShare } from "./image-share.ts";
 import { LONGEST_SIDE, unreadable } from "./limits.ts";
-import { imageShare, readPageText, type PageGeometry } from "./pdf-text.ts";
+import { readPageText, type PageGeometry } from "./pdf-text.ts";
 import type { Pdfium } from "./pdfium.ts";
 
 const POINTS_AN_INCH = 72;
@@ -12,8 +13,15 @@ const GREY = 1;
 /** Annotations are drawn, and all in grey. */
 const FLAGS = 0x01 | 0x08;
 const WHITE = 0xffffffff;
-/** A page whose text is as short is read as a picture where an image covers as much of it: a scan with a number or a stamp. */
-const SCAN = { characters: 50, imageShare: 0.3 };
+/**
+ * A page is read as a picture where images cover as much of it, and its text is as short or covers no more of the images'
+ * area: a scan with a number, a stamp or a line that a court or a service for signatures printed on it.
+ */
+const SCAN = { imageShare: 0.3, characters: 50, textShare: 0.02 };
+/** Annotations that show nothing themselves: links, and the windows of comments. */
+const UNSEEN: readonly number[] = [2, 16];
+/** FPDFPage_Flatten: as on a screen; and that it did. */
+const [FLAT_ON_SCREEN, FLATTENED] = [0, 1];
 /** Text of which so much has no meaning is not what one sees: its font is without a table of characters. */
 const MEANINGLESS = 0.2;
 
@@ -40,6 +48,11 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenD
     async page(number) {
       closePage();
       open = functions._FPDF_LoadPage(document, number - 1);
+      if (open !== 0 && flatten(pdfium, open)) {
+        // What is in the page now is seen when it is loaded.
+        closePage();
+        open = functions._FPDF_LoadPage(document, number - 1);
+      }
       if (open === 0) throw unreadable(field, `a PDF document whose page ${number} is damaged`);
       const [width, height] = [functions._FPDF_GetPageWidthF(open), functions._FPDF_GetPageHeightF(open)];
       if (!(width > 0 && height > 0)) throw unreadable(field, `a PDF document whose page ${number} has no size`);
@@ -51,6 +64,30 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenD
       pdfium.free(content);
     },
   };
+}
+
+/** Makes what was typed into a form, and comments that are seen, a part of the page. Whether there are any. */
+function flatten(pdfium: Pdfium, page: number): boolean {
+  const { functions } = pdfium;
+  const isSeen = (index: number) => {
+    const annotation = functions._FPDFPage_GetAnnot(page, index);
+    const subtype = functions._FPDFAnnot_GetSubtype(annotation);
+    functions._FPDFPage_CloseAnnot(annotation);
+    return !UNSEEN.includes(subtype);
+  };
+  const count = functions._FPDFPage_GetAnnotCount(page);
+  let index = 0;
+  while (index < count && !isSeen(index)) index++;
+  if (index >= count) return false;
+  // Those that do not say how they look get their looks when they are drawn, however small.
+  draw(pdfium, { page, width: 1, height: 1 }, 1);
+  // A page that has its size from its parents would get another one.
+  pdfium.within(16, (rectangle) => {
+    functions._FPDF_GetPageBoundingBox(page, rectangle);
+    const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(rectangle, 4);
+    functions._FPDFPage_SetMediaBox(page, left, bottom, right, top);
+  });
+  return functions._FPDFPage_Flatten(page, FLAT_ON_SCREEN) === FLATTENED;
 }
 
 function pageOf(pdfium: Pdfium, geometry: PageGeometry): DocumentPage {
@@ -72,7 +109,11 @@ function ownWords(pdfium: Pdfium, geometry: PageGeometry): DocumentPage["words"]
   const { words, unknownShare } = readPageText(pdfium, geometry);
   if (unknownShare > MEANINGLESS) return [];
   const characters = words.reduce((sum, { text }) => sum + text.length, 0);
-  const isScan = characters < SCAN.characters && imageShare(pdfium, geometry) > SCAN.imageShare;
+  const textArea = words.reduce((sum, { box }) => sum + box.width * box.height, 0);
+  const textShare = textArea / (geometry.width * geometry.height);
+  if (characters >= SCAN.characters && textShare > SCAN.textShare) return words;
+  const share = imageShare(pdfium, geometry.page);
+  const isScan = share > SCAN.imageShare && (characters < SCAN.characters || textShare < SCAN.textShare * share);
   return isScan ? [] : words;
 }
 

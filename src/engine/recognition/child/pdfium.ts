@@ -15,10 +15,21 @@ interface Functions {
   _FPDF_ClosePage(page: number): void;
   _FPDF_GetPageWidthF(page: number): number;
   _FPDF_GetPageHeightF(page: number): number;
+  /** Left, top, right and bottom. */
+  _FPDF_GetPageBoundingBox(page: number, rectangle: number): number;
+  _FPDFPage_SetMediaBox(page: number, left: number, bottom: number, right: number, top: number): void;
+  _FPDFPage_GetAnnotCount(page: number): number;
+  _FPDFPage_GetAnnot(page: number, index: number): number;
+  _FPDFPage_CloseAnnot(annotation: number): void;
+  _FPDFAnnot_GetSubtype(annotation: number): number;
+  _FPDFPage_Flatten(page: number, usage: number): number;
   _FPDFPage_CountObjects(page: number): number;
   _FPDFPage_GetObject(page: number, index: number): number;
   _FPDFPageObj_GetType(object: number): number;
   _FPDFPageObj_GetBounds(object: number, left: number, bottom: number, right: number, top: number): number;
+  _FPDFPageObj_GetMatrix(object: number, matrix: number): number;
+  _FPDFFormObj_CountObjects(form: number): number;
+  _FPDFFormObj_GetObject(form: number, index: number): number;
   _FPDFText_LoadPage(page: number): number;
   _FPDFText_ClosePage(text: number): void;
   _FPDFText_CountChars(text: number): number;
@@ -54,8 +65,8 @@ interface Functions {
   readonly HEAPU8: Uint8Array;
 }
 
-/** What FPDF_GetLastError says. */
-const NEEDS_PASSWORD = 4;
+/** What FPDF_GetLastError says: it needs a password, or is encrypted in a way that PDFium does not know. */
+const ENCRYPTED: readonly number[] = [4, 5];
 const MEMORY_BYTES = 1 << 30;
 
 export class Pdfium {
@@ -101,6 +112,6 @@ export class Pdfium {
 
   /** Why a document could not be opened. */
   failure(): "encrypted" | "damaged" {
-    return this.functions._FPDF_GetLastError() === NEEDS_PASSWORD ? "encrypted" : "damaged";
+    return ENCRYPTED.includes(this.functions._FPDF_GetLastError()) ? "encrypted" : "damaged";
   }
 }

@@ -35,7 +35,7 @@ export function picturePage({ width: across, height: down, pixels, channels, ori
   const bitmap = turned(greyOf(pixels, across, down, channels), orientation);
   const { width, height } = bitmap;
   const colour = (at: number) => turned(channelOf(pixels, across, down, channels, at), orientation);
-  const picture = { bitmap, dotsPerInch: 0, scale: 1, channels: () => [0, 1, 2].map(colour) };
+  const picture = { bitmap, dotsPerInch: 0, scale: 1, channels: () => [colour(0), colour(1), colour(2)] as const };
   return { width, height, words: [], picture: async () => picture };
 }
 

@@ -18,6 +18,7 @@ export class ActiveRequest {
   private readonly maxPredictMs: number;
   private hasLineBreak = false;
   private readonly withLogprobs: boolean;
+  private readonly tellsProgress: boolean;
   private readonly promptTokens: number;
   private readonly acceptedAt: number;
   private readonly answer: Answer;
@@ -53,6 +54,7 @@ export class ActiveRequest {
     this.maxTokens = request.maxTokens;
     this.maxPredictMs = request.maxPredictMs ?? Number.POSITIVE_INFINITY;
     this.withLogprobs = request.topLogprobs !== undefined;
+    this.tellsProgress = request.returnProgress === true;
     this.promptTokens = tokens.length;
     this.acceptedAt = clock.now();
     if (request.promptLogprobs) {
@@ -80,8 +82,13 @@ export class ActiveRequest {
       : new PlainAnswer(stops);
   }
 
-  started(now: number): void {
-    this.startedAt ??= now;
+  /** Its computation begins, with `cached` tokens of its prompt in the cache; returns what tells of that where it is wanted. */
+  started(cached: number, now: number): OutputEvent[] {
+    if (this.startedAt !== undefined) return [];
+    this.startedAt = now;
+    if (!this.tellsProgress) return [];
+    this.progressed = cached;
+    return [{ type: "progress", total: this.promptTokens, cached, processed: cached, ms: 0 }];
   }
 
   residentBytes(bytes: number): void {

@@ -299,9 +299,15 @@ export class Engine {
   }
 
   private announce(keys: readonly JobKey[], now: number): void {
-    for (const key of keys) this.active.get(key)?.started(now);
+    const reported = keys.map((key) => {
+      const events = this.active.get(key)?.started(this.scheduler.progress(key).cached, now) ?? [];
+      this.output.hold(key, events);
+      return events.length > 0;
+    });
     this.observer?.started?.(keys, now, this.scheduler);
     this.send({ type: "started", keys, report: this.report() });
+    // Behind the computation that begins it would say nothing new.
+    if (reported.includes(true)) this.sendStep([]);
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {

@@ -20,7 +20,7 @@ import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
-import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
+import { MediaPrompts, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
 import { unknownToken, unknownTokenOf } from "./token-ids.ts";
 import { JoinedText, TextList } from "./token-texts.ts";
 import { samplerConfig } from "./sampler-config.ts";
@@ -199,7 +199,7 @@ export class Intake {
   collect(waitMs: number): void {
     const first = this.rendering ? this.llama.takePrompt(waitMs) : undefined;
     for (let done = first; done; done = this.llama.takePrompt(0)) this.rendered(done);
-    for (const news of this.media?.take() ?? []) this.hear(news);
+    for (const update of this.media?.take() ?? []) this.receive(update);
   }
 
   private rendered(done: PromptResult): void {
@@ -233,11 +233,11 @@ export class Intake {
     }
   }
 
-  private hear(news: MediaNews<WithMedia>): void {
-    const entry = news.tag;
-    if (news.state === "failed") return this.refuseMedia(entry, news.error, news.code);
-    const prompt = { ...entry, tokens: news.prompt.tokens, media: news.prompt };
-    if (news.state === "encoded") return this.handlers.encoded(prompt);
+  private receive(update: MediaUpdate<WithMedia>): void {
+    const entry = update.tag;
+    if (update.state === "failed") return this.refuseMedia(entry, update.error, update.code);
+    const prompt = { ...entry, tokens: update.prompt.tokens, media: update.prompt };
+    if (update.state === "encoded") return this.handlers.encoded(prompt);
     if (this.check(prompt)) entry.accepted = true;
     else this.media?.drop((other) => other === entry);
   }

@@ -14,14 +14,14 @@ export interface MediaPrompt {
 }
 
 /** What became of a submitted prompt. `prepared`: its length is known; `encoded`: it can be computed. */
-export type MediaNews<Tag> =
+export type MediaUpdate<Tag> =
   | { readonly tag: Tag; readonly state: "prepared" | "encoded"; readonly prompt: MediaPrompt }
   | ({ readonly tag: Tag; readonly state: "failed" } & NativeFailure<MediaErrorCode>);
 
 /** Makes a number of 32 bits negative. */
 const SIGN = 1 << 31;
 
-/** `Tag` is what the caller wants back with the news of its prompt. */
+/** `Tag` is what the caller wants back with the updates of its prompt. */
 export class MediaPrompts<Tag> {
   private readonly waiting = new Map<MediaJob, { readonly tag: Tag; prompt?: MediaPrompt }>();
 
@@ -39,10 +39,10 @@ export class MediaPrompts<Tag> {
   }
 
   /**
-   * What happened since the last call. After `prepared` comes `encoded`, unless the prompt is dropped; whoever is told of one
-   * may drop it then and there, before any work goes into it.
+   * What happened since the last call. After `prepared` comes `encoded`, unless the prompt is dropped; a caller that receives
+   * one may drop it at once, before any work goes into it.
    */
-  *take(): Generator<MediaNews<Tag>, void, void> {
+  *take(): Generator<MediaUpdate<Tag>, void, void> {
     if (!this.busy) return;
     for (let job = this.library.wait(0); job !== undefined; job = this.library.wait(0)) {
       const entry = this.waiting.get(job);
@@ -73,7 +73,7 @@ export class MediaPrompts<Tag> {
     return dropped;
   }
 
-  private encoded(job: MediaJob, tag: Tag, prompt: MediaPrompt): MediaNews<Tag> {
+  private encoded(job: MediaJob, tag: Tag, prompt: MediaPrompt): MediaUpdate<Tag> {
     this.waiting.delete(job);
     return { tag, state: "encoded", prompt };
   }

@@ -1,0 +1,18 @@
+// Bitmaps as a file.
+
+import { writeBmp } from "../../../media/pixels.ts";
+import type { Bitmap } from "../../../recognition/bitmap.ts";
+
+/** A PNG of bitmaps for red, green and blue, or of one in grey, at most so many pixels a side. */
+export async function pngOf(channels: readonly [Bitmap, ...Bitmap[]], longestSide?: number): Promise<Uint8Array> {
+  const [{ width, height, data: red }, { data: green } = { data: red }, { data: blue } = { data: red }] = channels;
+  const rgb = new Uint8Array(width * height * 3);
+  for (let at = 0, to = 0; at < red.length; at++, to += 3) {
+    rgb[to] = red[at] as number;
+    rgb[to + 1] = green[at] as number;
+    rgb[to + 2] = blue[at] as number;
+  }
+  const image = new Bun.Image(await writeBmp({ width, height, rgb }, new AbortController().signal));
+  if (longestSide !== undefined) image.resize(longestSide, longestSide, { fit: "inside", withoutEnlargement: true });
+  return image.png().bytes();
+}

@@ -1,0 +1,66 @@
+// Where MaxiCodes may be: around rings within rings. What reads them takes all ink of a picture for one upright code.
+
+import type { Bitmap, Box } from "./bitmap.ts";
+import { components, regions, type Component } from "./components.ts";
+import { histogram, inkOf, split, type Ink } from "./ink.ts";
+
+/** Pixels of a side of the rings: smaller ones are letters. */
+const SMALLEST = 16;
+const MOST_CODES = 8;
+/** Of the middle one of the three rings, in its widths: how far the code reaches from its middle, upright. */
+const REACH = { left: 2.31, top: 2.15, right: 2.5, bottom: 2.15 };
+/** The same of the white around a code that nothing else is in. */
+const WHITE = 0.1;
+
+/** A place, and the EXIF orientation of a picture of a code that lies there. */
+interface Place {
+  readonly box: Box;
+  readonly orientation: 1 | 3 | 6 | 8;
+}
+
+/** The places, each as upright, and turned to the right, by half and to the left. */
+export function maxiCodePlaces(bitmap: Bitmap): Place[] {
+  const ink = inkOf(bitmap, split(histogram(bitmap)).threshold);
+  return components(regions(ink), SMALLEST)
+    .filter((one) => isMiddleRing(ink, one))
+    .toSorted((a, b) => b.width - a.width)
+    .slice(0, MOST_CODES)
+    .flatMap((ring) => {
+      const { left, top, right, bottom } = REACH;
+      return [
+        { box: around(ring, left, top, right, bottom), orientation: 1 as const },
+        { box: around(ring, bottom, left, top, right), orientation: 8 as const },
+        { box: around(ring, right, bottom, left, top), orientation: 3 as const },
+        { box: around(ring, top, right, bottom, left), orientation: 6 as const },
+      ];
+    });
+}
+
+function around(ring: Box, ...reach: readonly [number, number, number, number]): Box {
+  const [left, top, right, bottom] = reach.map((widths) => (widths + WHITE) * ring.width) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const [x, y] = [ring.x + ring.width / 2, ring.y + ring.height / 2];
+  return { x: x - left, y: y - top, width: left + right, height: top + bottom };
+}
+
+/** The outer one may touch what is around it. */
+function isMiddleRing(ink: Ink, { x, y, width, height }: Component): boolean {
+  if (Math.min(width, height) < SMALLEST || Math.abs(width - height) > 1 + 0.1 * width) return false;
+  const row = (y + (height >> 1)) * ink.width + x;
+  const column = y * ink.width + x + (width >> 1);
+  return isCutTwice(ink, row, 1, width) && isCutTwice(ink, column, ink.width, height);
+}
+
+/** Whether a line through the middle meets two rings, and white in the middle. */
+function isCutTwice({ data }: Ink, from: number, step: number, length: number): boolean {
+  let runs = 0;
+  for (let at = 0; at < length; at++) {
+    const before = at === 0 ? 0 : data[from + (at - 1) * step];
+    if (data[from + at * step] === 1 && before === 0) runs++;
+  }
+  return runs === 4 && data[from + (length >> 1) * step] === 0;
+}

@@ -1,0 +1,36 @@
+// What the engines of a Config are made with.
+
+import { expect, test } from "bun:test";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { systemEngine } from "../../src/cli/engines.ts";
+import { recognitionEngine } from "../../src/cli/recognition-engine.ts";
+import { createGatewayServices } from "../../src/cli/runtime.ts";
+import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
+import { testConfig } from "../http/harness.ts";
+import { isBuilt } from "../native/whisper-harness.ts";
+import { testLaunch } from "../support/launch.ts";
+import { plainRequest } from "../support/request.ts";
+
+const native = isBuilt ? nativeFiles("") : undefined;
+const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 GB are free") };
+
+test.skipIf(!native)("the system model and text recognition are not loaded where memory cannot hold them", async () => {
+  if (!native) return;
+  const launch = testLaunch({ memory: new MemoryBudget(() => 0) });
+  const { signal } = new AbortController();
+  const system = systemEngine(testConfig, launch, native);
+  expect(
+    await Array.fromAsync(system.generate(plainRequest("?"), signal)).catch((error: unknown) => error),
+  ).toMatchObject(refused);
+  const reader = recognitionEngine(undefined, testConfig, launch, native);
+  const work = { path: "/nowhere", field: "file", task: {}, maxPages: 1 };
+  expect(await Array.fromAsync(reader.run({ work }, signal)).catch((error: unknown) => error)).toMatchObject(refused);
+  await Promise.all([system.stop(), reader.stop()]);
+});
+
+test.skipIf(!native)("every model that is loaded on first use has an engine that operators see", () => {
+  const { router, engines } = createGatewayServices(testConfig);
+  const offered = router.models().map(({ id }) => id);
+  expect(offered).toContain("tesseract");
+  expect(engines.map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
+});

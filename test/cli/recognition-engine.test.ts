@@ -1,0 +1,14 @@
+// How many processes read pages.
+
+import { expect, test } from "bun:test";
+import { recognitionEngine } from "../../src/cli/recognition-engine.ts";
+import { testConfig } from "../http/harness.ts";
+import { testLaunch } from "../support/launch.ts";
+
+test("as many pages are read at once as there are threads, within bounds", () => {
+  const files = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
+  const parallel = (threads?: number) =>
+    recognitionEngine(undefined, { ...testConfig, ...(threads && { threads }) }, testLaunch(), files).parallel;
+  expect([1, 2, 3, 4, 64].map(parallel)).toEqual([1, 2, 3, 4, 4]);
+  expect(parallel()).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,72 @@
+// Several processes that count, as one engine.
+
+import { afterEach, expect, test } from "bun:test";
+import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
+import { processMetrics, type ProcessStatus } from "../../../src/engine/process/status.ts";
+import { childrenOf } from "../../support/processes.ts";
+import { TestClock } from "../../support/test-clock.ts";
+import { count, failure, running, startPool, stopCounters } from "./counters.ts";
+
+afterEach(stopCounters);
+
+const stalledGauge = (status: ProcessStatus) =>
+  processMetrics(status).find(({ name }) => name === "svc_engine_stalled")?.samples[0]?.[1];
+
+test("each process starts when those before it have work, and a job goes to the one with the least", async () => {
+  const before = childrenOf(process.pid).length;
+  const started = () => childrenOf(process.pid).length - before;
+  const pool = startPool(2);
+  for (const to of [1, 2]) await count(pool, { to });
+  expect(started()).toBe(1);
+  const first = await running(pool);
+  const second = await running(pool);
+  expect([started(), pool.status()]).toMatchObject([2, { state: "ready", running: 2, waiting: 0 }]);
+  await first.return();
+  expect((await count(pool, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+  expect(pool.status().running).toBe(1);
+  await second.return();
+});
+
+test("a process that stands still shows beside one that does not, which has the next jobs", async () => {
+  const before = childrenOf(process.pid);
+  const clock = new TestClock();
+  const pool = startPool(2, { clock, engineTimeoutMs: 3_600_000 });
+  const events = await running(pool, { to: 3_000_000 });
+  const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+  process.kill(pid, "SIGSTOP");
+  // What it sent before arrives meanwhile.
+  for (; pool.status().stalledSince === undefined; await Bun.sleep(5)) clock.pass(1000);
+  expect((await count(pool, { to: 4 })).at(-1)).toMatchObject({ count: 4 });
+  const stalled = pool.status();
+  process.kill(pid, "SIGCONT");
+  expect(stalled).toMatchObject({ state: "ready", running: 1, stalledSince: expect.any(Number) });
+  expect(stalledGauge(stalled)).toBe(1);
+  expect((await Array.fromAsync(events)).at(-1)).toMatchObject({ count: 3_000_000 });
+  expect(stalledGauge(pool.status())).toBe(0);
+});
+
+test("a process that keeps dying is told of, and the other one has the next jobs", async () => {
+  const pool = startPool(2, { clock: new TestClock() });
+  for (let death = 0; death < 2; death++) {
+    expect(await failure(count(pool, { to: 1, crash: true }))).toBe("engine_crashed");
+  }
+  expect(pool.status()).toMatchObject({
+    state: "unloaded",
+    lastError: expect.stringContaining("engine process ended"),
+  });
+  expect((await count(pool, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
+});
+
+test("where memory is short, the first process refuses jobs, and another one none that the first could do", async () => {
+  const before = childrenOf(process.pid).length;
+  let some = 0;
+  const pool = startPool(2, {
+    needBytes: 1,
+    memory: new MemoryBudget(() => (childrenOf(process.pid).length > before ? 0 : some)),
+  });
+  expect(await failure(count(pool, { to: 1 }))).toBe("engine_unavailable");
+  some = 1e9;
+  const events = await running(pool);
+  expect((await count(pool, { to: 6 })).at(-1)).toMatchObject({ count: 6 });
+  await events.return();
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import type { Settings } from "../../src/page/logic/conversation.ts";
+import type { Model } from "../../src/page/logic/models.ts";
+import { writeAnswer } from "../../src/page/state/answering.ts";
+import { Api } from "../../src/page/state/api.ts";
+
+const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
+const SETTINGS: Settings = { system: "Be brief.", temperature: 0.5, seed: 7, size: "256x512" };
+
+/** What the server is sent for an answer of a model. */
+async function sent(use: Model["use"], attachments: { kind: "image"; name: string; data: string }[] = []) {
+  const requests: { path: string; body: Record<string, unknown> }[] = [];
+  class RecordingApi extends Api {
+    override async fetch(path: string, body: object): Promise<Response> {
+      requests.push({ path, body: body instanceof FormData ? Object.fromEntries(body) : { ...body } });
+      return new Response("data: [DONE]\n\n");
+    }
+  }
+  const model = { id: "m", use, capabilities: new Set(["image_edits"]), loaded: true, reports: false, about: "" };
+  const turn = { id: "1", parent: null, role: "user", text: "a fox", createdAt: 0, attachments } as const;
+  const question = { path: [turn], settings: SETTINGS, model, signal: new AbortController().signal };
+  await writeAnswer(new RecordingApi(), question, { put: () => {}, images: () => {} });
+  return requests[0];
+}
+
+test("an image has the seed and the size of the settings, and nothing that it has no use for", async () => {
+  expect(await sent("image")).toEqual({
+    path: "/v1/images/generations",
+    body: { prompt: "a fox", model: "m", stream: true, partial_images: 2, seed: 7, size: "256x512" },
+  });
+  expect(await sent("image", [{ kind: "image", name: "a.png", data: PIXEL }])).toMatchObject({
+    path: "/v1/images/edits",
+    body: { seed: "7", size: "256x512" },
+  });
+});
+
+test("a chat has the seed and no size", async () => {
+  expect((await sent("chat"))?.body).toMatchObject({ seed: 7, temperature: 0.5 });
+  expect((await sent("chat"))?.body).not.toHaveProperty("size");
+});
