@@ -108,6 +108,7 @@ describe("POST /v1/audio/speech", () => {
     ["too long a text", { input: "a".repeat(32_769) }, 400, "input"],
     ["an unknown voice", { input, voice: "nobody" }, 404, "voice"],
     ["an unknown language", { input, locale: "tlh" }, 400, "locale"],
+    ["a script that no voice reads", { input: "Доброе утро.", voice: "alloy" }, 400, "input"],
     ["an unknown format", { input, response_format: "midi" }, 400, "response_format"],
     ["haste", { input, speed: 4.1 }, 400, "speed"],
     ["delay", { input, speed: 0.2 }, 400, "speed"],
