@@ -4,7 +4,7 @@ import { checker } from "../../contract/schema.ts";
 import { TranscriptionRequest, TranslationRequest } from "../../contract/transcriptions.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
-import type { RecordingSource, TranscriptionWork } from "../../domain/transcription.ts";
+import type { RecordingSource, SpeechDetection, TranscriptionWork } from "../../domain/transcription.ts";
 import type { FormFields } from "../fields/form-body.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -39,6 +39,7 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
   }
   const wanted = asked.timestamp_granularities ?? ["segment"];
   const language = languageOf(asked);
+  const detection = detectionOf(asked);
   return {
     ...(model && { model }),
     ...(file && { source: { kind: "path", path: file } }),
@@ -49,6 +50,7 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
       words: format === "verbose_json" && wanted.includes("word"),
       ...(language !== undefined && { language }),
       ...(prompt && { prompt }),
+      ...(detection && { detection }),
     },
     format,
     segments: wanted.includes("segment"),
@@ -58,6 +60,16 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
 
 const languageOf = ({ language, locale }: TranscriptionRequest): string | undefined =>
   language ? spokenLanguage(language, "language") : spokenLanguage(locale, "locale");
+
+function detectionOf({ chunking_strategy: strategy }: TranscriptionRequest): SpeechDetection | undefined {
+  if (strategy == null || strategy === "auto") return undefined;
+  const { threshold, prefix_padding_ms, silence_duration_ms } = strategy;
+  return {
+    ...(threshold != null && { threshold }),
+    ...(prefix_padding_ms != null && { padSeconds: prefix_padding_ms / 1000 }),
+    ...(silence_duration_ms != null && { minSilenceSeconds: silence_duration_ms / 1000 }),
+  };
+}
 
 /** What the fields of a form are that are no texts. */
 export const FORM_FIELDS = {
