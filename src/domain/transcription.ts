@@ -14,6 +14,8 @@ export interface SpeechDetection {
 export interface Recognition {
   /** Of the speech, by its two- or three-letter code; absent: it is detected. */
   readonly language?: string;
+  /** The request's field that names it, for messages; absent: `language`. */
+  readonly languageField?: string;
   /** Into English, whatever the language of the speech. */
   readonly translate: boolean;
   /** Text that came before, or names and spellings that may occur. */

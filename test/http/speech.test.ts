@@ -112,6 +112,7 @@ describe("POST /v1/audio/speech", () => {
     ["an unknown format", { input, response_format: "midi" }, 400, "response_format"],
     ["haste", { input, speed: 4.1 }, 400, "speed"],
     ["delay", { input, speed: 0.2 }, 400, "speed"],
+    ["a voice of Apple's", { input, apple_voice: "com.apple.voice.x" }, 400, "apple_voice"],
     ["instructions", { input, instructions: "whisper" }, 400, "instructions"],
   ])("%s is refused and names the field", async (_, body, status, param) => {
     const { post, speaker } = serve();

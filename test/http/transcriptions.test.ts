@@ -94,7 +94,8 @@ describe("requests", () => {
     ] as const;
     expect((await send(server, form(fields, "content"))).status).toBe(200);
     const { path: _path, field: _field, ...asked } = server.transcriber.asked[0] ?? { path: "" };
-    const work = { language: "de", prompt: "Grüße", temperature: 0.4, translate: false, words: false };
+    const spoken = { language: "de", languageField: "language" };
+    const work = { ...spoken, prompt: "Grüße", temperature: 0.4, translate: false, words: false };
     expect(asked).toEqual({ ...work, content: "content" });
   });
 
@@ -106,6 +107,7 @@ describe("requests", () => {
     for (const body of [{ data }, { data: `data:audio/wav;base64,${data}` }, { file: "speech.wav" }]) {
       expect((await server.post(PATH, { ...body, locale: "en-US", format: "wav" })).status).toBe(200);
     }
+    expect(server.transcriber.asked[0]?.languageField).toBe("locale");
     const asked = server.transcriber.asked.map(({ content, language }) => [content, language]);
     expect(asked).toEqual([
       ["in base64", "en"],

@@ -38,7 +38,8 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
     throw new SvcError("invalid_value", "'data' must be absent where 'file' is given.", { param: "data" });
   }
   const wanted = asked.timestamp_granularities ?? ["segment"];
-  const language = languageOf(asked);
+  const languageField = asked.language ? "language" : "locale";
+  const language = spokenLanguage(asked[languageField], languageField);
   const detection = detectionOf(asked);
   return {
     ...(model && { model }),
@@ -48,7 +49,7 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
       translate,
       temperature: temperature ?? 0,
       words: format === "verbose_json" && wanted.includes("word"),
-      ...(language !== undefined && { language }),
+      ...(language !== undefined && { language, languageField }),
       ...(prompt && { prompt }),
       ...(detection && { detection }),
     },
@@ -57,9 +58,6 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
     stream: stream ?? false,
   };
 }
-
-const languageOf = ({ language, locale }: TranscriptionRequest): string | undefined =>
-  language ? spokenLanguage(language, "language") : spokenLanguage(locale, "locale");
 
 function detectionOf({ chunking_strategy: strategy }: TranscriptionRequest): SpeechDetection | undefined {
   if (strategy == null || strategy === "auto") return undefined;

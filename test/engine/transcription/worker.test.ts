@@ -236,6 +236,18 @@ describe("one recording", () => {
   });
 });
 
+test("what the model does not know is refused by the name of the field that asked for it", async () => {
+  const { whisper, submit, messages } = start();
+  const languageField = "messages.0.content.1.input_audio.language";
+  await submit("5", { language: "fr", languageField: "locale" });
+  await submit("5", { language: "fr", languageField });
+  whisper.languages = ["en"];
+  await submit("5", { translate: true });
+  const refused = messages.flatMap((message) => (message.type === "rejected" ? [message] : []));
+  expect(refused.map(({ param }) => param)).toEqual(["locale", languageField, "model"]);
+  for (const { param, message } of refused) expect(message).toContain(`'${param}'`);
+});
+
 test("an utterance is speech from its first sample to its last: nobody listens to it again", async () => {
   const { whisper, utter, settle, textOf, endOf } = start();
   const key = await utter(5);

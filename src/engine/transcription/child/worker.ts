@@ -159,15 +159,16 @@ export class TranscriptionWorker {
     this.wake();
   }
 
-  private checkLanguage({ work: { language, translate } }: TranscriptionJob): void {
+  private checkLanguage({ work: { language, languageField = "language", translate } }: TranscriptionJob): void {
     const { languages } = this.whisper.model();
     if (translate && languages.length < 2) {
-      throw new SvcError("invalid_value", "The transcription model knows English alone: it cannot translate.");
+      const message = "'model' must be a transcription model that can translate; this one knows English alone.";
+      throw new SvcError("invalid_value", message, { param: "model" });
     }
     if (language === undefined || languages.includes(language)) return;
     const known = languages.length > 10 ? `${languages.length} languages` : languages.join(", ");
-    const message = `'language' must be one that the transcription model knows (${known}).`;
-    throw new SvcError("invalid_value", message, { param: "language" });
+    const message = `'${languageField}' must be one that the transcription model knows (${known}).`;
+    throw new SvcError("invalid_value", message, { param: languageField });
   }
 
   /**
