@@ -23,7 +23,12 @@ export const SpeechRequest = t.Object({
         "Id of a voice of GET /v1/audio/voices, or one of OpenAI's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which stand for the voices that are here. Default: the first voice for the language.",
     }),
   ),
-  locale: opt(t.String({ description: "Language of the text, as en-US: the voice must speak it." })),
+  locale: opt(
+    t.String({
+      description:
+        "Language of the text, as en-US: the voice must speak it. Default: that of its script, where the script tells; else English.",
+    }),
+  ),
   response_format: opt(oneOf(...SPEECH_FORMATS)),
   speed: opt(t.Number({ minimum: 0.25, maximum: 4, description: "Default 1. The pitch stays." })),
   stream_format: opt(oneOf("audio", "sse")),

@@ -44,7 +44,7 @@ export class SpeechService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void> {
-    const { backend, voice } = chooseVoice(await this.known(model), { name, locale });
+    const { backend, voice } = chooseVoice(await this.known(model), { name, locale, text: work.text });
     const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
     const observe = (event: SpeechEvent) => {
       if (event.type !== "result") return;

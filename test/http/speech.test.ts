@@ -108,9 +108,11 @@ describe("POST /v1/audio/speech", () => {
     ["too long a text", { input: "a".repeat(32_769) }, 400, "input"],
     ["an unknown voice", { input, voice: "nobody" }, 404, "voice"],
     ["an unknown language", { input, locale: "tlh" }, 400, "locale"],
+    ["a script that no voice reads", { input: "Доброе утро.", voice: "alloy" }, 400, "input"],
     ["an unknown format", { input, response_format: "midi" }, 400, "response_format"],
     ["haste", { input, speed: 4.1 }, 400, "speed"],
     ["delay", { input, speed: 0.2 }, 400, "speed"],
+    ["a voice of Apple's", { input, apple_voice: "com.apple.voice.x" }, 400, "apple_voice"],
     ["instructions", { input, instructions: "whisper" }, 400, "instructions"],
   ])("%s is refused and names the field", async (_, body, status, param) => {
     const { post, speaker } = serve();

@@ -3,18 +3,27 @@
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { CONTAINERS, DamagedSound, type Container } from "./container.ts";
 import { bytesAt, openBytes, type SoundBytes } from "./file.ts";
-import { HEAD_BYTES, SOUND_FORMATS, soundFormat, tagBytes, type SoundFormat } from "./format.ts";
+import {
+  FOREIGN_FORMATS,
+  HEAD_BYTES,
+  SOUND_FORMATS,
+  soundFormat,
+  tagBytes,
+  type ForeignFormat,
+  type SoundFormat,
+} from "./format.ts";
 import { UnsupportedSound } from "./unsupported-sound.ts";
 import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } from "./samples.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+import { foreignCoding } from "./wav-coding.ts";
 
 /** Samples of a window, but for the last: about four seconds. */
 const WINDOW_SAMPLES = 1 << 16;
 
 /** Seconds of sound from which on the rest is looked at, when it may be too long: by then it shows how many bytes a second has. */
 const ENOUGH_TO_TELL = 60;
-/** A second of sound has more in the formats that do not say how long they play. */
-const LEAST_BYTES_A_SECOND = 750;
+/** A second of speech has more in the formats that do not say how long they play. */
+const LEAST_BYTES_A_SECOND = 600;
 
 export interface SoundLimits {
   /** A file that plays longer is refused. */
@@ -91,9 +100,13 @@ const NAMES: Readonly<Record<SoundFormat, string>> = {
   aac: "AAC",
   aiff: "AIFF",
   caf: "CAF",
+  amr: "AMR",
+  asf: "ASF/WMA",
+  au: "AU",
 };
 
 const isContainer = (format: SoundFormat): format is Container => CONTAINERS.some((name) => name === format);
+const isForeign = (format: SoundFormat): format is ForeignFormat => FOREIGN_FORMATS.some((name) => name === format);
 
 function formatOf(file: SoundBytes): SoundFormat | undefined {
   const head = bytesAt(file, 0, HEAD_BYTES);
@@ -109,7 +122,12 @@ async function* samplesOf(
   limits: SoundLimits,
   state: ReadingState,
 ): AsyncGenerator<Float32Array> {
-  if (!isContainer(format)) return yield* nativeSamples(path, tools, state);
+  if (isForeign(format)) return yield* ffmpegSamples(path, format, tools, limits);
+  if (!isContainer(format)) {
+    const coding = format === "wav" ? foreignCoding(file) : undefined;
+    if (format !== "wav" || coding === undefined) return yield* nativeSamples(path, tools, state);
+    return yield* ffmpegSamples(path, format, tools, limits, coding);
+  }
   let some = false;
   try {
     for await (const samples of containerSamples(file, format, tools, state)) {

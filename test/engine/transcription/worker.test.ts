@@ -5,7 +5,7 @@ import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
 import type { Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
 import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
-import type { TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
+import type { SpeechDetection, TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
 /** A worker over recordings of so many seconds of speech, each named by its length, or of silence; steps are the test's. */
@@ -36,7 +36,8 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       closed.push(path);
     }
   }
-  const listen = (samples: Float32Array) => {
+  const listen = (samples: Float32Array, detection?: SpeechDetection) => {
+    if (detection?.threshold === 0) return [{ start: 0, end: samples.length }];
     if (samples.includes(0.5)) return spansOf(samples);
     return samples[0] === 1 ? [{ start: 0, end: samples.length }] : [];
   };
@@ -232,12 +233,28 @@ describe("one recording", () => {
     expect(started).not.toContain(behind);
   });
 
+  test("that is silent is recognised where its client takes all for speech", async () => {
+    const { whisper, submit } = start();
+    await submit("20 silent", { detection: { threshold: 0 } });
+    expect(whisper.submitted[0]?.samples).toBe(20 * SAMPLE_RATE);
+  });
+
   test("that is empty or cannot be read is refused", async () => {
     const { submit, endOf } = start();
     expect(endOf(await submit("0"))).toBe("no_speech");
     expect(endOf(await submit("broken"))).toBe("invalid_value");
     expect(endOf(await submit("5", { language: "fr" }))).toBe("invalid_value");
   });
+});
+
+test("a language that the model does not know is refused by the name of the field that asked for it", async () => {
+  const { submit, messages } = start();
+  const languageField = "messages.0.content.1.input_audio.language";
+  await submit("5", { language: "fr", languageField: "locale" });
+  await submit("5", { language: "fr", languageField });
+  const refused = messages.flatMap((message) => (message.type === "rejected" ? [message] : []));
+  expect(refused.map(({ param }) => param)).toEqual(["locale", languageField]);
+  for (const { param, message } of refused) expect(message).toContain(`'${param}'`);
 });
 
 test("an utterance is speech from its first sample to its last: nobody listens to it again", async () => {

@@ -48,7 +48,7 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
           return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
         },
         ...(vadPath !== undefined && {
-          listen: (samples) => whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS }),
+          listen: (samples, detection) => whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS, ...detection }),
         }),
       },
       send,
