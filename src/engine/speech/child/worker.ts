@@ -69,10 +69,12 @@ export class SpeechWorker {
     this.send({ type: "accepted", key, event: { type: "accepted" } });
   }
 
+  /** Where a computation cannot be interrupted, this is read when it has ended: whoever waits for that is told. */
   cancel(key: JobKey): void {
     const job = this.find(key);
-    this.turns.remove(job);
-    job?.ended.abort();
+    if (!job) return;
+    this.reject(job, "request_cancelled", "The text is not wanted any more.");
+    job.ended.abort();
   }
 
   /** Leaves a job until it is held no longer. */
