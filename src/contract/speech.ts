@@ -1,15 +1,12 @@
 // POST /v1/audio/speech and GET /v1/audio/voices
 
-import { SPEECH_FORMATS } from "../domain/speech.ts";
+import { LONGEST_TEXT, SPEECH_FORMATS } from "../domain/speech.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
-
-/** About three quarters of an hour. */
-const LONGEST_INPUT = 32_768;
 
 export const SpeechRequest = t.Object({
   input: t.String({
     minLength: 1,
-    maxLength: LONGEST_INPUT,
+    maxLength: LONGEST_TEXT,
     description: "What is said: plain text, sentence by sentence. Markup of any kind is text.",
   }),
   model: opt(

@@ -27,9 +27,9 @@ async function recording(server: TestServer): Promise<string> {
   const sound = Buffer.concat(passage.map(({ buffer }) => new Uint8Array(buffer as ArrayBuffer)));
   const file = join(folder, "long.wav");
   const bytes = 2 * RATE * seconds;
-  const head = Buffer.concat([wavHead(RATE), Buffer.alloc(bytes)]);
-  completeWav(head);
-  writeFileSync(file, head.subarray(0, head.length - bytes));
+  const head = wavHead(RATE);
+  completeWav(head, RATE * seconds);
+  writeFileSync(file, head);
   for (let left = bytes; left > 0; left -= sound.length)
     appendFileSync(file, sound.subarray(0, Math.min(left, sound.length)));
   return file;

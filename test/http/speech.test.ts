@@ -42,6 +42,18 @@ describe("POST /v1/audio/speech", () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
+  test("how far it is is known by its id until its end", async () => {
+    const { post, speaker, speech } = serve();
+    const gate = Promise.withResolvers<void>();
+    speaker.gate = gate.promise;
+    const response = await post(PATH, { input }, id);
+    await until(() => speech.progressOf("golden") !== undefined);
+    expect(speech.progressOf("golden")).toEqual({ said: 12, of: 24 });
+    gate.resolve();
+    expect(await response.text()).toBe("[Hello there.][It is late.]");
+    expect(speech.progressOf("golden")).toBeUndefined();
+  });
+
   test("as events", async () => {
     const response = await serve().post(PATH, { input, stream_format: "sse" }, id);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
