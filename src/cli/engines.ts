@@ -198,7 +198,7 @@ export function transcriptionEngines(
     const engine = {
       ...compute,
       modelPath: path,
-      ...(embeddedVad !== undefined && { vadPath: embeddedVad }),
+      ...(config.vad && embeddedVad !== undefined && { vadPath: embeddedVad }),
       parallel: recordingsAtOnce(compute.threads),
       stateBytes,
       maxSeconds: config.maxAudioMinutes * 60,
