@@ -44,7 +44,7 @@ export function soundFormat(head: Uint8Array, tagged = false): SoundFormat | und
   const found = signatures.find(
     ({ at, text: word, format }) =>
       text.startsWith(word, at) &&
-      (format !== "wav" || text.startsWith("RIFF")) &&
+      (format !== "wav" || /^(?:RIFF|RF64)/.test(text)) &&
       (format !== "aiff" || text.startsWith("FORM")),
   );
   if (found) return found.format;
