@@ -25,6 +25,8 @@ export interface Recognition {
   /** Times of words are wanted. */
   readonly words: boolean;
   readonly detection?: SpeechDetection;
+  /** The text is read as it comes: some of it is to be there soon. */
+  readonly early?: true;
 }
 
 /** What is to be recognised, and how. */

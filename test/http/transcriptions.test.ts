@@ -148,6 +148,12 @@ describe("requests", () => {
     }
   });
 
+  test("of a stream, some text is wanted soon", async () => {
+    const server = serve();
+    for (const stream of [true, false]) await (await server.post(PATH, { data: "AAAA", stream })).text();
+    expect(server.transcriber.asked.map(({ early }) => early)).toEqual([true, undefined]);
+  });
+
   test("a form's unknown fields are nothing to it, whatever their names", async () => {
     const fields = ["__defineGetter__", "__proto__", "__proto__[]", "constructor"].map((name) => [name, "x"] as const);
     expect((await send(serve(), form(fields))).status).toBe(200);

@@ -60,6 +60,7 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
       ...(language !== undefined && { language, languageField }),
       ...(prompt && { prompt }),
       ...(detection && { detection }),
+      ...(stream && { early: true }),
     },
     format,
     segments: wanted.includes("segment"),

@@ -239,6 +239,19 @@ describe("one recording", () => {
     expect(whisper.submitted[0]?.samples).toBe(20 * SAMPLE_RATE);
   });
 
+  test("whose text is read as it comes has a short beginning, so that some is there soon", async () => {
+    const { whisper, submit, settle, textOf } = start({ parallel: 1 });
+    const seconds = () => whisper.submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
+    const key = await submit("60 phrases", { early: true });
+    expect(seconds()).toEqual([8]);
+    whisper.tell(1, [" soon"]);
+    await settle();
+    expect([textOf(key), seconds()]).toEqual([[" soon"], [8, 29]]);
+    const plain = start();
+    await plain.submit("60 phrases");
+    expect(plain.whisper.submitted[0]?.samples).toBe(whisper.submitted[1]?.samples);
+  });
+
   test("that is empty or cannot be read is refused", async () => {
     const { submit, endOf } = start();
     expect(endOf(await submit("0"))).toBe("no_speech");

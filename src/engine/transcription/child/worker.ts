@@ -198,9 +198,14 @@ export class TranscriptionWorker {
     });
   }
 
-  /** Samples of a stretch: those of whom others are there, or were a short time ago, are to make way for them soon. */
-  private longest({ job }: RecordingWork): number {
-    return job.background || this.turn < this.shared + CALM ? SHORT_STRETCH : LONGEST_STRETCH;
+  /**
+   * Samples of a stretch: those of whom others are there, or were a short time ago, are to make way for them soon; and somebody
+   * who reads the text as it comes sees none before the first is done.
+   */
+  private longest({ job, served }: RecordingWork): number {
+    const isFirst = served === 0;
+    const isShort = job.background || (job.work.early && isFirst) || this.turn < this.shared + CALM;
+    return isShort ? SHORT_STRETCH : LONGEST_STRETCH;
   }
 
   /** Those that run side by side share the threads that others leave; one that is alone has all of these. */
