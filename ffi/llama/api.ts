@@ -12,6 +12,7 @@ export const LLAMA_ERRORS = [
   "bad-grammar",
   "prefill-too-deep",
   "prefill-ambiguous",
+  "prompt-too-slow",
 ] as const;
 export type LlamaErrorCode = (typeof LLAMA_ERRORS)[number];
 
@@ -337,7 +338,7 @@ export interface Llama {
    * its grammar end the process, the parent process learns its `owner`; 0: none.
    */
   submitPrompt(request: PromptRequest, owner?: number, client?: string): number;
-  /** Forgets a job that has not begun; the result of one that has comes all the same. */
+  /** Forgets a job; the result of one that has begun may still come. */
   cancelPrompt(job: number): void;
   /** The next finished job, waiting up to `timeoutMs` (the whole thread waits), or undefined. */
   takePrompt(timeoutMs: number): PromptResult | undefined;

@@ -70,9 +70,13 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return this.readJson(this.native.svc_model_info, "describe the model") as LoadedModel;
   }
 
-  submitPrompt(request: PromptRequest, owner = 0, client?: string): number {
-    const json = this.json({ ...request, owner, ...(client !== undefined && { client }) });
-    const job = this.check(this.native.svc_prompt_submit(json, json.length), "submit a prompt");
+  submitPrompt(request: PromptRequest, owner = 0, client = ""): number {
+    const json = this.json(request);
+    const constrained = Number(hasGrammar(request));
+    const job = this.check(
+      this.native.svc_prompt_submit(json, json.length, constrained, client, owner),
+      "submit a prompt",
+    );
     if ("media" in request && request.media) this.mediaJobs.add(job);
     return job;
   }
@@ -269,3 +273,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return larger.subarray(0, this.native.svc_token_piece(token, Number(special), larger, larger.length));
   }
 }
+
+/** A grammar is made for its answer, which takes longer than its text tells. */
+const hasGrammar = (request: PromptRequest): boolean =>
+  "schema" in request || "grammar" in request || ("tools" in request && request.tools.length > 0);

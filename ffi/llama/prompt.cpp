@@ -34,14 +34,26 @@ constexpr int THREADS = 2;
 
 struct Queued {
     int32_t job;
-    common_json request;
+    // JSON, which is parsed when its turn comes: that may take long.
+    std::string request;
     std::string client;
     int32_t owner;
     // Neither long nor with a grammar to be made.
     bool is_small;
-    size_t bytes;
     // When it would be done if all clients were served at the same pace: the bytes of its client's requests up to it.
     uint64_t turn;
+};
+
+// Nothing ends a template or a tokenizer that has begun. A thread whose prompt nobody waits for any more is lost until it is
+// through: another takes its place, and what it makes is thrown away.
+constexpr int MOST_LOST = 4;
+constexpr std::chrono::seconds LONGEST(20);
+
+struct Running {
+    Queued prompt;
+    bool only_small;
+    bool is_lost = false;
+    std::chrono::steady_clock::duration age{};
 };
 
 struct Prompts {
@@ -51,13 +63,15 @@ struct Prompts {
     // The turn that began last, and the last one of each client.
     uint64_t now = 0;
     std::map<std::string, uint64_t> turns;
+    std::list<Running> running;
+    int lost = 0;
+    std::chrono::steady_clock::time_point looked;
     // Requests of each client on the threads that do all.
     std::map<std::string, int> held;
     std::map<int32_t, Prompt> results;
     std::deque<int32_t> unreported;
     int32_t next_job = 1;
     bool started = false;
-    int working = 0;
 };
 Prompts & prompts = *new Prompts;
 
@@ -150,8 +164,9 @@ Prompt tokenize_text(const common_json & request) {
     return prompt;
 }
 
-Prompt process(const common_json & request) {
+Prompt process(const std::string & text) {
     try {
+        const common_json request = common_json::parse(text);
         return request.contains("messages") ? render_messages(request) : tokenize_text(request);
     } catch (...) {
         Prompt failed;
@@ -160,32 +175,66 @@ Prompt process(const common_json & request) {
     }
 }
 
-bool has_grammar(const common_json & request) {
-    return request.contains("schema") || request.contains("grammar") ||
-           (request.contains("tools") && !request.at("tools").empty());
-}
-
 // Under the mutex.
-void enqueue(int32_t job, common_json && request, size_t bytes) {
+void enqueue(Queued && one) {
     if (prompts.queue.empty()) prompts.turns.clear();
-    const bool is_small = !has_grammar(request) && bytes <= SMALL;
-    const std::string client = request.contains("client") ? request.at("client").get<std::string>() : "";
-    uint64_t & of_client = prompts.turns[client];
-    of_client = std::max(of_client, prompts.now) + bytes;
-    const int32_t owner = request.contains("owner") ? request.at("owner").get<int32_t>() : 0;
-    prompts.queue.push_back({job, std::move(request), client, owner, is_small, bytes, of_client});
+    uint64_t & of_client = prompts.turns[one.client];
+    one.turn = of_client = std::max(of_client, prompts.now) + one.request.size();
+    prompts.queue.push_back(std::move(one));
 }
 
-// What comes behind a request that is never begun moves up by it.
+void work(bool only_small);
+
+// From here on under the mutex, but for what says otherwise.
+
+void leave_thread(const Running & one) {
+    const std::string & client = one.prompt.client;
+    if (!one.only_small && --prompts.held[client] == 0) prompts.held.erase(client);
+    prompts.submitted.notify_all();
+}
+
+void report(int32_t job, Prompt && prompt) {
+    prompts.results[job] = std::move(prompt);
+    prompts.unreported.push_back(job);
+    prompts.finished.notify_all();
+}
+
+void lose_thread(Running & one) {
+    start_thread([only_small = one.only_small] { work(only_small); });
+    one.is_lost = true;
+    prompts.lost++;
+    leave_thread(one);
+}
+
+void lose_late_ones() {
+    const auto now = std::chrono::steady_clock::now();
+    // Where the process or the machine stood still, nothing was computed.
+    const auto passed = std::min<std::chrono::steady_clock::duration>(now - prompts.looked, std::chrono::seconds(1));
+    prompts.looked = now;
+    for (Running & one : prompts.running) {
+        one.age += passed;
+        if (one.is_lost || one.age < LONGEST || prompts.lost == MOST_LOST) continue;
+        lose_thread(one);
+        Prompt late;
+        late.failure = Failure(SVC_ERROR_PROMPT_TOO_SLOW, "the prompt takes too long to be made");
+        report(one.prompt.job, std::move(late));
+    }
+}
+
+// Not under the mutex. What comes behind a request that is never begun moves up by it.
 void cancel(int32_t job) {
     // Freed when the mutex is free again: it may be long.
     std::list<Queued> cancelled;
     std::lock_guard<std::mutex> lock(prompts.mutex);
+    for (Running & one : prompts.running) {
+        if (one.prompt.job == job && !one.is_lost && prompts.lost < MOST_LOST) return lose_thread(one);
+    }
     const auto gone = std::find_if(prompts.queue.begin(), prompts.queue.end(), [job](const Queued & one) { return one.job == job; });
     if (gone == prompts.queue.end()) return;
-    prompts.turns[gone->client] -= gone->bytes;
+    const size_t bytes = gone->request.size();
+    prompts.turns[gone->client] -= bytes;
     for (Queued & one : prompts.queue) {
-        if (one.client == gone->client && one.turn > gone->turn) one.turn -= gone->bytes;
+        if (one.client == gone->client && one.turn > gone->turn) one.turn -= bytes;
     }
     cancelled.splice(cancelled.end(), prompts.queue, gone);
 }
@@ -203,34 +252,40 @@ std::list<Queued>::iterator next_in_turn(bool only_small) {
     return best;
 }
 
-Queued begin_next(bool only_small) {
+// From here on not under the mutex.
+
+std::list<Running>::iterator begin_next(bool only_small) {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     auto next = prompts.queue.end();
     prompts.submitted.wait(lock, [&] { return (next = next_in_turn(only_small)) != prompts.queue.end(); });
-    Queued one = std::move(*next);
+    const auto one = prompts.running.insert(prompts.running.end(), {std::move(*next), only_small});
     prompts.queue.erase(next);
-    prompts.now = std::max(prompts.now, one.turn);
-    prompts.working++;
-    if (!only_small) prompts.held[one.client]++;
+    prompts.now = std::max(prompts.now, one->prompt.turn);
+    if (!only_small) prompts.held[one->prompt.client]++;
     return one;
 }
 
-void finish(const Queued & one, bool only_small, Prompt && prompt) {
+// False: its thread is lost.
+bool finish(std::list<Running>::iterator one, Prompt && prompt) {
+    // Freed when the mutex is free again, on which all who submit and take wait: it may be long.
+    std::list<Running> done;
     std::lock_guard<std::mutex> lock(prompts.mutex);
-    prompts.working--;
-    if (!only_small && --prompts.held[one.client] == 0) prompts.held.erase(one.client);
-    prompts.submitted.notify_all();
-    prompts.results[one.job] = std::move(prompt);
-    prompts.unreported.push_back(one.job);
-    prompts.finished.notify_all();
+    done.splice(done.end(), prompts.running, one);
+    if (one->is_lost) {
+        prompts.lost--;
+        prompts.finished.notify_all();
+        return false;
+    }
+    leave_thread(*one);
+    report(one->prompt.job, std::move(prompt));
+    return true;
 }
 
 void work(bool only_small) {
-    for (;;) {
-        // Freed in here and not under the mutex, on which all who submit and take wait: it may be long.
-        const Queued one = begin_next(only_small);
-        handle_for(one.owner);
-        finish(one, only_small, process(one.request));
+    for (bool goes_on = true; goes_on;) {
+        const auto one = begin_next(only_small);
+        handle_for(one->prompt.owner);
+        goes_on = finish(one, process(one->prompt.request));
     }
 }
 
@@ -239,7 +294,7 @@ void work(bool only_small) {
 void forget_prompts() {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     prompts.queue.clear();
-    prompts.finished.wait(lock, [] { return prompts.working == 0; });
+    prompts.finished.wait(lock, [] { return prompts.running.empty(); });
     prompts.results.clear();
     prompts.unreported.clear();
 }
@@ -250,10 +305,11 @@ using namespace svc;
 
 extern "C" {
 
-int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
+int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, int32_t has_grammar, const char * client, int32_t owner) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
-        common_json parsed = parse_json(request, request_length);
+        std::string text = text_of(request, request_length);
+        const bool is_small = has_grammar == 0 && text.size() <= SMALL;
         std::lock_guard<std::mutex> lock(prompts.mutex);
         if (!prompts.started) {
             for (int thread = 0; thread <= THREADS; thread++) start_thread([thread] { work(thread == THREADS); });
@@ -261,7 +317,7 @@ int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
         prompts.started = true;
         const int32_t job = prompts.next_job;
         prompts.next_job = job == INT32_MAX ? 1 : job + 1;
-        enqueue(job, std::move(parsed), static_cast<size_t>(request_length));
+        enqueue({job, std::move(text), client, owner, is_small, 0});
         prompts.submitted.notify_all();
         return job;
     });
@@ -277,6 +333,7 @@ void svc_prompt_cancel(int32_t job) {
 int32_t svc_prompt_wait(int32_t timeout_ms) {
     return guarded<int32_t>(0, [&] {
         std::unique_lock<std::mutex> lock(prompts.mutex);
+        lose_late_ones();
         prompts.finished.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !prompts.unreported.empty(); });
         if (prompts.unreported.empty()) return 0;
         const int32_t job = prompts.unreported.front();

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 11
+#define SVC_ABI_VERSION 12
 
 // Why a call failed; the last five are the fault of a request.
 enum svc_error {
@@ -25,7 +25,9 @@ enum svc_error {
     // The assistant prefill nests deeper than any parser of constrained answers goes.
     SVC_ERROR_PREFILL_TOO_DEEP,
     // The grammar can read the assistant prefill in so many ways that a token of it takes seconds.
-    SVC_ERROR_PREFILL_AMBIGUOUS
+    SVC_ERROR_PREFILL_AMBIGUOUS,
+    // Template and tokenizer would take longer than any prompt is worth.
+    SVC_ERROR_PROMPT_TOO_SLOW
 };
 
 // ---- library ----
@@ -74,11 +76,12 @@ SVC_API uint64_t svc_model_pointer(void);
 // dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
 // dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]], seed, ignoreEos,
 // minTokens, reasoningBudget (-1 = none), topLogprobs (-1 = none)}.
-// Each has "client"?: whose it is; clients take turns, by bytes, and none holds all threads. Short ones without tools, schema
-// or grammar do not wait for others. "owner"?: what svc_abort_listen tells of it, should its grammar end the process.
+// `client`: whose it is; clients take turns, by bytes, and none holds all threads. Short ones without `has_grammar`, which are
+// those without tools, schema and grammar, do not wait for others. `owner`: what svc_abort_listen tells of it, should its
+// grammar end the process; 0: nothing.
 // Returns a job number > 0, or negative.
-SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length);
-// Forgets a job that has not begun, and its bytes; the result of one that has comes all the same.
+SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, int32_t has_grammar, const char * client, int32_t owner);
+// Forgets a job, and its bytes if it has not begun; where many that had begun are forgotten, the result of one may still come.
 SVC_API void svc_prompt_cancel(int32_t job);
 // Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
 SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);

@@ -113,10 +113,10 @@ export interface Media {
   /** Lets go of the projector, all jobs and the cache; before the model is unloaded. */
   unload(): void;
   /**
-   * Queues a prompt: a rendered chat template with one marker for each medium, in order. Throws MediaError, with
-   * "bad-medium" when a medium is at fault.
+   * Queues a prompt: a rendered chat template with one marker for each medium, in order. Clients take turns. Throws MediaError,
+   * with "bad-medium" when a medium is at fault.
    */
-  submit(text: string, media: readonly Medium[]): MediaJob;
+  submit(text: string, media: readonly Medium[], client?: string): MediaJob;
   /** Queues the encoding of a prepared job. False: it is encoded already, and `wait` will not tell again. */
   encode(job: MediaJob): boolean;
   /** The next job whose preparation or encoding ended, waiting up to `timeoutMs` (the whole thread waits). */

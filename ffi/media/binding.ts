@@ -59,8 +59,9 @@ class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements N
     return this.readJson(this.native.svc_media_info, "describe the projector") as Projector;
   }
 
-  submit(text: string, media: readonly Medium[]): MediaJob {
-    const job = this.check(this.native.svc_media_open(), "open a media job") as MediaJob;
+  submit(text: string, media: readonly Medium[], client = ""): MediaJob {
+    const owner = this.bytes(client);
+    const job = this.check(this.native.svc_media_open(owner, owner.length - 1), "open a media job") as MediaJob;
     try {
       for (const medium of media) this.check(this.add(job, medium), `add ${medium.kind}`);
       const bytes = this.bytes(text);

@@ -47,19 +47,23 @@ bool on_node(ggml_tensor *, bool ask, void *) {
     return !(encoding && encoding->released);
 }
 
-void encode_prompt(Job & job) {
+bool encode_next(Job & job) {
+    bool encoded = false;
     for (Chunk & chunk : job.prompt.chunks) {
         if (chunk.is_text() || chunk.embeddings) continue;
+        if (encoded) return false;
         // Another job may have encoded it meanwhile, or this one, at another place of the prompt.
         EmbeddingsPtr embeddings = state.cache.find(chunk.name);
         const bool cached = embeddings != nullptr;
         if (!cached) embeddings = encode_chunk(job, chunk);
-        if (!embeddings) return;
+        if (!embeddings) return true;
+        encoded = !cached;
         if (!cached) state.cache.keep(chunk.name, chunk.parts, embeddings);
         std::lock_guard<std::mutex> lock(jobs_mutex);
         chunk.cached = cached;
         chunk.embeddings = std::move(embeddings);
     }
+    return true;
 }
 
 int32_t write_positions(const Chunk & chunk, int32_t first, int32_t offset, int32_t count, int32_t * out) {

@@ -4,6 +4,7 @@
 
 #include "../common/threads.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -19,20 +20,24 @@ using JobPtr = std::shared_ptr<Job>;
 
 // Jobs waiting for one kind of work, and the thread that does it.
 struct Lane {
-    // What to do, and the stage that it leads to.
-    void (*work)(Job &);
+    // Does a turn's work; whether it was the last. The stage that this leads to.
+    bool (*work)(Job &);
     svc_media_stage next;
     std::deque<JobPtr> queue;
+    // The turn that began last, and the last one of each client that waits, or when it came.
+    uint64_t turn = 0;
+    std::map<std::string, uint64_t> turns;
     std::condition_variable submitted;
     bool started = false;
     bool busy = false;
 };
 
-void prepare_job(Job & job) {
+bool prepare_job(Job & job) {
     Prompt prompt = make_prompt(job);
     for (Medium & medium : job.media) std::vector<uint8_t>().swap(medium.bytes);
     std::lock_guard<std::mutex> lock(jobs_mutex);
     job.prompt = std::move(prompt);
+    return true;
 }
 
 struct Table {
@@ -40,20 +45,37 @@ struct Table {
     std::deque<int32_t> unreported;
     std::condition_variable finished;
     int32_t last = 0;
-    Lane preparing{prepare_job, SVC_MEDIA_STAGE_PREPARED, {}, {}};
-    Lane encoding{encode_prompt, SVC_MEDIA_STAGE_ENCODED, {}, {}};
+    Lane preparing{prepare_job, SVC_MEDIA_STAGE_PREPARED};
+    Lane encoding{encode_next, SVC_MEDIA_STAGE_ENCODED};
 };
 Table & table = *new Table;
 
 std::atomic<int32_t> & living = *new std::atomic<int32_t>(0);
 
-std::optional<Failure> run(const Lane & lane, Job & job) {
+std::optional<Failure> run(const Lane & lane, Job & job, bool & done) {
     try {
-        lane.work(job);
+        done = lane.work(job);
         return std::nullopt;
     } catch (...) {
         return caught();
     }
+}
+
+// Called with the mutex held, as what follows.
+void wait_for_turn(Lane & lane, const JobPtr & job) {
+    lane.turns.emplace(job->client, ++lane.turn);
+    lane.queue.push_back(job);
+}
+
+// The first job of the client whose last turn is the longest ago.
+JobPtr take_next(Lane & lane) {
+    const auto next = std::min_element(lane.queue.begin(), lane.queue.end(), [&](const JobPtr & one, const JobPtr & other) {
+        return lane.turns[one->client] < lane.turns[other->client];
+    });
+    JobPtr job = std::move(*next);
+    lane.queue.erase(next);
+    lane.turns[job->client] = ++lane.turn;
+    return job;
 }
 
 void settle(const Lane & lane, Job & job, const std::optional<Failure> & failure) {
@@ -67,13 +89,15 @@ void serve(Lane & lane) {
     std::unique_lock<std::mutex> lock(jobs_mutex);
     for (;;) {
         lane.submitted.wait(lock, [&] { return !lane.queue.empty(); });
-        JobPtr job = std::move(lane.queue.front());
-        lane.queue.pop_front();
+        JobPtr job = take_next(lane);
         lane.busy = true;
         lock.unlock();
-        const std::optional<Failure> failure = job->released ? std::nullopt : run(lane, *job);
+        bool done = true;
+        const std::optional<Failure> failure = job->released ? std::nullopt : run(lane, *job, done);
         lock.lock();
-        settle(lane, *job, failure);
+        if (!done && !job->released) wait_for_turn(lane, job);
+        else settle(lane, *job, failure);
+        if (lane.queue.empty()) lane.turns.clear();
         table.finished.notify_all();
         // The last one to hold a released job frees megabytes, which others should not wait for.
         lock.unlock();
@@ -89,7 +113,7 @@ void enqueue(Lane & lane, const JobPtr & job, svc_media_stage stage) {
     if (!lane.started) start_thread([&lane] { serve(lane); });
     lane.started = true;
     job->stage = stage;
-    lane.queue.push_back(job);
+    wait_for_turn(lane, job);
     lane.submitted.notify_one();
 }
 
@@ -130,7 +154,7 @@ common_json describe(const Chunk & chunk, const Job & job) {
 
 } // namespace
 
-Job::Job(int32_t number) : number(number) { living++; }
+Job::Job(int32_t number, std::string && client) : number(number), client(std::move(client)) { living++; }
 
 Job::~Job() { living--; }
 
@@ -158,12 +182,12 @@ using namespace media;
 
 extern "C" {
 
-int32_t svc_media_open(void) {
+int32_t svc_media_open(const uint8_t * client, int32_t client_length) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         if (!is_loaded()) return fail("no projector is loaded");
         table.last = table.last == INT32_MAX ? 1 : table.last + 1;
-        table.jobs[table.last] = std::make_shared<Job>(table.last);
+        table.jobs[table.last] = std::make_shared<Job>(table.last, text_of(client, client_length));
         return table.last;
     });
 }

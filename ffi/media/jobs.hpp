@@ -56,10 +56,12 @@ struct Prompt {
 };
 
 struct Job {
-    explicit Job(int32_t number);
+    Job(int32_t number, std::string && client);
     ~Job();
 
     const int32_t number;
+    // Whose turns its work takes.
+    const std::string client;
     // Whoever works on it stops.
     std::atomic<bool> released{false};
 
@@ -82,8 +84,9 @@ int32_t add_medium(int32_t number, Medium && medium);
 // Makes the prompt of a job. Throws MediumError when a medium is at fault.
 Prompt make_prompt(Job & job);
 
-// Encodes what is not encoded yet, or stops when the job is released. Throws std::runtime_error.
-void encode_prompt(Job & job);
+// Encodes one chunk that is not encoded yet, or stops when the job is released. Whether nothing is left to do. Throws
+// std::runtime_error.
+bool encode_next(Job & job);
 
 // See svc_media_positions.
 int32_t write_positions(const Chunk & chunk, int32_t first, int32_t offset, int32_t count, int32_t * out);

@@ -6,7 +6,8 @@
 // work stops when it is released.
 //
 // Two native threads do the work: one prepares prompts (tokens and counts, fast), one encodes media (slow), so that a
-// prompt's length is known while another's images are still being encoded. Nobody who decodes has to wait for either.
+// prompt's length is known while another's images are still being encoded. Nobody who decodes has to wait for either. Clients
+// take turns at both, and a turn of encoding is one chunk.
 //
 // Who frees what: everything passed in is copied before the call returns. A job, and every address taken from it, lives
 // until svc_media_release, which may be called at any time: a job that is being worked on is stopped and frees itself.
@@ -19,7 +20,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 3
+#define SVC_ABI_VERSION 4
 
 // Why a call or a job failed.
 enum svc_media_error {
@@ -45,8 +46,8 @@ SVC_API int32_t svc_media_info(uint8_t * out, int32_t capacity);
 
 // ---- jobs: one prompt with its media ----
 
-// Opens a job. Returns its number > 0, or negative.
-SVC_API int32_t svc_media_open(void);
+// Opens a job of this client. Returns its number > 0, or negative.
+SVC_API int32_t svc_media_open(const uint8_t * client, int32_t client_length);
 // Adds an image: `bytes` = width · height · 3, RGB rows from the top. `id` names exactly these pixels (a hash of them),
 // because equal ids share embeddings. 0, or negative.
 SVC_API int32_t svc_media_add_image(int32_t job, const uint8_t * id, int32_t id_length, int32_t width, int32_t height,

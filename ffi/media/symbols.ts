@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { MEDIA_ERRORS, MEDIA_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 3;
+export const ABI_VERSION = 4;
 
 /** Names of 0 and what follows. */
 export const enums = { svc_media_error: MEDIA_ERRORS, svc_media_stage: MEDIA_STAGES } as const;
@@ -17,7 +17,7 @@ export const symbols = {
   svc_media_load_start: { args: [u64, buffer, i32], returns: i32 },
   svc_media_info: { args: [buffer, i32], returns: i32 },
 
-  svc_media_open: { args: [], returns: i32 },
+  svc_media_open: { args: [buffer, i32], returns: i32 },
   svc_media_add_image: { args: [i32, buffer, i32, i32, i32, buffer, i32], returns: i32 },
   svc_media_add_audio: { args: [i32, buffer, i32, buffer, i32], returns: i32 },
   svc_media_prepare: { args: [i32, buffer, i32], returns: i32 },

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -13,12 +14,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { checksum } from "./checksum.ts";
 import type { Component, Packed } from "./embedded.ts";
 import { forbidsPrograms } from "./mounts.ts";
 import { reasonOf } from "./native-error.ts";
-import { isOurs, keepsOurs, ownUid } from "./ownership.ts";
+import { isOurs, keepsBelow, keepsOurs, ownUid } from "./ownership.ts";
 
 interface Extracted {
   readonly directory: string;
@@ -47,7 +48,7 @@ export const archiveName = ({ name, sha256 }: Pick<Component, "name" | "sha256">
 export const downloadOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}.zst`);
 
 /**
- * Returns a folder with every file of the component as it was packed, which nobody else can change. A sound folder is used
+ * Returns a folder, named without links, with every file of the component as it was packed, which nobody else can change. A sound folder is used
  * as it is; one that is damaged or open to others is replaced; several processes may do this at once. When nothing can be
  * written to `cacheDir` or loaded from it, or others could change it, a private folder below `temporary` serves. Throws an
  * Error naming --cache-dir when neither can be used.
@@ -69,15 +70,24 @@ export function extract(component: Extractable, cacheDir: string, temporary = tm
 /** The same below `parent` alone. Throws an Error with the reason when that cannot be used. */
 export function extractInto(component: Extractable, parent: string): string {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  if (!keepsOurs(statSync(parent))) throw new Error("other users can change it");
-  const directory = folderOf(component, parent);
+  const real = realpathSync(parent);
+  if (!isKept(real)) throw new Error("other users can change it, or a folder that it is in");
+  const directory = folderOf(component, real);
   if (isSound(component, directory)) {
     touch(directory);
     return directory;
   }
-  write(component, parent, directory);
+  write(component, real, directory);
   if (!isSound(component, directory)) throw new Error("what is written there does not stay as it is");
   return directory;
+}
+
+/** Whether a folder, named without links, stays where it is: who can rename one above it can put another in its place. */
+function isKept(folder: string): boolean {
+  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
+    if (!keepsBelow(statSync(above))) return false;
+  }
+  return keepsOurs(statSync(folder));
 }
 
 /** Removes what other versions of this program, which has these components, unpacked in `parent` and did not use for a month. */

@@ -30,7 +30,7 @@ import { preparing } from "./components.ts";
 import { ExitError } from "./exit-codes.ts";
 import { eachOnce, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
-import { freeBytes, spreadLoading } from "./workers.ts";
+import { roomOn, spreadLoading } from "./workers.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
 export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
@@ -296,12 +296,11 @@ function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFil
   return onHost && flashAttention !== "off" && process.platform === "linux";
 }
 
-/** Where weights and KV cache go: to the workers, and to this machine as far as it keeps layers. */
-function memoryFor({ gpuLayers }: Config, workers: readonly FoundWorker[], adapterBytes: number) {
+/** The memory for weights and KV cache, and that of this machine where it is another. */
+function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {
   const hostBytes = availableMemory();
-  if (workers.length === 0) return { availableBytes: hostBytes - adapterBytes };
-  const here = gpuLayers < 0 ? 0 : hostBytes;
-  return { availableBytes: freeBytes(workers) + here - adapterBytes, hostBytes };
+  const availableBytes = roomOn(workers, config, hostBytes) - adapterBytes;
+  return workers.length === 0 ? { availableBytes } : { availableBytes, hostBytes };
 }
 
 /** Bytes of the host cache. What is restored from disk must fit, up to the longest conversation. */

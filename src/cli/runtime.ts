@@ -6,6 +6,7 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
+import { BodyBudget } from "../domain/body-budget.ts";
 import { systemClock, type Timers } from "../domain/clock.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
@@ -187,6 +188,9 @@ interface Parts {
   readonly languages: TextLanguages;
 }
 
+/** That recordings, documents and pictures may have together, in the folder for temporary files. */
+const LEAST_RECEIVED_BYTES = 2 ** 30;
+
 function services({ config, launch, engine, system, others, languages }: Parts): Services {
   const { log } = launch;
   const clock = systemClock;
@@ -209,16 +213,18 @@ function services({ config, launch, engine, system, others, languages }: Parts):
     fetchPrivate: config.mediaFetchPrivate,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
+  const { maxAudioBytes } = config;
+  const received = new BodyBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files that requests brought");
   const transcriptions = new TranscriptionService({
     router,
     requests,
-    recordings: new Recordings(tmpdir(), config.maxAudioBytes),
+    recordings: new Recordings(tmpdir(), maxAudioBytes, received),
     mediaLimits,
   });
   const recognition = new RecognitionService({
     router,
     requests,
-    documents: new Documents(tmpdir()),
+    documents: new Documents(tmpdir(), received),
     languages,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   });
@@ -247,7 +253,12 @@ function services({ config, launch, engine, system, others, languages }: Parts):
     speech: new SpeechService({ router, requests }),
     transcriptions,
     recognition,
-    images: new ImageService({ router, requests, pictures: new Pictures(tmpdir()), kept: new KeptImages(clock) }),
+    images: new ImageService({
+      router,
+      requests,
+      pictures: new Pictures(tmpdir(), received),
+      kept: new KeptImages(clock),
+    }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),

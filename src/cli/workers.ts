@@ -33,8 +33,28 @@ function spreadOver(
   return { workers, splitMode, mainGpu, tensorSplit };
 }
 
-export const freeBytes = (workers: readonly FoundWorker[]): number =>
-  workers.flatMap(({ free }) => free).reduce((sum, bytes) => sum + bytes, 0);
+/** Bytes of those workers, and of this machine as far as it keeps layers: all where there are no workers. `hostBytes`: it has these. */
+export function roomOn(
+  workers: readonly FoundWorker[],
+  { gpuLayers }: Pick<Config, "gpuLayers">,
+  hostBytes: number,
+): number {
+  const here = workers.length === 0 || gpuLayers >= 0 ? hostBytes : 0;
+  return workers.flatMap(({ free }) => free).reduce((sum, bytes) => sum + bytes, here);
+}
+
+interface Place {
+  readonly workers: readonly FoundWorker[];
+  readonly room: number;
+}
+
+/** What the model is loaded on after a loss: the workers that are left, or this machine alone where only that has room for it. */
+function placeFor(needBytes: number, present: readonly FoundWorker[], config: Config): Place {
+  const hostBytes = availableMemory();
+  const placeOn = (workers: readonly FoundWorker[]) => ({ workers, room: roomOn(workers, config, hostBytes) });
+  const [left, here] = [placeOn(present), placeOn([])];
+  return left.room >= needBytes || left.room >= here.room ? left : here;
+}
 
 interface SpreadModel {
   readonly config: Config;
@@ -48,7 +68,7 @@ interface SpreadModel {
 
 /**
  * How the engine is loaded. After its first process has ended, the workers are looked for again: the model is loaded without
- * those that have gone if the others, or without any this machine, have the memory for it, else requests are refused until
+ * those that have gone if the others, or this machine alone, have the memory for it, else requests are refused until
  * they are back.
  */
 export function spreadLoading({
@@ -71,14 +91,15 @@ export function spreadLoading({
       const reasons = results.flatMap(({ status, reason }: { status: string; reason?: unknown }) =>
         status === "rejected" ? [reason instanceof Error ? reason.message : String(reason)] : [],
       );
-      const room = present.length > 0 ? freeBytes(present) : availableMemory();
-      if (reasons.length > 0 && room < needBytes) {
+      const all = { workers: present, room: Infinity };
+      const { workers: left, room } = reasons.length > 0 ? placeFor(needBytes, present, config) : all;
+      if (room < needBytes) {
         const least = `${gib(needBytes)} GiB are needed and ${gib(room)} GiB free without it`;
         log.error("model cannot be loaded without a worker", { reason: reasons.join(" "), why: least });
         throw new SvcError("engine_unavailable", "A worker that the model needs cannot be reached.");
       }
       if (reasons.length > 0) log.warn("model is loaded without a worker", { reason: reasons.join(" ") });
-      spread = spreadLeft(workers, present, config);
+      spread = spreadLeft(workers, left, config);
     },
   };
 }

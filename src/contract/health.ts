@@ -36,6 +36,9 @@ const UpstreamHealth = t.Object({
   state: oneOf("up", "down"),
   replicas: t.Integer(),
   down: t.Array(t.String(), { description: "The URLs of the replicas that are down, or do not accept svc's key." }),
+  slow: t.Array(t.String(), {
+    description: "The URLs of those where requests wait and from which nothing has come for long.",
+  }),
 });
 
 /** What is told to everybody. */

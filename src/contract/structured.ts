@@ -1,5 +1,5 @@
 // Fields that say what an answer must look like, under the names of several APIs: the convention's `response_format`,
-// llama.cpp's `grammar` and `json_schema`, vLLM's `structured_outputs` and its older `guided_…`.
+// llama.cpp's `grammar` and `json_schema`, vLLM's `structured_outputs` and its older `guided_…`, SGLang's `regex` and `ebnf`.
 
 import { grammar } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
@@ -54,6 +54,8 @@ export const structuredFields = {
   guided_regex: opt(Regex),
   guided_choice: opt(Choice),
   guided_grammar: grammar,
+  regex: opt(Regex),
+  ebnf: grammar,
 };
 
 const StructuredFields = t.Object(structuredFields);

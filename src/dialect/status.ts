@@ -119,6 +119,7 @@ export const encodeHealth = (parts: HealthParts): Health => ({
     state: isDead(one) ? "down" : "up",
     replicas: one.replicas.length,
     down: one.replicas.filter(({ state }) => isOut(state)).map(({ url }) => url),
+    slow: one.replicas.filter(({ state }) => state === "slow").map(({ url }) => url),
   })),
 });
 

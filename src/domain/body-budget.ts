@@ -1,4 +1,4 @@
-// Memory that the bodies of requests may take together while they are read and parsed.
+// What the bodies of requests may take together: memory while they are read and parsed and as media, and the disk as files.
 
 import { SvcError } from "./errors.ts";
 
@@ -10,23 +10,27 @@ const MOST_BYTES = 256 * MB;
 const FREE_BYTES = MB;
 const RETRY_SECONDS = 2;
 
-/** One budget for all bodies in flight. */
+/** One budget for all bodies in flight, or for all media or files that came in them. */
 export class BodyBudget {
   private held = 0;
 
-  constructor(private readonly most = MOST_BYTES) {}
+  /** `most`: bytes. `what` they are of, for the message. */
+  constructor(
+    private readonly most = MOST_BYTES,
+    private readonly what = "request bodies that are being read",
+  ) {}
 
   /** The account of a body that begins. */
   open(): BodyAccount {
     return new BodyAccount((bytes) => {
-      if (bytes > 0 && this.held + bytes > this.most) throw noRoom(this.most);
+      if (bytes > 0 && this.held + bytes > this.most) throw noRoom(this.most, this.what);
       this.held += bytes;
     });
   }
 }
 
 /** The bytes that one body holds. */
-class BodyAccount {
+export class BodyAccount {
   private held = 0;
 
   constructor(private readonly take: (bytes: number) => void) {}
@@ -37,6 +41,11 @@ class BodyAccount {
     this.held = bytes;
   }
 
+  /** So many bytes are held besides. Throws the same. */
+  add(bytes: number): void {
+    this.hold(this.held + bytes);
+  }
+
   /** None is held any more. */
   close(): void {
     this.hold(0);
@@ -45,7 +54,7 @@ class BodyAccount {
 
 const counted = (bytes: number): number => Math.max(0, bytes - FREE_BYTES);
 
-function noRoom(most: number): SvcError {
-  const message = `The server is at capacity: request bodies that are being read have ${most / MB} MB together.`;
+function noRoom(most: number, what: string): SvcError {
+  const message = `The server is at capacity: ${what} have ${most / MB} MB together.`;
   return new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
 }

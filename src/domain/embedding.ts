@@ -1,5 +1,7 @@
 // Texts as vectors, and documents by their relevance to a query.
 
+import type { ServedBy } from "./upstream.ts";
+
 /** A text, or the token ids of a whole input, special tokens included. */
 export type EmbeddingInput = string | readonly number[];
 
@@ -8,6 +10,8 @@ export interface EmbedWork {
   readonly inputs: readonly EmbeddingInput[];
   /** Numbers of each vector that are wanted; an engine may give more, to be cut. */
   readonly dimensions?: number;
+  /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
+  readonly foreign?: Readonly<Record<string, unknown>>;
 }
 
 export type EmbeddingWork =
@@ -28,6 +32,8 @@ export interface EmbeddingResult {
   readonly tokens: number;
   /** Inputs that were longer than the model takes and were cut. */
   readonly truncated: number;
+  /** Of a model on another server. */
+  readonly servedBy?: ServedBy;
 }
 
 /** What loading a model tells about it. */

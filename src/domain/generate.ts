@@ -4,6 +4,7 @@ import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
 import type { RequestOrigin } from "./request-origin.ts";
+import type { ServedBy } from "./upstream.ts";
 import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
@@ -155,6 +156,8 @@ export interface GenerateRequest extends RequestOrigin {
   readonly thinking?: boolean;
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
+  /** The field in which the client named it; absent: it is a launch option's, or of a convention whose clients always send one. */
+  readonly budgetField?: string;
   readonly sampling: Sampling;
   /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
   readonly foreign?: Readonly<Record<string, unknown>>;
@@ -294,6 +297,8 @@ export interface FinishEvent extends OfChoice {
   readonly promptLogprobs?: readonly PromptLogprob[];
   /** Of a request that asked for it, and reached the engine. */
   readonly profile?: Profile;
+  /** Of a model on another server. */
+  readonly servedBy?: ServedBy;
 }
 
 export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;

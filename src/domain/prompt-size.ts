@@ -6,6 +6,10 @@ import type { ChatMessage, GenerateRequest } from "./generate.ts";
 
 /** Messages, their parts and their tool calls together. */
 const MOST_PARTS = 4096;
+/** Characters of the tools, of what goes to the template, and of messages beside their content: templates may leave all of it out. */
+const MOST_BESIDE = 4_000_000;
+/** Characters that are tokenized for one request outside a prompt that has to fit the context. */
+export const MOST_TOKENIZED = 8 * 1024 * 1024;
 
 export interface PromptLimits {
   readonly maxModelLen: number;
@@ -15,34 +19,86 @@ export interface PromptLimits {
 
 /** Why a prompt is too much; undefined when it may fit. Counts what there is and looks into no text, so it takes no time. */
 export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): SvcError | undefined {
-  const { messages, prompt, suffix = "" } = request;
-  if (typeof prompt === "string") return tooLongPrompt("prompt", prompt.length + suffix.length, limits);
-  const parts = messages.reduce((sum, message) => sum + partsOf(message), 0);
+  const parts = request.messages.reduce((sum, message) => sum + partsOf(message), 0);
   if (parts > MOST_PARTS) {
     return invalidValue("messages", `have at most ${MOST_PARTS} messages, parts and tool calls together`, parts);
   }
-  // Every UTF-16 unit is a byte at least.
-  const units = messages.reduce((sum, message) => sum + unitsOf(message), 0);
-  return tooLongPrompt("messages", units, limits);
+  return tooLongPrompt(request, limits, unitsOf) ?? tooMuchBeside(request, limits);
 }
 
-/** Why a field with so many bytes of text, at least, cannot fit the context. */
+/** Why the text of a prompt cannot fit the context; `measure`: bytes that a text has at least. */
 export function tooLongPrompt(
-  param: "prompt" | "messages",
-  bytes: number,
+  request: GenerateRequest,
   { maxModelLen, mostPromptBytes }: PromptLimits,
+  measure: (text: string) => number,
 ): SvcError | undefined {
+  const bytes = promptLength(request, measure);
   if (mostPromptBytes === undefined || bytes <= mostPromptBytes) return undefined;
+  const param = request.prompt === undefined ? "messages" : "prompt";
   const message =
     `This model's context is ${maxModelLen} tokens, which are at most ${mostPromptBytes} bytes of text, but '${param}'` +
     ` has at least ${bytes} bytes. Shorten the ${param} or start svc with a larger --ctx.`;
   return new SvcError("context_length_exceeded", message, { param });
 }
 
+/** Why a prompt is too much for its tokens to be counted: as it may have any number of them, only its text bounds the work. */
+export function tooLongToCount(request: GenerateRequest): SvcError | undefined {
+  return tooLongToTokenize(
+    promptLength(request, unitsOf) + besides(request).reduce((sum, [, length]) => sum + length, 0),
+  );
+}
+
+/** The same of a text of so many characters. */
+export function tooLongToTokenize(length: number): SvcError | undefined {
+  if (length <= MOST_TOKENIZED) return undefined;
+  const message = `The text is too long: at most ${MOST_TOKENIZED} characters are tokenized for a request; got ${length}.`;
+  return new SvcError("payload_too_large", message);
+}
+
+function tooMuchBeside(request: GenerateRequest, { mostPromptBytes = 0 }: PromptLimits): SvcError | undefined {
+  const most = Math.max(mostPromptBytes, MOST_BESIDE);
+  const excess = besides(request).find(([, length]) => length > most);
+  if (!excess) return undefined;
+  const [param, length] = excess;
+  const what = param === "messages" ? "characters beside their content" : "characters";
+  return invalidValue(param, `have at most ${most} ${what}`, length);
+}
+
+/** Characters of each field that has any beside the prompt itself. */
+const besides = ({ messages, tools, allTools, templateKwargs }: GenerateRequest): readonly [string, number][] => [
+  ["messages", messages.reduce((sum, message) => sum + lengthOf({ ...message, content: "" }), 0)],
+  ["tools", lengthOf((allTools ?? tools).map(({ name, description, parameters }) => [name, description, parameters]))],
+  ["chat_template_kwargs", lengthOf(templateKwargs)],
+];
+
+/** Every UTF-16 unit is a byte at least. */
+const unitsOf = (text: string): number => text.length;
+
+function promptLength({ messages, prompt, suffix, gap }: GenerateRequest, measure: (text: string) => number): number {
+  const texts =
+    typeof prompt === "string"
+      ? [
+          prompt,
+          suffix ?? "",
+          gap?.begun ?? "",
+          ...(gap?.files ?? []).flatMap(({ filename, text }) => [filename, text]),
+        ]
+      : messages.flatMap(textsOf);
+  return texts.reduce((sum, text) => sum + measure(text), 0);
+}
+
 const partsOf = ({ content, toolCalls = [] }: ChatMessage): number =>
   1 + (typeof content === "string" ? 0 : content.length) + toolCalls.length;
 
-function unitsOf({ content }: ChatMessage): number {
-  if (typeof content === "string") return content.length;
-  return content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+function textsOf({ content }: ChatMessage): readonly string[] {
+  if (typeof content === "string") return [content];
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+}
+
+/** Characters of all strings and names in a value. */
+function lengthOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  const names = Array.isArray(value) ? 0 : Object.keys(value).reduce((sum, name) => sum + name.length, 0);
+  return Object.values(value).reduce((sum: number, member) => sum + lengthOf(member), names);
 }

@@ -28,6 +28,8 @@ export interface AskedReasoning {
   readonly effort?: Effort;
   /** Tokens; -1 lifts the server's default. */
   readonly budget?: number;
+  /** The field that has it, where clients send one only if it is to hold. */
+  readonly budgetField?: string;
   /** The request's own values for the chat template. */
   readonly kwargs?: TemplateKwargs;
   /** Where neither the request nor a launch option says: false is no, undefined the chat template's own way. */
@@ -38,6 +40,7 @@ export interface Reasoning {
   readonly thinking?: boolean;
   readonly templateKwargs: TemplateKwargs;
   readonly reasoningBudget?: number;
+  readonly budgetField?: string;
 }
 
 /**
@@ -53,10 +56,11 @@ export function resolveReasoning(asked: AskedReasoning, settings: ReasoningSetti
   if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
   else if (effort !== undefined && thinking) kwargs["reasoning_effort"] = EFFORTS[effort];
   const budget = asked.budget ?? settings.reasoningBudget ?? -1;
+  const field = asked.budget === undefined ? undefined : asked.budgetField;
   return {
     ...(thinking !== undefined && { thinking }),
     templateKwargs: kwargs,
-    ...(budget >= 0 && { reasoningBudget: budget }),
+    ...(budget >= 0 && { reasoningBudget: budget, ...(field !== undefined && { budgetField: field }) }),
   };
 }
 

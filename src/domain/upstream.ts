@@ -12,6 +12,14 @@ export type ReplicaState = "unknown" | "up" | "slow" | "refusing" | "down" | "dr
 /** Whether requests that go to the replica come to nothing. */
 export const isOut = (state: ReplicaState): boolean => state === "down" || state === "refusing";
 
+/** Who answered a request. */
+export interface ServedBy {
+  /** Address of the replica. */
+  readonly replica: string;
+  /** Attempts that failed before it did, here or at another replica. */
+  readonly retries: number;
+}
+
 export interface ReplicaStatus {
   readonly url: string;
   /** Which server it is: `vllm`, `llama.cpp`, … */

@@ -1,7 +1,9 @@
 // One request at one replica: what becomes of it counts for the replica's health and statistics.
 
+import type { Logger } from "../telemetry/log.ts";
 import type { Replica } from "./replica.ts";
 import type { Routing, TokenCounts } from "./replica-stats.ts";
+import { correlationOf } from "./request-headers.ts";
 import { failureFrom, type UpstreamFailure } from "./upstream-failure.ts";
 
 export class Attempt {
@@ -57,6 +59,16 @@ export class Attempt {
     if (sick !== "unclear") this.replica.failed({ sick, error: failure.error });
     this.replica.stats.failed(failure.error.code);
     return failure;
+  }
+
+  /** Makes a line of the failure: of one that a retry made good, nobody else tells. `id`: the request's. */
+  logFailure(log: Logger, id: string | undefined, { error: { code } }: UpstreamFailure): void {
+    log.verbose("upstream attempt failed", {
+      id: id && correlationOf(id),
+      replica: this.replica.url,
+      code,
+      ms: Math.round(this.now() - this.beganAt),
+    });
   }
 
   end(): void {

@@ -40,7 +40,8 @@ export class Attempts {
   private readonly unclear = new Map<Replica, SvcError>();
   /** One of them was lost with the request, whatever became of it later. */
   private sent = false;
-  private hasFailed = false;
+  /** Attempts that failed so far. */
+  failedCount = 0;
   private broken = 0;
 
   constructor(
@@ -63,7 +64,7 @@ export class Attempts {
   /** What went wrong with a replica. Throws it when asking again is of no use. */
   failed(replica: Replica, error: unknown): void {
     if (!(error instanceof UpstreamFailure)) throw error;
-    this.hasFailed = true;
+    this.failedCount++;
     if (error.retry === "never") throw error.error;
     this.sent ||= error.error.details.sent === true;
     if (error.sick === "unclear") this.suspect(replica, error.error);
@@ -93,7 +94,7 @@ export class Attempts {
     const choice: Choice | undefined = this.upstream.choose(this.routed.model, this.routed.key, this.tried);
     if (!choice) return undefined;
     this.tried.add(choice.replica);
-    return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.hasFailed });
+    return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.failedCount > 0 });
   }
 
   /** Where no other could show which of the two is ill, it is the server. */

@@ -8,6 +8,9 @@ import { UpstreamFailure } from "./upstream-failure.ts";
 /** What these servers hold every model to that writes. */
 const ALWAYS = [...CHAT, "penalties", "structured_output", "grammar"];
 
+/** What the models of a server are for; `other`: what has no common API, as rankings. */
+type Purpose = "writing" | "vectors" | "other";
+
 /**
  * Gives a model with what its server shows of it; undefined when that does not answer in time. Costs it a token a model; what is
  * about the server is queried once for all of its models.
@@ -16,11 +19,11 @@ export function askCapabilities(
   client: ServerClient,
   timeoutMs: number,
 ): (model: RemoteModel) => Promise<RemoteModel | undefined> {
-  let writing: Promise<boolean | undefined> | undefined;
+  let asking: Promise<Purpose | undefined> | undefined;
   return async (model) => {
-    const writes = await (writing ??= canWrite(client, timeoutMs));
-    if (writes === undefined) return undefined;
-    return writes ? ofWriter(client, model, timeoutMs) : { ...model, capabilities: EMBEDDINGS };
+    const purpose = await (asking ??= askPurpose(client, timeoutMs));
+    if (purpose === "writing") return ofWriter(client, model, timeoutMs);
+    return purpose && { ...model, capabilities: purpose === "vectors" ? EMBEDDINGS : [] };
   };
 }
 
@@ -36,13 +39,15 @@ async function ofWriter(client: ServerClient, model: RemoteModel, timeoutMs: num
 }
 
 /** vLLM serves the routes of what its model is for, SGLang says it of the model. */
-async function canWrite(client: ServerClient, timeoutMs: number): Promise<boolean | undefined> {
+async function askPurpose(client: ServerClient, timeoutMs: number): Promise<Purpose | undefined> {
   const info = await client.get("/get_model_info", timeoutMs).catch(() => undefined);
   const told = fields(info?.body)["is_generation"];
-  if (typeof told === "boolean") return told;
+  if (typeof told === "boolean") return told ? "writing" : "vectors";
   const api = await client.get("/openapi.json", timeoutMs).catch(() => undefined);
   const { paths } = fields(api?.body);
-  return paths === undefined ? undefined : Object.hasOwn(fields(paths), "/v1/chat/completions");
+  if (paths === undefined) return undefined;
+  const serves = (path: string) => Object.hasOwn(fields(paths), path);
+  return serves("/v1/chat/completions") ? "writing" : serves("/v1/embeddings") ? "vectors" : "other";
 }
 
 const TOOL = {

@@ -198,7 +198,7 @@ export class Gateway implements ModelSource, Upstreams {
     const listed = `${upstream.name}/${model}`;
     return remembered(this.backendsOf(upstream).chat, model, upstream, () => ({
       model: listed,
-      engine: new RemoteEngine({ listed, model }, upstream, this.options.clock),
+      engine: new RemoteEngine({ listed, model }, upstream, this.options),
       parallel: PARALLEL,
       subject: subjectOf("text", upstream, model),
       takesMediaSources: true,
@@ -211,9 +211,10 @@ export class Gateway implements ModelSource, Upstreams {
     const listed = `${upstream.name}/${model}`;
     return remembered(this.backendsOf(upstream).embeddings, model, upstream, () => ({
       model: listed,
-      engine: new RemoteEmbedder({ listed, model }, upstream),
+      engine: new RemoteEmbedder({ listed, model }, upstream, this.options.log),
       parallel: PARALLEL,
       subject: subjectOf("embedding", upstream, model),
+      takesForeignFields: true,
     }));
   }
 

@@ -28,6 +28,11 @@ const REFUSALS: readonly Refusal[] = [
     why: "does not schedule by priority (vLLM: --scheduling-policy priority)",
   },
   {
+    says: /reasoning_config is not configured/i,
+    param: "thinking_token_budget",
+    why: "was started without a limit of reasoning (vLLM: --reasoning-parser and --reasoning-config)",
+  },
+  {
     says: /not a multimodal model|At most 0 \w+\(s\) may be provided|does not support (image|audio) input|mmproj/i,
     param: "messages",
     why: "takes text alone",

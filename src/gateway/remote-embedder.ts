@@ -3,6 +3,7 @@
 import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { Logger } from "../telemetry/log.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
@@ -30,6 +31,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     /** The model's name for clients, and on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
+    private readonly log: Logger,
   ) {}
 
   status(): EmbeddingStatus {
@@ -77,7 +79,7 @@ export class RemoteEmbedder implements EmbeddingPort {
       try {
         const result = await this.ask(attempt, work, signal, origin);
         attempts.succeeded();
-        return result;
+        return { ...result, servedBy: { replica: attempt.replica.url, retries: attempts.failedCount } };
       } catch (error) {
         attempts.failed(attempt.replica, error);
       }
@@ -105,7 +107,9 @@ export class RemoteEmbedder implements EmbeddingPort {
       return { ...computed, truncated: Number.isSafeInteger(truncated) && truncated > 0 ? truncated : 0 };
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
-      throw attempt.failed(error);
+      const failure = attempt.failed(error);
+      attempt.logFailure(this.log, origin?.id, failure);
+      throw failure;
     } finally {
       attempt.end();
     }
@@ -113,7 +117,7 @@ export class RemoteEmbedder implements EmbeddingPort {
 }
 
 const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
-  kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
+  kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model, kind);
 
 /** The first message, which is all of the answer. */
 async function only(messages: AnswerMessages): Promise<unknown> {

@@ -5,6 +5,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { RemoteAnswer } from "./answer.ts";
 import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
@@ -41,7 +42,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     /** The model's name for clients, and on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
-    private readonly clock: Clock,
+    private readonly options: { readonly clock: Clock; readonly log: Logger },
   ) {
     super();
   }
@@ -64,19 +65,21 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       cancelled: undefined,
       accepted: false,
       answers: new Map(),
-      beganAt: this.clock.now(),
+      beganAt: this.options.clock.now(),
     };
     const leave = () => job.stop.abort(signal.reason);
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
     this.jobs.set(request.id, job);
     let winner: Winner | undefined;
+    let retries = 0;
     try {
       const { attempts, ask } = this.attemptsOf(request, job);
       for await (const attempt of attempts.each(job.stop.signal)) {
         winner = yield* race(attempt, { attempts, ask, hedgeAfterMs: this.upstream.hedgeAfterMs(attempt.replica) });
         if (!winner) continue;
         attempts.succeeded();
+        retries = attempts.failedCount;
         try {
           // Not by yield*, which would cost each token a round more.
           if (winner.first) yield winner.first;
@@ -101,11 +104,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       // A reader that goes away at its first event has not begun the rest.
       await winner?.rest.return();
     }
-    const now = this.clock.now();
+    const now = this.options.clock.now();
     const firstAt = winner?.attempt.firstTokenAt ?? now;
     const begun = winner ? job.answers.get(winner.attempt) : [...job.answers.values()].at(-1);
     const answer = begun ?? this.newAnswer(request, undefined);
-    yield answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
+    const finish = answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
+    yield winner ? { ...finish, servedBy: { replica: winner.attempt.replica.url, retries } } : finish;
   }
 
   cancel(id: string, cause: CancelCause): void {
@@ -165,6 +169,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
       const failure = attempt.failed(error);
+      attempt.logFailure(this.options.log, request.id, failure);
       throw request.whole || attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
     } finally {
       attempt.end();

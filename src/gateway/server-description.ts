@@ -13,6 +13,7 @@ export interface RemoteModel {
   readonly created?: number;
   readonly owner?: string;
   readonly loaded: boolean;
+  /** None: it is known to be for something that svc passes nothing on to. */
   readonly capabilities: readonly string[];
   readonly contextLength?: number;
   /** Known to take pictures, or known not to. */

@@ -13,6 +13,8 @@ export interface ServerTraits {
   readonly sampling: Readonly<Partial<Record<keyof Sampling, string>>>;
   /** Fields of its own that are passed on as they are, and their names there. */
   readonly foreign: Readonly<Record<string, string>>;
+  /** The same, of requests for vectors. */
+  readonly foreignOfVectors?: Readonly<Record<string, string>>;
   /** Its list says of each model what it can do; others leave that to be found out. */
   readonly tellsCapabilities: boolean;
   /** Takes values for its chat template, `enable_thinking` among them. */
@@ -35,6 +37,8 @@ export interface ServerTraits {
   readonly generationPrompt?: true;
   /** The name of a limit of reasoning in tokens. */
   readonly reasoningBudget?: string;
+  /** How it was started says whether it takes such a limit or refuses the request: it is told those alone that a client named. */
+  readonly mayRefuseBudgets?: true;
   /** Puts reasoning apart from the answer; others may leave `<think>` tags in it. */
   readonly separatesReasoning: boolean;
   /** Fields that have it compute the whole prompt. */
@@ -102,6 +106,7 @@ const LLAMA_FOREIGN = same("n_indent", "n_cache_reuse", "min_keep", "n_keep", "n
 const LLAMA_SERVER = {
   sampling: LLAMA,
   foreign: LLAMA_FOREIGN,
+  foreignOfVectors: same("embd_normalize"),
   tellsCapabilities: false,
   templateKwargs: true,
   grammar: "gbnf",
@@ -121,6 +126,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     ...LLAMA_SERVER,
     sampling: { ...LLAMA, minTokens: "min_tokens" },
     foreign: {},
+    foreignOfVectors: {},
     tellsCapabilities: true,
     toolChoices: ["none", "required", "named"],
     continueFields: { continue_final_message: true },
@@ -163,6 +169,17 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       "media_io_kwargs",
       "mm_processor_kwargs",
     ),
+    foreignOfVectors: same(
+      "truncate_prompt_tokens",
+      "truncation_side",
+      "padding",
+      "add_special_tokens",
+      "priority",
+      "cache_salt",
+      "mm_processor_kwargs",
+      "use_activation",
+      "normalize",
+    ),
     tellsCapabilities: false,
     templateKwargs: true,
     grammar: "structured_outputs",
@@ -172,13 +189,33 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     enforcesCalls: "required",
     continueFields: { continue_final_message: true, add_generation_prompt: false },
     generationPrompt: true,
+    reasoningBudget: "thinking_token_budget",
+    mayRefuseBudgets: true,
     separatesReasoning: false,
   },
   sglang: {
     reports: "usage",
     sampling: CLUSTER,
     foreign: {
-      ...same("stop_token_ids", "skip_special_tokens", "priority", "cache_salt"),
+      ...same(
+        "stop_token_ids",
+        "stop_regex",
+        "no_stop_trim",
+        "skip_special_tokens",
+        "lora_path",
+        "custom_params",
+        "custom_labels",
+        "images_config",
+        "extra_key",
+        "ngram_corpus_id",
+        "priority",
+        "cache_salt",
+        "stream_reasoning",
+        "task",
+        "max_dynamic_patch",
+        "min_dynamic_patch",
+        "use_audio_in_video",
+      ),
       include_stop_str_in_output: "no_stop_trim",
     },
     tellsCapabilities: false,

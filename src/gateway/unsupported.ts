@@ -75,6 +75,7 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.generationPrompt === false && !traits.generationPrompt) throw cannotCarry("add_generation_prompt", kind);
   if (request.maxPredictMs !== undefined && !traits.predictMs) throw cannotCarry("t_max_predict_ms", kind);
   if (request.keepTokens !== undefined && !traits.keepTokens) throw cannotCarry("n_keep", kind);
+  if (request.budgetField !== undefined && !traits.reasoningBudget) throw cannotCarry(request.budgetField, kind);
   if (request.fresh && !traits.freshFields) throw cannotCarry("cache_prompt", kind);
   if (request.slot !== undefined && !traits.slot) throw cannotCarry("id_slot", kind);
   if (request.counted === "timings_per_token" && traits.reports !== "timings") throw cannotCarry(request.counted, kind);
@@ -85,11 +86,15 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.suffix !== undefined && !traits.suffix) throw cannotCarry("suffix", kind);
 }
 
-/** The fields of a request that are the server's own, under its names. Throws SvcError `unsupported_parameter`. */
-export function carryForeign({ foreign = {} }: GenerateRequest, kind: ServerKind, traits: ServerTraits) {
+/** The fields of a request that are the server's own, under its `names`. Throws SvcError `unsupported_parameter`. */
+export function carryForeign(
+  { foreign = {} }: Pick<GenerateRequest, "foreign">,
+  kind: ServerKind,
+  names: ServerTraits["foreign"] = {},
+) {
   return Object.fromEntries(
     Object.entries(foreign).map(([field, value]) => {
-      const name = traits.foreign[field];
+      const name = names[field];
       if (name === undefined) throw cannotCarry(field, kind);
       return [name, value];
     }),

@@ -94,8 +94,9 @@ export class Upstream {
   /** Whether it has a model that gives vectors, or may: not every server says what its models are for. */
   mayEmbed(model: string): boolean {
     return this.replicas.some((replica) => {
-      const known = replica.model(model);
-      return known && (known.capabilities.includes("embeddings") || !traitsOf(replica.kind).tellsCapabilities);
+      const { capabilities = [] } = replica.model(model) ?? {};
+      const mayHave = capabilities.length > 0 && !traitsOf(replica.kind).tellsCapabilities;
+      return mayHave || capabilities.includes("embeddings");
     });
   }
 
@@ -125,18 +126,18 @@ export class Upstream {
    * Undefined when there is none to ask now.
    */
   choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
-    const serving = this.having(model).filter(({ isDraining }) => !isDraining);
+    const having = this.having(model);
     const suits = ({ urlHash }: Replica) => affinity(urlHash, key);
     let best = Infinity;
     let candidates: Replica[] = [];
-    for (const replica of serving) {
-      const preference = tried.has(replica) ? Infinity : preferenceOf(replica);
+    for (const replica of having) {
+      const preference = replica.isDraining || tried.has(replica) ? Infinity : preferenceOf(replica);
       if (preference < best) [best, candidates] = [preference, []];
       if (preference === best && best < Infinity) candidates.push(replica);
     }
     if (candidates.length === 0) return undefined;
     const replica = bounded(candidates, highest(candidates, suits));
-    return { replica, isOwn: replica === highest(serving, suits) };
+    return { replica, isOwn: replica === highest(having, suits) };
   }
 
   /**

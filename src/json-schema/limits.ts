@@ -4,6 +4,8 @@
 export const MAX_DEPTH = 64;
 /** JSON values in a schema. */
 export const MAX_NODES = 20_000;
+/** Characters of all strings and names in a schema. */
+export const MAX_CHARACTERS = 1_000_000;
 /** Characters of a property name; the converter's own regular expressions recurse over them. */
 export const MAX_NAME_LENGTH = 256;
 /** Subschemas that apply to the same value through one another. */

@@ -1,18 +1,21 @@
 // An image file → checked, upright, small enough, on white, as plain pixels.
 
-import { abortable } from "../domain/abortable.ts";
 import type { ImageMedia } from "../domain/media.ts";
+import { SharedBytes } from "../domain/shared-bytes.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { upright } from "./exif.ts";
 import { readImageHeader, type ImageHeader } from "./image-header.ts";
 import type { MediaLimits } from "./limits.ts";
-import { readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
+import { ownPngAsBmp, ownPngSize, readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
 import { Refusal } from "./refusal.ts";
 import { contentHash } from "./slices.ts";
 import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
 
 /** What JPEG can count to, the most of all formats that pictures of this size come in. */
 const LONGEST_SIDE = 65_535;
+
+/** Bytes a pixel while an image is decoded at its full size: two copies of RGBA, one of which grew. */
+const DECODING_BYTES = 11;
 
 const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
   png: "PNG",
@@ -29,22 +32,22 @@ const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
 export const decodeImage = (
   bytes: Uint8Array,
   maxSide: number,
-  { maxPixels }: MediaLimits,
+  limits: MediaLimits,
   signal: AbortSignal,
 ): Promise<ImageMedia> =>
-  opened(bytes, maxPixels, signal, async (picture, alpha) => {
-    const { width, height, rgb } = await render(picture, alpha, maxSide, maxPixels, signal);
+  opened(bytes, limits, signal, async (picture, alpha) => {
+    const { width, height, rgb } = await render(picture, alpha, maxSide, limits.maxPixels, signal);
     return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
   });
 
 /** How opaque the pixels of such a file are, upright and in its own size. Throws Refusal, or the signal's reason. */
-export const decodeOpacity = (bytes: Uint8Array, { maxPixels }: MediaLimits, signal: AbortSignal): Promise<Opacity> =>
-  opened(bytes, maxPixels, signal, async (picture) => readOpacity(await plainPng(picture, maxPixels, signal), signal));
+export const decodeOpacity = (bytes: Uint8Array, limits: MediaLimits, signal: AbortSignal): Promise<Opacity> =>
+  opened(bytes, limits, signal, async (picture) => readOpacity(await plainPng(picture, limits.maxPixels), signal));
 
-/** Has `use` decode a file whose header is in order. */
+/** Has `use` decode a file whose header is in order, once there is memory for that. */
 async function opened<T>(
   bytes: Uint8Array,
-  maxPixels: number,
+  { maxPixels, decoding = new SharedBytes(Number.POSITIVE_INFINITY) }: MediaLimits,
   signal: AbortSignal,
   use: (picture: Picture, alpha: boolean) => Promise<T>,
 ): Promise<T> {
@@ -53,8 +56,10 @@ async function opened<T>(
   const header = readImageHeader(format, bytes);
   checkHeader(format, header, maxPixels);
   try {
-    const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
-    return await use({ bytes: file, orientation: header.orientation ?? 1 }, header.alpha);
+    return await decoding.run(header.width * header.height * DECODING_BYTES, signal, async () => {
+      const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
+      return use({ bytes: file, orientation: header.orientation ?? 1 }, header.alpha);
+    });
   } catch (error) {
     throw asRefusal(error, format, maxPixels);
   }
@@ -117,20 +122,28 @@ async function render(
   signal: AbortSignal,
 ): Promise<Pixels> {
   if (!alpha) return decode(picture, maxPixels, signal, maxSide);
-  const full = await decode(picture, maxPixels, signal);
-  if (Math.max(full.width, full.height) <= maxSide) return full;
-  return decode({ bytes: await writeBmp(full, signal), orientation: 1 }, maxPixels, signal, maxSide);
+  const full = await plainPng(picture, maxPixels);
+  const { width, height } = ownPngSize(full);
+  if (Math.max(width, height) <= maxSide) return readOwnPng(full, signal);
+  const onWhite = await ownPngAsBmp(full, signal);
+  release(full);
+  const scaled = await decode({ bytes: onWhite, orientation: 1 }, maxPixels, signal, maxSide);
+  release(onWhite);
+  return scaled;
 }
 
-const decode = async (picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Pixels> =>
-  readOwnPng(await plainPng(picture, maxPixels, signal, maxSide), signal);
+const decode = async (picture: Picture, maxPixels: number, signal: AbortSignal, maxSide: number): Promise<Pixels> =>
+  readOwnPng(await plainPng(picture, maxPixels, maxSide), signal);
 
 /** As `readOwnPng` and `readOpacity` read it. */
-function plainPng(picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Uint8Array> {
+function plainPng(picture: Picture, maxPixels: number, maxSide?: number): Promise<Uint8Array> {
   const image = upright(new Bun.Image(picture.bytes, { maxPixels }), picture.orientation);
   if (maxSide !== undefined) image.resize(maxSide, maxSide, { fit: "inside", withoutEnlargement: true });
-  return abortable(image.png({ compressionLevel: 0 }).bytes(), signal);
+  return image.png({ compressionLevel: 0 }).bytes();
 }
+
+/** Gives memory back that nobody else has: until it is collected, the next image would take as much again. */
+const release = ({ buffer }: Uint8Array): void => void (buffer as ArrayBuffer).transfer(0);
 
 /** The decoder's own words stay here: they may speak of the file's content. */
 function asRefusal(error: unknown, format: ImageFormat, maxPixels: number): unknown {

@@ -1,5 +1,7 @@
 // How much of a client's media is taken, and from where.
 
+import type { SharedBytes } from "../domain/shared-bytes.ts";
+
 export interface MediaLimits {
   /** Images and audio clips in one request. */
   readonly maxCount: number;
@@ -9,6 +11,8 @@ export interface MediaLimits {
   readonly maxImageBytes: number;
   /** Width times height of one image, before it is made smaller. */
   readonly maxPixels: number;
+  /** Memory for decoding images, of all requests; absent: for as many at a time as there are. */
+  readonly decoding?: SharedBytes;
   /** The longest side in pixels that reaches the engine, by the `detail` of the part. */
   readonly maxSide: { readonly low: number; readonly auto: number; readonly high: number };
   /** Bytes of one audio file. */

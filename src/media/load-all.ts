@@ -12,10 +12,16 @@ export interface MediaPart {
 }
 
 /**
- * Loads up to `limits.parallel` media at a time; the result is in the order of `parts`. The first failure stops the others
- * and is thrown: SvcError `invalid_value`, or the signal's reason. Nothing is still going on when this settles.
+ * Loads up to `limits.parallel` media at a time; the result is in the order of `parts`. `hold` gets the bytes of each as it is
+ * loaded. The first failure stops the others and is thrown: SvcError `invalid_value`, what `hold` throws, or the signal's reason.
+ * Nothing is still going on when this settles.
  */
-export async function loadAll(parts: readonly MediaPart[], limits: MediaLimits, signal: AbortSignal): Promise<Media[]> {
+export async function loadAll(
+  parts: readonly MediaPart[],
+  limits: MediaLimits,
+  signal: AbortSignal,
+  hold: (bytes: number) => void = () => {},
+): Promise<Media[]> {
   const { parallel } = limits;
   checkCount(parts, limits);
   signal.throwIfAborted();
@@ -26,7 +32,9 @@ export async function loadAll(parts: readonly MediaPart[], limits: MediaLimits, 
   const waiting = parts.entries();
   const work = async (): Promise<void> => {
     for (const [index, { source, param }] of waiting) {
-      loaded[index] = await loadMedia(source, param, limits, group.signal);
+      const media = await loadMedia(source, param, limits, group.signal);
+      hold(bytesOf(media));
+      loaded[index] = media;
     }
   };
   const workers = Array.from({ length: Math.min(parallel, parts.length) }, async () => {
@@ -42,6 +50,8 @@ export async function loadAll(parts: readonly MediaPart[], limits: MediaLimits, 
   group.signal.throwIfAborted();
   return loaded;
 }
+
+const bytesOf = (media: Media): number => (media.kind === "image" ? media.rgb : media.bytes).length;
 
 /** Throws SvcError `invalid_value` when there are too many media. */
 export function checkCount({ length }: readonly MediaPart[], { maxCount }: Pick<MediaLimits, "maxCount">): void {

@@ -30,15 +30,27 @@ export interface Opacity {
  * Throws Error on any other PNG.
  */
 export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<Pixels> {
-  const { width, height } = sizeOf(png);
+  const { width, height } = ownPngSize(png);
   const rgb = new Uint8Array(width * height * 3);
   await eachRow(png, signal, (rgba, from, row) => onWhite(rgba, from, rgb, row * width * 3, width));
   return { width, height, rgb };
 }
 
+/** The same as a BMP file, which Bun.Image can read; at no time are there pixels besides. */
+export async function ownPngAsBmp(png: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+  const { width, height } = ownPngSize(png);
+  const bmp = emptyBmp(width, height);
+  const pixels = new Uint8Array(width * 3);
+  await eachRow(png, signal, (rgba, from, row) => {
+    onWhite(rgba, from, pixels, 0, width);
+    bmp.write(pixels, 0, row);
+  });
+  return bmp.file;
+}
+
 /** How opaque the pixels of such a PNG are. */
 export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise<Opacity> {
-  const { width, height } = sizeOf(png);
+  const { width, height } = ownPngSize(png);
   const data = new Uint8Array(width * height);
   await eachRow(png, signal, (rgba, from, row) => {
     for (let x = 0; x < width; x++) data[row * width + x] = rgba[from + x * 4 + 3] as number;
@@ -46,7 +58,8 @@ export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise
   return { width, height, data };
 }
 
-function sizeOf(png: Uint8Array): { readonly width: number; readonly height: number } {
+/** Pixels of such a PNG. */
+export function ownPngSize(png: Uint8Array): { readonly width: number; readonly height: number } {
   const view = dataView(png);
   if (view.getUint32(24) !== 0x08060000) throw new Error("Bun.Image wrote a PNG that is not plain RGBA");
   return { width: view.getUint32(16), height: view.getUint32(20) };
@@ -58,7 +71,7 @@ async function eachRow(
   signal: AbortSignal,
   take: (rgba: Uint8Array, from: number, row: number) => void,
 ): Promise<void> {
-  const { width, height } = sizeOf(png);
+  const { width, height } = ownPngSize(png);
   const stride = 1 + width * 4;
   let rest = new Uint8Array(0);
   let row = 0;
@@ -109,13 +122,23 @@ function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, co
   }
 }
 
-/** The same pixels as a BMP file, which Bun.Image can read. */
+/** Pixels as a BMP file, which Bun.Image can read. */
 export async function writeBmp({ width, height, rgb }: Pixels, signal: AbortSignal): Promise<Uint8Array> {
+  const bmp = emptyBmp(width, height);
+  const copyRows = (first: number, end: number): void => {
+    for (let row = first; row < end; row++) bmp.write(rgb, row * width * 3, row);
+  };
+  await inSlices(height, signal, copyRows, Math.max(1, Math.floor(PIECE_BYTES / (width * 3))));
+  return bmp.file;
+}
+
+/** `write` copies a row of RGB pixels, which begin at `from`. */
+function emptyBmp(width: number, height: number) {
   const stride = (width * 3 + 3) & ~3;
-  const bmp = new Uint8Array(BMP_HEAD + stride * height);
-  const view = new DataView(bmp.buffer);
+  const file = new Uint8Array(BMP_HEAD + stride * height);
+  const view = new DataView(file.buffer);
   view.setUint16(0, 0x424d);
-  view.setUint32(2, bmp.length, true);
+  view.setUint32(2, file.length, true);
   view.setUint32(10, BMP_HEAD, true);
   view.setUint32(14, 40, true);
   view.setInt32(18, width, true);
@@ -123,16 +146,12 @@ export async function writeBmp({ width, height, rgb }: Pixels, signal: AbortSign
   view.setInt32(22, -height, true);
   view.setUint16(26, 1, true);
   view.setUint16(28, 24, true);
-  const rowsAtOnce = Math.max(1, Math.floor(PIECE_BYTES / stride));
-  const copyRows = (from: number, to: number): void => {
-    for (let row = from; row < to; row++) {
-      for (let read = row * width * 3, write = BMP_HEAD + row * stride, x = 0; x < width; x++, read += 3, write += 3) {
-        bmp[write] = rgb[read + 2] as number;
-        bmp[write + 1] = rgb[read + 1] as number;
-        bmp[write + 2] = rgb[read] as number;
-      }
+  const write = (rgb: Uint8Array, from: number, row: number): void => {
+    for (let read = from, to = BMP_HEAD + row * stride, x = 0; x < width; x++, read += 3, to += 3) {
+      file[to] = rgb[read + 2] as number;
+      file[to + 1] = rgb[read + 1] as number;
+      file[to + 2] = rgb[read] as number;
     }
   };
-  await inSlices(height, signal, copyRows, rowsAtOnce);
-  return bmp;
+  return { file, write };
 }

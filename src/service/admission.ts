@@ -32,11 +32,15 @@ export class Admission {
    * request for more answers than there are places is let in when it is alone.
    */
   check(places: number, metrics: RefusalCounter): void {
-    if (this.inFlight > 0 && this.inFlight + places > this.parallel + this.maxQueue) {
-      metrics.rejected("queue_full");
-      const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
-      throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
-    }
+    if (this.hasRoom(places)) return;
+    metrics.rejected("queue_full");
+    const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
+    throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
+  }
+
+  /** Whether `check` would let in as many. */
+  hasRoom(places: number): boolean {
+    return this.inFlight === 0 || this.inFlight + places <= this.parallel + this.maxQueue;
   }
 
   /** Gives the places back after `ms`. */

@@ -1,10 +1,11 @@
 // Vectors and rankings: which model, and what a client wants truncated.
 
-import type { EmbeddingInput, EmbeddingResult, EmbeddingWork } from "../domain/embedding.ts";
+import type { EmbeddingInput, EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { invalidValue, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { EmbeddingEvent, EmbeddingPort } from "../engine/embedding/port.ts";
+import { refuseForeign } from "./foreign-fields.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
@@ -33,19 +34,21 @@ export class EmbeddingService {
 
   /**
    * A vector for each input, shortened to `dimensions` where that is given. Throws SvcError (`model_not_found`,
-   * `invalid_value`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's
+   * `invalid_value`, `unsupported_parameter`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's
    * reason after an abort.
    */
   async embed(
     inputs: readonly EmbeddingInput[],
-    { model, dimensions, origin }: EmbeddingCall & { readonly dimensions?: number },
+    { model, dimensions, foreign, origin }: EmbeddingCall & Pick<EmbedWork, "dimensions" | "foreign">,
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
     const backend = this.deps.router.find(model, "embeddings");
+    const own = foreign ? { foreign } : {};
+    refuseForeign(own, backend);
     checkDimensions(dimensions, backend.engine.status().dimensions);
     if (inputs.length === 0) return { model: backend.model, result: NO_VECTORS };
     const wanted = dimensions === undefined ? {} : { dimensions };
-    const result = await this.run(backend, { kind: "embed", inputs, ...wanted }, signal, origin);
+    const result = await this.run(backend, { kind: "embed", inputs, ...wanted, ...own }, signal, origin);
     checkDimensions(dimensions, result.dimensions);
     const isLonger = dimensions !== undefined && dimensions < result.dimensions;
     return { model: backend.model, result: isLonger ? shorten(result, dimensions) : result };

@@ -1,8 +1,8 @@
 // Text generation: which model, its media and adapters, one stream for several answers.
 
 import { defaultAdapters } from "../domain/adapters.ts";
+import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
 import type { CancelCause } from "../domain/cancel.ts";
-import { SvcError } from "../domain/errors.ts";
 import {
   sampledFor,
   type EngineEvent,
@@ -11,9 +11,11 @@ import {
   type GenerateRequest,
   type ReadInput,
 } from "../domain/generate.ts";
+import { SharedBytes } from "../domain/shared-bytes.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
+import { refuseForeign } from "./foreign-fields.ts";
 import type { ModelRouter, TextBackend } from "./model-router.ts";
 import { HeldAnswer } from "./held-answer.ts";
 import { neverBegun } from "./never-begun.ts";
@@ -25,6 +27,8 @@ interface GenerationDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly mediaLimits: MediaLimits;
+  /** Bytes of the media of all requests that have not ended. */
+  readonly mediaBytes?: number;
   /** Sees and hears for models that cannot; absent: they are sent no such media. */
   readonly readers?: InputReaders;
   readonly clock: { readonly now: () => number };
@@ -35,10 +39,22 @@ interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
   readonly asMedia?: boolean;
 }
 
+/** Bytes that decoding the images of all requests takes: an image of the largest size, and small ones beside it. */
+const DECODING_BYTES = 600 * 2 ** 20;
+/** Bytes that the media of all requests have from when they are loaded until the requests end: a request's, at the most. */
+const MEDIA_BYTES = 400 * 2 ** 20;
+
 type Requests = readonly [GenerateRequest, ...GenerateRequest[]];
 
 export class GenerationService {
-  constructor(private readonly deps: GenerationDeps) {}
+  private readonly mediaLimits: MediaLimits;
+  private readonly mediaBudget: BodyBudget;
+
+  constructor(private readonly deps: GenerationDeps) {
+    const { mediaLimits, mediaBytes = MEDIA_BYTES } = deps;
+    this.mediaLimits = { ...mediaLimits, decoding: new SharedBytes(DECODING_BYTES) };
+    this.mediaBudget = new BodyBudget(mediaBytes, "images and sounds of requests");
+  }
 
   /**
    * Runs one generation, of one request or of several that belong together: `accepted` first, `finish` last. Throws SvcError
@@ -55,16 +71,21 @@ export class GenerationService {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, client, deadline, model, background }] = requests;
     const backend = this.deps.router.find(model, "chat");
-    if (!backend.takesForeignFields) for (const request of requests) refuseForeign(request);
+    for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
     const held = requests[0].whole ? new HeldAnswer() : undefined;
-    const events = this.deps.requests.run(spec, signal, report, {
-      begin: (live) => this.begin(backend, requests, live, asMedia),
-      observe: this.observer(requests, report, held),
-    });
-    yield* held ? held.of(events) : events;
+    const media = this.mediaBudget.open();
+    try {
+      const events = this.deps.requests.run(spec, signal, report, {
+        begin: (live) => this.begin(backend, requests, live, media, asMedia),
+        observe: this.observer(requests, report, held),
+      });
+      yield* held ? held.of(events) : events;
+    } finally {
+      media.close();
+    }
   }
 
   /**
@@ -74,8 +95,13 @@ export class GenerationService {
   async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
     const backend = this.deps.router.find(request.model, "chat");
     if (backend.surface) throw backend.surface.noTokenizer;
-    const [loaded] = await this.withMedia(backend, [request], signal);
-    return backend.engine.countTokens(loaded?.request ?? request, signal);
+    const media = this.mediaBudget.open();
+    try {
+      const [loaded] = await this.withMedia(backend, [request], signal, media);
+      return await backend.engine.countTokens(loaded?.request ?? request, signal);
+    } finally {
+      media.close();
+    }
   }
 
   /** Throws what a request for this model would be refused with at this moment. */
@@ -101,6 +127,7 @@ export class GenerationService {
         finishes[event.choice ?? 0] = event;
         report.reason = event.reason;
         report.usage = usageOf(finishes, choices);
+        if (event.servedBy) report.servedBy = event.servedBy;
       } else if (event.type === "progress") {
         // The operator watches prompts, whether the client does or not.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
@@ -129,6 +156,7 @@ export class GenerationService {
     backend: TextBackend,
     requests: Requests,
     { signal, stopped, keys, metrics }: LiveRequest,
+    media: BodyAccount,
     asMedia: boolean,
   ): Promise<AsyncIterable<EngineEvent>> {
     const { engine, surface } = backend;
@@ -136,7 +164,7 @@ export class GenerationService {
     const adapters = requests[0].adapters ?? defaultAdapters(offered);
     for (const adapter of adapters) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
     const untilStopped = AbortSignal.any([signal, stopped]);
-    const loaded = await this.withMedia(backend, requests, untilStopped, asMedia).catch((error: unknown) => {
+    const loaded = await this.withMedia(backend, requests, untilStopped, media, asMedia).catch((error: unknown) => {
       if (signal.aborted || !stopped.aborted) throw error;
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
@@ -150,17 +178,14 @@ export class GenerationService {
     backend: TextBackend,
     requests: readonly GenerateRequest[],
     signal: AbortSignal,
+    media: BodyAccount,
     asMedia = false,
   ): Promise<readonly LoadedRequest[]> {
-    const { mediaLimits: limits, readers } = this.deps;
-    const options = { limits, ...(readers && !asMedia && { readers }) };
+    const { readers } = this.deps;
+    const hold = (bytes: number) => media.add(bytes);
+    const options = { limits: this.mediaLimits, hold, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
-}
-
-function refuseForeign({ foreign }: GenerateRequest): void {
-  const [param] = Object.keys(foreign ?? {});
-  if (param !== undefined) throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
 }
 
 /** The same events; the acceptance tells what was read. */

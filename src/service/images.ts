@@ -20,7 +20,7 @@ import { checkPictures, picturesOf, type EditedPictures } from "./edited-picture
 import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
 import { ProgressById } from "./progress-by-id.ts";
-import type { RequestReport, RequestService, RequestSpec } from "./request.ts";
+import type { Admitting, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 interface ImageDeps {
   readonly router: ModelRouter;
@@ -32,7 +32,7 @@ interface ImageDeps {
 }
 
 /** What image models are for: drawing, or making images larger. */
-type ImageAbility = "images" | "upscaling";
+export type ImageAbility = "images" | "upscaling";
 
 export interface ImageRun extends RequestOrigin {
   readonly model?: string;
@@ -60,6 +60,12 @@ export class ImageService {
 
   get kept(): KeptImages {
     return this.deps.kept;
+  }
+
+  /** Throws what a request would be refused with at this moment whatever model it names: `engine_unavailable`, `server_busy`. */
+  checkCapacity(ability: ImageAbility = "images"): void {
+    const { router, requests } = this.deps;
+    requests.checkCapacity(...router.findAll(undefined, ability).map((backend) => this.admitting(backend)));
   }
 
   /** What draws for this name, or what else is wanted of it. Throws SvcError `engine_unavailable` when there is no such model. */
@@ -128,14 +134,14 @@ export class ImageService {
   }
 
   private async *run(
-    { engine, parallel, subject }: Backend<ImagePort>,
+    backend: Backend<ImagePort>,
     job: { readonly work: ImageWork; readonly client?: string },
     origin: Pick<RequestSpec, "id" | "client" | "deadline">,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DrawingEvent, void, void> {
+    const { engine } = backend;
     const progresses = this.progressesOf(engine);
-    const admitting = { engine: progresses, parallel, ...(subject && { subject }) };
     const begin = async (live: { readonly signal: AbortSignal }) => engine.run(job, live.signal);
     const observe = (event: ImageEvent) => {
       if (event.type !== "result") return;
@@ -143,7 +149,10 @@ export class ImageService {
       report.usage = noUsage();
     };
     const { progress, see, end } = progresses.begin(job.work.count);
-    const events = this.deps.requests.run({ ...origin, backend: admitting }, signal, report, { begin, observe });
+    const events = this.deps.requests.run({ ...origin, backend: this.admitting(backend) }, signal, report, {
+      begin,
+      observe,
+    });
     const running = this.running.begin(origin.id);
     try {
       for await (const event of events) {
@@ -155,6 +164,11 @@ export class ImageService {
       end();
       running.end();
     }
+  }
+
+  /** The progress of its requests tells when a place is free. */
+  private admitting({ engine, parallel, subject }: Backend<ImagePort>): Admitting {
+    return { engine: this.progressesOf(engine), parallel, ...(subject && { subject }) };
   }
 
   private progressesOf(engine: ImagePort): ImageProgresses {

@@ -21,13 +21,13 @@ export interface Backend<Engine = TextPort> {
   readonly parallel: number;
   /** Whose metrics its requests count for; absent: those of the server's own model. */
   readonly subject?: MetricSubject;
+  /** true: it honours or refuses fields that are for other servers. */
+  readonly takesForeignFields?: boolean;
 }
 
 export interface TextBackend extends Backend {
   /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
   readonly takesMediaSources?: boolean;
-  /** true: it honours or refuses fields that are for other servers. */
-  readonly takesForeignFields?: boolean;
   /** With `takesMediaSources`: whether it is known to take none of this kind. */
   readonly lacks?: (kind: MediaKind) => boolean;
   /** A narrower surface than the engine's. */

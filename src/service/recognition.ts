@@ -62,6 +62,12 @@ export class RecognitionService {
     return this.progress.of(id);
   }
 
+  /** Throws what a request would be refused with at this moment: `engine_unavailable`, `server_busy`. */
+  checkCapacity(): void {
+    const { router, requests } = this.deps;
+    requests.checkCapacity(...router.findAll(undefined, "ocr"));
+  }
+
   /** The model that reads. Throws SvcError `engine_unavailable` when there is none. */
   model(): string {
     return this.deps.router.find(undefined, "ocr").model;

@@ -19,6 +19,8 @@ interface MediaOptions {
   readonly limits: MediaLimits;
   /** Sees and hears for models that cannot; absent: they are sent no such media. */
   readonly readers?: InputReaders;
+  /** Gets the bytes of each that the model takes. What it throws is thrown. */
+  readonly hold: (bytes: number) => void;
 }
 
 /** A request with its media, and what of them became text. */
@@ -35,7 +37,7 @@ export interface LoadedRequest {
 export async function withMedia(
   request: GenerateRequest,
   backend: TextBackend,
-  { limits, readers }: MediaOptions,
+  { limits, readers, hold }: MediaOptions,
   signal: AbortSignal,
 ): Promise<LoadedRequest> {
   const parts = request.messages.flatMap(mediaOf);
@@ -50,7 +52,7 @@ export async function withMedia(
   const told = { request: withTexts(request, read), readInputs: [...read.values()] };
   const loadable = parts.filter(isTaken);
   if (backend.takesMediaSources || loadable.length === 0) return told;
-  return { ...told, request: { ...told.request, media: await loadAll(loadable, limits, signal) } };
+  return { ...told, request: { ...told.request, media: await loadAll(loadable, limits, signal, hold) } };
 }
 
 /** Which kinds a model takes. What it says of that itself it says once it is loaded, which is waited for. */

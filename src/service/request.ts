@@ -4,6 +4,7 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import type { ServedBy } from "../domain/upstream.ts";
 import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
@@ -63,6 +64,8 @@ export interface RequestReport {
   error?: ErrorCode;
   /** Milliseconds from admission to the first text. */
   firstTextMs?: number;
+  /** Of a model on another server. */
+  servedBy?: ServedBy;
 }
 
 /** What no client gets. */
@@ -248,10 +251,12 @@ export class RequestService {
     for (const entry of this.registry.takeAll()) entry.stop("shutdown");
   }
 
-  /** Throws what a request to this backend would be refused with at this moment. */
-  checkCapacity(backend: Admitting): void {
+  /** Throws what a request would be refused with at this moment that any of these backends may answer. */
+  checkCapacity(...backends: readonly Admitting[]): void {
     if (this.draining) throw shuttingDown();
-    this.admissionOf(backend).check(1, this.metricsOf(backend));
+    const [first] = backends;
+    if (!first || backends.some((backend) => this.admissionOf(backend).hasRoom(1))) return;
+    this.admissionOf(first).check(1, this.metricsOf(first));
   }
 
   private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {

@@ -49,6 +49,12 @@ export class TranscriptionService {
     return this.deps.recordings;
   }
 
+  /** Throws what a request would be refused with at this moment whatever model it names: `engine_unavailable`, `server_busy`. */
+  checkCapacity(): void {
+    const { router, requests } = this.deps;
+    requests.checkCapacity(...router.findAll(undefined, "transcription"));
+  }
+
   /** How far the request of this id is; undefined before it is known, and after its end. */
   progressOf(id: string): TranscriptionProgress | undefined {
     return this.progress.of(id);

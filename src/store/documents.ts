@@ -1,5 +1,6 @@
 // Pictures and documents whose text is being recognised.
 
+import type { BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
@@ -7,9 +8,9 @@ import { TemporaryFiles } from "./temporary-files.ts";
 const LARGEST_DOCUMENT = 25 * 1024 * 1024;
 
 export class Documents extends TemporaryFiles {
-  /** `parent`: the folder for temporary files. */
-  constructor(parent: string) {
-    super({ parent, prefix: "svc-documents-", largest: LARGEST_DOCUMENT, tooLarge });
+  /** `parent`: the folder for temporary files. `budget`: of all that is put there. */
+  constructor(parent: string, budget: BodyBudget) {
+    super({ parent, prefix: "svc-documents-", largest: LARGEST_DOCUMENT, tooLarge, budget });
   }
 }
 

@@ -1,5 +1,6 @@
 // Images that are being changed.
 
+import type { BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
@@ -7,9 +8,9 @@ import { TemporaryFiles } from "./temporary-files.ts";
 const LARGEST_PICTURE = 20 * 1024 * 1024;
 
 export class Pictures extends TemporaryFiles {
-  /** `parent`: the folder for temporary files. */
-  constructor(parent: string) {
-    super({ parent, prefix: "svc-pictures-", largest: LARGEST_PICTURE, tooLarge });
+  /** `parent`: the folder for temporary files. `budget`: of all that is put there. */
+  constructor(parent: string, budget: BodyBudget) {
+    super({ parent, prefix: "svc-pictures-", largest: LARGEST_PICTURE, tooLarge, budget });
   }
 }
 

@@ -1,5 +1,6 @@
 // Recordings that are being recognised.
 
+import type { BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
 import { TemporaryFiles, type TemporaryFile } from "./temporary-files.ts";
 
@@ -8,9 +9,9 @@ const MB = 1024 * 1024;
 export type Recording = TemporaryFile;
 
 export class Recordings extends TemporaryFiles {
-  /** `parent`: the folder for temporary files. `largest`: bytes of one recording. */
-  constructor(parent: string, largest: number) {
-    super({ parent, prefix: "svc-recordings-", largest, tooLarge: (param) => tooLarge(param, largest) });
+  /** `parent`: the folder for temporary files. `largest`: bytes of one recording. `budget`: of all that is put there. */
+  constructor(parent: string, largest: number, budget: BodyBudget) {
+    super({ parent, prefix: "svc-recordings-", largest, tooLarge: (param) => tooLarge(param, largest), budget });
   }
 }
 

@@ -3,6 +3,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { BodyAccount, BodyBudget } from "../domain/body-budget.ts";
 import { invalidValue, SvcError } from "../domain/errors.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
@@ -27,6 +28,8 @@ interface TemporaryFilesOptions {
   readonly largest: number;
   /** What is thrown about more. */
   readonly tooLarge: (param: string) => SvcError;
+  /** Of the files that there are, these and others. */
+  readonly budget: BodyBudget;
 }
 
 export class TemporaryFiles {
@@ -41,17 +44,22 @@ export class TemporaryFiles {
   }
 
   /**
-   * Writes a file as it comes. Throws SvcError `payload_too_large`, `invalid_value` when it is empty, `storage_full`, or
-   * what `chunks` throws; then nothing is left behind.
+   * Writes a file as it comes. Throws SvcError `payload_too_large`, `invalid_value` when it is empty, `server_busy` when there
+   * is too much of other requests, `storage_full`, or what `chunks` throws; then nothing is left behind.
    */
   async receive(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, param = "file"): Promise<TemporaryFile> {
     const path = this.nextPath();
+    const account = this.options.budget.open();
+    const discard = async () => {
+      await rm(path, { force: true });
+      account.close();
+    };
     try {
-      const bytes = await this.write(chunks, path, param);
-      if (bytes > 0) return { path, field: param, discard: () => rm(path, { force: true }) };
+      const bytes = await this.write(chunks, path, param, account);
+      if (bytes > 0) return { path, field: param, discard };
       throw invalidValue(param, "not be empty", "0 bytes");
     } catch (error) {
-      await rm(path, { force: true });
+      await discard();
       throw storageError(error, FOLDER);
     }
   }
@@ -71,12 +79,14 @@ export class TemporaryFiles {
     chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     path: string,
     param: string,
+    account: BodyAccount,
   ): Promise<number> {
     await using file = await open(path, "wx", 0o600);
     let bytes = 0;
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > this.largest) throw this.tooLarge(param);
+      account.hold(bytes);
       for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
     }
     return bytes;

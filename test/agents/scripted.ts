@@ -2,6 +2,7 @@
 
 import { tmpdir } from "node:os";
 import { resolveConfig } from "../../src/config/resolve.ts";
+import { BodyBudget } from "../../src/domain/body-budget.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
@@ -92,14 +93,15 @@ export class ScriptedModel {
     const requests = new RequestService({ metrics, clock, maxQueue: 8, queueTimeoutMs: 0, subject });
     const generation = new GenerationService({ router, requests, clock, mediaLimits });
     const embeddings = new EmbeddingService({ router, requests });
-    const recordings = new Recordings(tmpdir(), config.maxAudioBytes);
+    const received = new BodyBudget();
+    const recordings = new Recordings(tmpdir(), config.maxAudioBytes, received);
     const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
     const speech = new SpeechService({ router, requests });
-    const documents = new Documents(tmpdir());
+    const documents = new Documents(tmpdir(), received);
     const languages = new TextLanguages({ tessdata: new Tessdata([]) });
     const recognition = new RecognitionService({ router, requests, documents, languages });
     const classification = new ClassificationService({ router, generation });
-    const pictures = new Pictures(tmpdir());
+    const pictures = new Pictures(tmpdir(), received);
     const images = new ImageService({ router, requests, pictures, kept: new KeptImages(clock) });
     const version = "0.0.0-test";
     const own = {

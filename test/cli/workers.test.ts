@@ -6,6 +6,7 @@ import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineOptions } from "../../src/engine/text/protocol.ts";
 import type { FoundWorker } from "../../src/engine/worker/probe.ts";
 import { testConfig } from "../http/harness.ts";
+import { fakeWorker } from "../support/fake-worker.ts";
 import { freePort } from "../support/free-port.ts";
 import { testLaunch } from "../support/launch.ts";
 
@@ -37,34 +38,60 @@ test("the main device stays the same one, or is the first", () => {
   expect(mainOf(4, [])).toBe(0);
 });
 
-test("where the memory that is left is not enough, requests are refused, and the log says by whom and how much", async () => {
-  const lines: string[] = [];
-  const launch = testLaunch();
-  const note = (message: string, fields?: object) => void lines.push(`${message} ${JSON.stringify(fields)}`);
-  const port = await freePort();
-  const loading = (needBytes: number) =>
-    spreadLoading({
-      config: { ...testConfig, workers: [{ host: "127.0.0.1", port }] },
-      options: {} as EngineOptions,
-      workers: [found(`127.0.0.1:${port}`, 1)],
-      needBytes,
-      log: { ...launch.log, warn: note, error: note },
-    });
-  const { signal } = new AbortController();
-  const small = loading(1);
-  expect(small.load().spread?.workers).toHaveLength(1);
-  // Each waits for the worker to come back.
-  const [refused] = await Promise.all([
-    loading(2 ** 60)
-      .prepare?.(signal)
-      .catch((error: unknown) => error),
-    small.prepare?.(signal),
-  ]);
-  expect(refused).toBeInstanceOf(SvcError);
-  expect(refused).toMatchObject({ code: "engine_unavailable", message: expect.not.stringContaining("127.0.0.1") });
-  expect(small.load().spread?.workers).toEqual([]);
-  expect(lines.toSorted()).toEqual([
-    expect.stringMatching(/^model cannot be loaded without a worker .*ECONNREFUSED.* GiB/),
-    expect.stringMatching(/^model is loaded without a worker .*ECONNREFUSED/),
-  ]);
-}, 20_000);
+test.concurrent(
+  "without a worker, the layers that this machine keeps find room in it, and all do where only it has room",
+  async () => {
+    const left = fakeWorker(1000);
+    const workers = [left.port, await freePort()].map((port) => ({ host: "127.0.0.1", port }));
+    const workersOf = async (gpuLayers: number) => {
+      const loading = spreadLoading({
+        config: { ...testConfig, gpuLayers, workers },
+        options: {} as EngineOptions,
+        workers: workers.map(({ port }) => found(`127.0.0.1:${port}`, 1)),
+        needBytes: 2 ** 20,
+        log: testLaunch().log,
+      });
+      await loading.prepare?.(new AbortController().signal);
+      return loading.load().spread?.workers.map(({ name }) => name);
+    };
+    expect(await Promise.all([20, -1].map(workersOf))).toEqual([[`127.0.0.1:${left.port}`], []]);
+    left.stop(true);
+  },
+  20_000,
+);
+
+test.concurrent(
+  "where the memory that is left is not enough, requests are refused, and the log says by whom and how much",
+  async () => {
+    const lines: string[] = [];
+    const launch = testLaunch();
+    const note = (message: string, fields?: object) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+    const port = await freePort();
+    const loading = (needBytes: number) =>
+      spreadLoading({
+        config: { ...testConfig, workers: [{ host: "127.0.0.1", port }] },
+        options: {} as EngineOptions,
+        workers: [found(`127.0.0.1:${port}`, 1)],
+        needBytes,
+        log: { ...launch.log, warn: note, error: note },
+      });
+    const { signal } = new AbortController();
+    const small = loading(1);
+    expect(small.load().spread?.workers).toHaveLength(1);
+    // Each waits for the worker to come back.
+    const [refused] = await Promise.all([
+      loading(2 ** 60)
+        .prepare?.(signal)
+        .catch((error: unknown) => error),
+      small.prepare?.(signal),
+    ]);
+    expect(refused).toBeInstanceOf(SvcError);
+    expect(refused).toMatchObject({ code: "engine_unavailable", message: expect.not.stringContaining("127.0.0.1") });
+    expect(small.load().spread?.workers).toEqual([]);
+    expect(lines.toSorted()).toEqual([
+      expect.stringMatching(/^model cannot be loaded without a worker .*ECONNREFUSED.* GiB/),
+      expect.stringMatching(/^model is loaded without a worker .*ECONNREFUSED/),
+    ]);
+  },
+  20_000,
+);

@@ -242,6 +242,8 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await until(page, `document.querySelector(".answer .error")?.innerText === ${JSON.stringify(message)}`);
     page.off("request", refuse);
     await page.setRequestInterception(false);
+    // The browser's own line about it, and nothing else.
+    same(wrong.splice(0), ["Failed to load resource: the server responded with a status of 503 (Service Unavailable)"]);
   });
   await check("the other view watches engines, requests and levels, and cancels", async () => {
     await page.click(".button.new");

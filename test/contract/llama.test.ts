@@ -93,6 +93,28 @@ describe("POST /completion", () => {
     expect(server.engine.requests.every(({ parseSpecial }) => parseSpecial)).toBe(true);
   });
 
+  test("texts in lists are bounded together, each being work before the prompt is", async () => {
+    const server = serve(script);
+    const refusal = async (prompt: unknown) => {
+      const response = await server.post("/completion", { prompt });
+      const { error } = await json<{ error: { code: string; message: string } }>(response);
+      return `${response.status} ${error.code}: ${error.message}`;
+    };
+    const texts = (count: number) => Array.from({ length: count }, () => "a");
+    expect(await refusal([1, ...texts(129)])).toMatch(/^400 invalid_value: 'prompt' must .* 128 texts .*; got 129\.$/);
+    expect(await refusal([texts(100), texts(29)])).toContain("got 129.");
+    expect(
+      await refusal([
+        [1, "a".repeat(5e6)],
+        [1, "a".repeat(4e6)],
+      ]),
+    ).toMatch(/^413 payload_too_large: .*; got 9000000\.$/);
+    expect(server.engine.requests).toEqual([]);
+    const tokens = Array.from({ length: 129 }, () => [65]);
+    const [all, many] = [[1, ...texts(128)], tokens].map((prompt) => server.post("/completion", { prompt }));
+    expect([(await all)?.status, (await many)?.status]).toEqual([200, 200]);
+  });
+
   test("response_fields chooses among the fields, also those inside others, each by its whole path", async () => {
     const fields = ["content", "generation_settings/top_k", "nothing", "timings/cache_n"];
     const answer = await json(ask({ prompt: "a", top_k: 7, response_fields: fields }));

@@ -27,8 +27,9 @@ test("a thousand brackets inside one another are taken, one more is not, whereve
 
 test("what costs seconds or gigabytes is refused by what it has too much of", () => {
   const refused: readonly (readonly [string, string])[] = [
-    [`root ::= "k" ${"a? ".repeat(10)}\na ::= ${words}`, "20000 alternatives that begin at one place; got 50000."],
-    [`root ::= (a?){20}\na ::= ${words}`, "20000 alternatives that begin at one place; got 100000."],
+    [`root ::= ${words} | "x"`, "5000 alternatives that begin at one place; got 5001."],
+    [`root ::= "k" ${"a? ".repeat(10)}\na ::= ${words}`, "5000 alternatives that begin at one place; got 50000."],
+    [`root ::= (a?){20}\na ::= ${words}`, "5000 alternatives that begin at one place; got 100000."],
     ['root ::= ("x"?){0,300}', "256 parts in a row that may be left out; got 300."],
     ['root ::= "x"{5,2}', "0 repetitions whose upper bound is below the lower; got 1."],
     [`${`x ::= "${"k".repeat(999)}"{2000}\n`.repeat(2)}x ::= "y"\nroot ::= x`, "1000000 elements with its repetitions"],
@@ -48,7 +49,6 @@ test("everyday grammars are not", () => {
     'root ::= list?\nlist ::= item ("," list)?\nitem ::= [a-z]+ | "(" list? ")"',
     'root ::= e\ne ::= "-" e ("+" e)? | [0-9] e?',
     `root ::= "The " a " and the " a (", " a)* "."\na ::= ${words}`,
-    `root ::= ${words} | ${words.replaceAll("w", "v")} | ${words.replaceAll("w", "u")}`,
   ];
   for (const grammar of taken) expect([grammar, refusal(grammar)]).toEqual([grammar, undefined]);
 });

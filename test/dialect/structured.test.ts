@@ -58,11 +58,13 @@ describe("a grammar", () => {
   test.each([
     [{ grammar }, grammar],
     [{ guided_grammar: grammar }, grammar],
+    [{ ebnf: grammar }, grammar],
     [{ structured_outputs: { grammar } }, grammar],
     [{ response_format: { type: "grammar", grammar } }, grammar],
     [{ guided_choice: ["yes", "no"] }, choiceGrammar(["yes", "no"])],
     [{ structured_outputs: { choice: ["yes", "no"] } }, choiceGrammar(["yes", "no"])],
     [{ guided_regex: "[a-c]+" }, regexGrammar("[a-c]+")],
+    [{ regex: "[a-c]+" }, regexGrammar("[a-c]+")],
     [{ structured_outputs: { regex: "[a-c]+" } }, regexGrammar("[a-c]+")],
     [{ grammar: "", guided_json: null }, undefined],
   ])("%j", (fields, expected) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { GenerateRequest } from "../../src/domain/generate.ts";
-import { tooLargePrompt } from "../../src/domain/prompt-size.ts";
+import type { GenerateRequest, Tool } from "../../src/domain/generate.ts";
+import { tooLargePrompt, tooLongToCount } from "../../src/domain/prompt-size.ts";
 import { plainRequest } from "../support/request.ts";
 
 const limits = { maxModelLen: 10, mostPromptBytes: 40 };
@@ -15,12 +15,69 @@ test.each([
   ["parts", { messages: [{ role: "user", content: [text(20), text(22)] }] }, "'messages' has at least 42 bytes"],
   ["a raw prompt that fits", { prompt: "x".repeat(30), suffix: "x".repeat(10) }, undefined],
   ["a raw prompt", { prompt: "x".repeat(30), suffix: "x".repeat(11) }, "'prompt' has at least 41 bytes"],
+  [
+    "files around a gap",
+    { prompt: "x", suffix: "", gap: { begun: "x".repeat(20), files: [{ filename: "f", text: "x".repeat(20) }] } },
+    "'prompt' has at least 42 bytes",
+  ],
   ["as many messages as may be", { messages: Array.from({ length: 4096 }, () => user("")) }, undefined],
   ["too many messages", { messages: Array.from({ length: 4097 }, () => user("")) }, "at most 4096 messages"],
 ] as const)("the size of a prompt: %s", (_, fields, told) => {
   const refusal = tooLargePrompt(request(fields as Partial<GenerateRequest>), limits);
   if (told === undefined) expect(refusal).toBeUndefined();
   else expect(refusal?.message).toContain(told);
+});
+
+const MOST = 4_000_000;
+const long = "x".repeat(MOST + 1);
+const assistant = (more: object) => ({ messages: [{ role: "assistant", content: "", ...more }] });
+const called = (more: object) => assistant({ toolCalls: [{ id: "", name: "", arguments: "", ...more }] });
+const tool = (more: Partial<Tool>): Tool => ({ name: "f", description: "", parameters: {}, enforced: {}, ...more });
+
+test.each([
+  ["reasoning", assistant({ reasoning: long }), "messages"],
+  ["a name", assistant({ name: long }), "messages"],
+  ["the id of a result", assistant({ toolCallId: long }), "messages"],
+  ["the id of a call", called({ id: long }), "messages"],
+  ["the name of a call", called({ name: long }), "messages"],
+  ["arguments", called({ arguments: long }), "messages"],
+  ["what a tool does", { tools: [tool({ description: long })] }, "tools"],
+  ["a text in a schema", { tools: [tool({ parameters: { properties: { a: [{ const: long }] } } })] }, "tools"],
+  ["a name in a schema", { tools: [tool({ parameters: { [long]: true } })] }, "tools"],
+  ["a tool that is not chosen", { allTools: [tool({ description: long })] }, "tools"],
+  ["what the template is given", { templateKwargs: { a: { b: long } } }, "chat_template_kwargs"],
+])("text beside the content of messages: %s", (_, fields, param) => {
+  const asked = request(fields as unknown as Partial<GenerateRequest>);
+  expect(tooLargePrompt(asked, { maxModelLen: 10 })).toMatchObject({ code: "invalid_value", details: { param } });
+  expect(tooLargePrompt(asked, limits)?.message).toMatch(/^'\w+' must have at most 4000000 .*; got 40000\d\d\.$/);
+  expect(tooLargePrompt(asked, { maxModelLen: 10, mostPromptBytes: 2 * MOST })).toBeUndefined();
+});
+
+test("what 200 tools and a long history of reasoning come to is no reason", () => {
+  const parameters = {
+    properties: Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, "x".repeat(400)])),
+  };
+  const tools = Array.from({ length: 200 }, () => tool({ description: "x".repeat(8000), parameters }));
+  const thought = Array.from({ length: 300 }, () => ({ ...user("x"), reasoning: "x".repeat(10_000) }));
+  expect(tooLargePrompt(request({ messages: thought, tools }), { ...limits, mostPromptBytes: 1000 })).toBeUndefined();
+});
+
+test.each([
+  ["content", { messages: [user("x".repeat(2 * MOST)), user("x".repeat(400_000))] }],
+  ["a raw prompt", { prompt: "x".repeat(2 * MOST + 400_000) }],
+  [
+    "content, tools and what the template is given",
+    {
+      messages: [user("x".repeat(MOST))],
+      tools: [tool({ description: "x".repeat(MOST) })],
+      templateKwargs: { a: "x".repeat(400_000) },
+    },
+  ],
+])("the text whose tokens are counted: %s", (_, fields) => {
+  const asked = request(fields as unknown as Partial<GenerateRequest>);
+  expect(tooLongToCount(asked)).toMatchObject({ code: "payload_too_large" });
+  expect(tooLongToCount(asked)?.message).toMatch(/at most 8388608 characters.*got 84000\d\d\.$/);
+  expect(tooLongToCount(request({ messages: [user("x".repeat(2 * MOST))] }))).toBeUndefined();
 });
 
 test("a model whose tokens have no known length takes any text", () => {

@@ -121,6 +121,7 @@ describe("refusals", () => {
 
   const wide = Object.fromEntries(Array.from({ length: 1025 }, (_, n) => [`k${n}`, n]));
   const call = { id: "1", name: "f", arguments: JSON.stringify({ deep: [wide] }) };
+  const tool = (parameters: object) => ({ name: "f", description: "", parameters: { ...parameters }, enforced: {} });
   const hi = { role: "user", content: "hi" } as const;
   test.each([
     [
@@ -154,6 +155,12 @@ describe("refusals", () => {
       ask("", { templateKwargs: { x: Array.from({ length: 8192 }, () => 0) } }),
       /'chat_template_kwargs' must have at most 8192 values; got 8193/,
     ],
+    ["names in a tool", ask("", { tools: [tool({ a: wide })] }), /'tools' must have at most 1024 names.*got 1025/],
+    [
+      "values in the schemas of tools",
+      ask("", { tools: Array.from({ length: 10 }, () => tool({ enum: Array.from({ length: 10_000 }, () => 0) })) }),
+      /'tools' must have at most 100000 values; got 100020/,
+    ],
     [
       "names in arguments",
       ask("", { messages: [{ role: "assistant", content: "", toolCalls: [call] }] }),
@@ -166,6 +173,13 @@ describe("refusals", () => {
     expect(messages[0]).toMatchObject({ type: "rejected" });
     expect(JSON.stringify(messages[0])).toMatch(told);
     expect(llama.chats).toEqual([]);
+  });
+
+  test("a prompt whose tokens are only counted may have more than the context", async () => {
+    const { engine, until, messages } = startEngine(new FakeLlama(), { maxModelLen: 10 });
+    engine.submit(1, { type: "count", request: ask("x".repeat(500)) });
+    await until(() => messages.length > 0);
+    expect(messages).toMatchObject([{ finished: [{ key: 1, event: { type: "answer", answer: "500" } }] }]);
   });
 
   test("a template that refuses does not show its text to the client", async () => {
@@ -182,6 +196,7 @@ describe("refusals", () => {
 test.each([
   ["prefill-too-deep", "messages", /more than 200 values inside one another/],
   ["prefill-ambiguous", "messages", /can be read in too many ways/],
+  ["prompt-too-slow", "messages", /more than 20 seconds/],
   ["bad-grammar", "grammar", /a GBNF grammar with a rule named root/],
 ] as const)("what a request makes impossible is told: %s", async (code, param, told) => {
   const { engine, until, messages, llama } = startEngine();

@@ -96,6 +96,22 @@ describe("a healthy engine", () => {
     expect(types(await collect(engine.generate(request("x".repeat(40)), live())))).toContain("finish");
   });
 
+  test("nor more text than is tokenized for one request, whatever fits the context", async () => {
+    const engine = startEngine();
+    const long = "x".repeat(8 * 1024 * 1024 + 1);
+    const asked = { ...request(""), tools: [{ name: "f", description: long, parameters: {}, enforced: {} }] };
+    for (const refused of [engine.tokenize(long, live()), engine.countTokens(asked, live())]) {
+      expect(await codeOf(refused)).toBe("payload_too_large");
+    }
+    expect(await engine.tokenize(long.slice(1), live())).toHaveLength(3);
+  });
+
+  test("nor what cannot fit and is only to be shown", async () => {
+    const engine = startEngine("short");
+    await engine.ready();
+    expect(await codeOf(engine.render(request("x".repeat(41)), live()))).toBe("context_length_exceeded");
+  });
+
   test("reports its model and state once it is ready", async () => {
     const engine = startEngine();
     expect(engine.status().state).toBe("loading");

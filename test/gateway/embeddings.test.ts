@@ -100,6 +100,28 @@ describe("a model for vectors on another server", () => {
     expect(embeddingsAsked(far).map(({ body: { dimensions } }) => dimensions)).toEqual([2, 3, 4]);
   });
 
+  test("is told of its server's own fields; other servers' are refused by name", async () => {
+    const own = { truncate_prompt_tokens: 5, use_activation: false };
+    const vllm = fixtureServer((asked) =>
+      asked.path === "/v1/models"
+        ? Response.json({ data: [{ id: MODEL, owned_by: "vllm" }] })
+        : asked.path === "/v1/embeddings"
+          ? vectors(asked)
+          : undefined,
+    );
+    const far = await behind(vllm);
+    expect((await far.server.post("/v1/embeddings", { model: MODEL, input: "a", ...own })).status).toBe(200);
+    expect(embeddingsAsked(vllm)[0]?.body).toMatchObject(own);
+    const { server } = await behind(embeddingServer());
+    for (const model of [MODEL, "fake-embedding"]) {
+      const refused = await server.post("/v1/embeddings", { model, input: "a", ...own });
+      expect([refused.status, (await body(refused))["error"]]).toMatchObject([
+        400,
+        { code: "unsupported_parameter", param: "truncate_prompt_tokens" },
+      ]);
+    }
+  });
+
   test("may have any name where servers do not say what theirs are for", async () => {
     const { server } = await behind(embeddingServer());
     expect((await server.post("/v1/embeddings", { model: "up/far", input: "a" })).status).toBe(200);

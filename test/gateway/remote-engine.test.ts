@@ -95,6 +95,16 @@ test("calls, reasoning and log probabilities come through; whole calls under one
   expect(finishOf(one)).toMatchObject({ reason: "tool_calls" });
 });
 
+test("what ended an answer, and what of it was reasoning, are read where SGLang has them", async () => {
+  const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop", matched_stop: "END" }] };
+  const counts = { choices: [], usage: { prompt_tokens: 7, completion_tokens: 5, reasoning_tokens: 3 } };
+  const server = chatServer(() => eventStream([delta({ content: "Hello" }), end, counts]));
+  expect(finishOf(await generate(await remote([server.url]), { stop: ["END"] }))).toMatchObject({
+    stopSequence: "END",
+    usage: { reasoningTokens: 3 },
+  });
+});
+
 test("a server that answers in one piece is understood as well", async () => {
   const message = { role: "assistant", content: "<think>hm</think>\n\nHello" };
   const answer = { choices: [{ index: 0, message, finish_reason: "length" }], usage: usage(3, 4).usage };

@@ -160,18 +160,60 @@ test("choices and expressions go to vLLM and SGLang as they were written, to lla
   });
   expect(await bodyOf("sglang", choice)).toMatchObject({ ebnf: 'root ::= "yes" | "no"' });
   expect(await bodyOf("sglang", regex)).toMatchObject({ regex: "[a-c]+" });
+  expect(await bodyOf("vllm", { regex: "[a-c]+" })).toMatchObject({ structured_outputs: { regex: "[a-c]+" } });
+  expect(await bodyOf("sglang", { ebnf: 'root ::= "x"' })).toMatchObject({ ebnf: 'root ::= "x"' });
   expect(await bodyOf("llamacpp", choice)).toMatchObject({ grammar: 'root ::= "yes" | "no"' });
 });
 
-test("fields of vLLM's own reach it, and are refused by name elsewhere", async () => {
-  const own = { stop_token_ids: [5], bad_words: ["x"], cache_salt: "s", frequency_penalty: 0.5 };
-  const vllm = serverOf("vllm", helloStream);
-  await generate(await remote([vllm.url]), asked({ tools: [], ...own }));
-  expect(vllm.asked.at(-1)?.body).toMatchObject(own);
+test.each([
+  ["vllm", { stop_token_ids: [5], bad_words: ["x"], cache_salt: "s", frequency_penalty: 0.5 }],
+  ["sglang", { stop_regex: "x+", lora_path: "a", custom_params: { a: 1 }, stream_reasoning: false }],
+])("fields of %s's own reach it, and are refused by name elsewhere", async (owner, own) => {
+  const server = serverOf(owner, helloStream);
+  await generate(await remote([server.url]), asked({ tools: [], ...own }));
+  expect(server.asked.at(-1)?.body).toMatchObject(own);
   const far = await remote([serverOf("llamacpp", helloStream).url]);
   expect(await generate(far, asked(own)).catch((error: unknown) => error)).toMatchObject({
     code: "unsupported_parameter",
-    details: { param: "stop_token_ids" },
+    details: { param: Object.keys(own)[0] },
+  });
+});
+
+describe("a limit of reasoning", () => {
+  const budget = { tools: [], thinking_token_budget: 9 };
+  const refusalBy = async (owner: string, answer: () => Response, fields: Partial<GenerateRequest>) =>
+    generate(await remote([serverOf(owner, answer).url]), fields).catch((error: unknown) => error);
+
+  test("that the client named reaches vLLM, and is refused by name by who has none", async () => {
+    const vllm = serverOf("vllm", helloStream);
+    await generate(await remote([vllm.url]), asked(budget));
+    expect(vllm.asked.at(-1)?.body).toMatchObject({ thinking_token_budget: 9 });
+    for (const owner of ["sglang", "someone"]) {
+      expect(await refusalBy(owner, helloStream, asked(budget))).toMatchObject({
+        code: "unsupported_parameter",
+        details: { param: "thinking_token_budget" },
+      });
+    }
+  });
+
+  test("that nobody named costs no request its answer", async () => {
+    const vllm = serverOf("vllm", helloStream);
+    await generate(await remote([vllm.url]), { reasoningBudget: 9 });
+    expect(vllm.asked.at(-1)?.body).not.toHaveProperty("thinking_token_budget");
+    expect(textOf(await generate(await remote([serverOf("someone", helloStream).url]), { reasoningBudget: 9 }))).toBe(
+      "Hello",
+    );
+  });
+
+  test("is refused in our words where vLLM was started without", async () => {
+    const message =
+      "thinking_token_budget is set but reasoning_config is not configured. Please set --reasoning-config.";
+    const answer = () => Response.json({ error: { message } }, { status: 400 });
+    expect(await refusalBy("vllm", answer, asked(budget))).toMatchObject({
+      code: "invalid_value",
+      message: expect.stringContaining("--reasoning-config"),
+      details: { param: "thinking_token_budget" },
+    });
   });
 });
 
@@ -203,6 +245,12 @@ describe("capabilities of vLLM and SGLang", () => {
     expect(without).toContain("logprobs");
     expect(without).not.toContain("tools");
     expect(await found("vllm", ["/v1/embeddings"], noTools)).toEqual(["embeddings"]);
+  });
+
+  test("are none of a model that neither writes nor gives vectors: it is not listed, and cannot be selected for these", async () => {
+    const { gateway } = await remote([server("vllm", ["/rerank", "/score"], noTools).url]);
+    expect(gateway.models()).toEqual([]);
+    expect(gateway.find("up/bge-chat").embeddings).toBeUndefined();
   });
 
   test("are asked for once, and again when the server was down", async () => {

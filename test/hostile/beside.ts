@@ -4,13 +4,14 @@
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { streamAnswer } from "../bench/client.ts";
+import { sendChat, streamAnswer } from "../bench/client.ts";
 import { makeModel } from "../bench/make-model.ts";
 import { PromptSource } from "../bench/prompts.ts";
 import { launch, type LaunchPlan, type RunningServer, type Side } from "../bench/server-under-test.ts";
 import { childrenOf, processTree } from "../support/processes.ts";
 import { LLAMA_SERVER, MODELS } from "../parity/servers.ts";
 import { FROM_SOURCE } from "../support/server.ts";
+import { MOST_MEMORY, SLOWEST_HEALTH_MS } from "./bodies.ts";
 import { runAlone, type Row } from "./row.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -45,10 +46,10 @@ function plan(side: Side, { model, ctx = 16_384 }: Attack): LaunchPlan {
 const seconds = (ms: number) => (ms >= GIVEN_UP_MS ? `over ${GIVEN_UP_MS / 1000} s` : `${(ms / 1000).toFixed(2)} s`);
 
 /** Milliseconds until a small request's first token. */
-async function firstToken(port: number): Promise<number> {
+async function firstToken(port: number, fields: object = {}): Promise<number> {
   const started = performance.now();
   const leave = new AbortController();
-  const first = streamAnswer(port, { prompt: "Hello", maxTokens: 4, leave: leave.signal }).then(
+  const first = streamAnswer(port, { prompt: "Hello", maxTokens: 4, fields: { ...fields }, leave: leave.signal }).then(
     ({ tokens }) => (tokens[0] ?? performance.now()) - started,
   );
   const timer = setTimeout(() => leave.abort(), GIVEN_UP_MS);
@@ -56,27 +57,36 @@ async function firstToken(port: number): Promise<number> {
 }
 
 /** What a small request waits longer while this body is being dealt with. */
-const beside = (body: () => string) => async (server: RunningServer) => {
-  await firstToken(server.port);
-  const alone = await firstToken(server.port);
-  const hostile = fetch(`http://127.0.0.1:${server.port}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: body(),
-    signal: AbortSignal.timeout(GIVEN_UP_MS + 60_000),
-  });
-  const answered = hostile.then(
-    async (response) => `${response.status}${(await response.text()) ? "" : " (empty)"}`,
-    () => "no answer",
-  );
-  // It has been received.
-  await Bun.sleep(100);
-  const later = (await firstToken(server.port)) - alone;
-  return { figure: `+${seconds(Math.max(0, later))} (the request itself: ${await answered})`, ok: later <= 500 };
-};
+const beside =
+  (body: () => string, path = "/v1/chat/completions") =>
+  async (server: RunningServer) => {
+    await firstToken(server.port);
+    const alone = await firstToken(server.port);
+    const hostile = fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: body(),
+      signal: AbortSignal.timeout(GIVEN_UP_MS + 60_000),
+    });
+    const answered = hostile.then(
+      async (response) => `${response.status}${(await response.text()) ? "" : " (empty)"}`,
+      () => "no answer",
+    );
+    // It has been received.
+    await Bun.sleep(100);
+    const later = (await firstToken(server.port)) - alone;
+    return { figure: `+${seconds(Math.max(0, later))} (the request itself: ${await answered})`, ok: later <= 500 };
+  };
 
 const message = (content: string) => ({ role: "user", content });
+const sea = (bytes: number) => "sea ".repeat(bytes / 4);
+const tool = (description: string, properties: object, at = 0) => ({
+  type: "function",
+  function: { name: `f${at}`, description, parameters: { type: "object", properties } },
+});
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-${n}`, n]));
+
+const schemas = (count: number) => Object.fromEntries(Object.keys(keys(count)).map((key) => [key, {}]));
 
 /** The longest pause in a stream beside a long prompt. */
 async function stalled({ port }: RunningServer) {
@@ -89,6 +99,33 @@ async function stalled({ port }: RunningServer) {
   return { figure: seconds(longest), ok: longest <= 500 };
 }
 
+/** The longest pause in a stream beside an answer that follows a grammar. */
+const besideGrammar = (grammar: string) => async (server: RunningServer) => {
+  const { port } = server;
+  await firstToken(port, { grammar: 'root ::= "a"' });
+  const leave = AbortSignal.timeout(GIVEN_UP_MS);
+  const fields = { ignore_eos: true };
+  const stream = streamAnswer(port, { prompt: "Tell me a story.", maxTokens: 1500, fields, leave }).then(
+    ({ tokens }) => Math.max(...tokens.slice(1).map((time, at) => time - (tokens[at] ?? time))),
+    () => GIVEN_UP_MS,
+  );
+  await Bun.sleep(300);
+  const answer = sendChat(port, { prompt: "Which?", maxTokens: 60, fields: { grammar }, leave }).then(
+    ({ status }) => String(status),
+    () => "no answer",
+  );
+  const longest = await stream;
+  return { figure: `${seconds(longest)} (the request itself: ${await answer})`, ok: longest <= 500 };
+};
+
+/** The work doubles with each letter. */
+const ambiguous = [
+  "root ::= a0",
+  ...Array.from({ length: 60 }, (_, n) => `a${n} ::= "a" a${n + 1} "b" | "a" a${n + 1} "c"`),
+  'a60 ::= "x"',
+].join("\n");
+const alternatives = (count: number) => Array.from({ length: count }, (_, n) => `"k${n}"`).join(" | ");
+
 /** Milliseconds until another is served after all places were held by clients that left. */
 async function left({ port }: RunningServer) {
   const prompts = new PromptSource(8);
@@ -100,6 +137,23 @@ async function left({ port }: RunningServer) {
   await Bun.sleep(500);
   leave.abort();
   const ms = await firstToken(port);
+  await Promise.all(gone);
+  return { figure: seconds(ms), ok: ms <= 500 };
+}
+
+/** Milliseconds until one with a tool is served after two clients left whose prompts are just being rendered. */
+async function leftEarly({ port }: RunningServer) {
+  const fields = { tools: [tool("", {})] };
+  await firstToken(port, fields);
+  const leave = new AbortController();
+  const body = JSON.stringify({ messages: [message("Hi")], tools: [tool(sea(3_900_000), {})] });
+  const [headers, signal] = [{ "content-type": "application/json" }, leave.signal];
+  const gone = [1, 2].map(() =>
+    fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: "POST", headers, body, signal }).catch(() => {}),
+  );
+  await Bun.sleep(500);
+  leave.abort();
+  const ms = await firstToken(port, fields);
   await Promise.all(gone);
   return { figure: seconds(ms), ok: ms <= 500 };
 }
@@ -151,7 +205,7 @@ async function emptyLists(server: RunningServer) {
   await Promise.race([all, Bun.sleep(1000)]);
   const alive = processTree(server.pid).length > 0 && most > 0;
   const figure = `/health ${seconds(slowest)}, ${(most / 1e9).toFixed(1)} GB${alive ? "" : ", gone"}`;
-  return { figure, ok: alive && slowest <= 500 && most < 2e9 };
+  return { figure, ok: alive && slowest <= SLOWEST_HEALTH_MS && most < MOST_MEMORY };
 }
 
 /** Sends one POST over a socket of its own; resolves when the server has answered or hung up. */
@@ -165,6 +219,7 @@ function sendAndForget(port: number, body: string): Promise<void> {
   });
 }
 
+const COUNTING = "/v1/chat/completions/input_tokens";
 const OTHERS_FIRST = "a request does not hold up the others";
 const ATTACKS: readonly Attack[] = [
   {
@@ -202,12 +257,66 @@ const ATTACKS: readonly Attack[] = [
     promise: OTHERS_FIRST,
     attack: "one message of 35 MB",
     limit: "+0.5 s",
-    run: beside(() => JSON.stringify({ messages: [message("sea ".repeat(8_750_000))] })),
+    run: beside(() => JSON.stringify({ messages: [message(sea(35_000_000))] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a tool with a description of 90 MB",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("Hi")], tools: [tool(sea(90_000_000), {})] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a tool with a description of 3.9 MB, which svc renders",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("Hi")], tools: [tool(sea(3_900_000), {})] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "35 MB of reasoning",
+    limit: "+0.5 s",
+    run: beside(() => {
+      const thought = { role: "assistant", content: "Hi", reasoning_content: sea(35_000_000) };
+      return JSON.stringify({ messages: [message("Hi"), thought, message("Hi")] });
+    }),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a tool with 19,000 properties",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("Hi")], tools: [tool("", schemas(19_000))] })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "45 tools with 1,000 properties each, which svc renders",
+    limit: "+0.5 s",
+    run: beside(() => {
+      const tools = Array.from({ length: 45 }, (_, n) => tool("", schemas(1000), n));
+      return JSON.stringify({ messages: [message("Hi")], tools });
+    }),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "the tokens of 35 MB are counted",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message(sea(35_000_000))] }), COUNTING),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "the tokens of 8 MB are counted, which svc does",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message(sea(8_000_000))] }), COUNTING),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "a text of 90 MB among the tokens of a raw completion",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ prompt: [1, sea(90_000_000)], n_predict: 1 }), "/completion"),
   },
   {
     promise: "memory is bounded",
     attack: "ten bodies of 15 million empty lists at once",
-    limit: "2 GB, /health 0.5 s",
+    limit: `${MOST_MEMORY / 1e9} GB, /health ${seconds(SLOWEST_HEALTH_MS)}`,
     run: emptyLists,
   },
   {
@@ -218,11 +327,35 @@ const ATTACKS: readonly Attack[] = [
     run: stalled,
   },
   {
+    promise: "streams are not stalled",
+    attack: "an answer by a grammar with which the work doubles at each letter",
+    limit: "0.5 s",
+    run: besideGrammar(ambiguous),
+  },
+  {
+    promise: "streams are not stalled",
+    attack: "an answer by a grammar with 20,000 alternatives",
+    limit: "0.5 s",
+    run: besideGrammar(`root ::= (${alternatives(19_900)})*`),
+  },
+  {
+    promise: "streams are not stalled",
+    attack: "an answer by a grammar with 5,000 alternatives, which svc takes",
+    limit: "0.5 s",
+    run: besideGrammar(`root ::= (${alternatives(4900)})*`),
+  },
+  {
     promise: "who leaves frees the work",
     attack: "four clients with long prompts leave",
     limit: "0.5 s",
     model: "60m",
     run: left,
+  },
+  {
+    promise: "who leaves frees the work",
+    attack: "two clients leave whose prompts of 3.9 MB are being rendered",
+    limit: "0.5 s",
+    run: leftEarly,
   },
   {
     promise: "no request fails by another's size",

@@ -2,8 +2,11 @@
 //   bun test/hostile/bodies.ts [--only "empty lists"]
 
 import { connect } from "node:net";
+import { makeVisionModel } from "../models/make-vision-model.ts";
+import { MODELS } from "../parity/servers.ts";
 import { residentBytes } from "../support/processes.ts";
 import { withServer } from "../support/server.ts";
+import { transparentPng } from "../support/transparent-png.ts";
 import { runAlone, type Row } from "./row.ts";
 import { watchHealth } from "./slowest-health.ts";
 
@@ -14,8 +17,9 @@ const BYTES = 90 * MB;
 const GIVEN_UP_MS = 60_000;
 /** How long one that never ends is watched. */
 const ENDLESS_MS = 5000;
-const MOST_MEMORY = 1.5e9;
-const SLOWEST_HEALTH_MS = 100;
+/** Of what bodies may take, in bytes, and how long /health may take meanwhile. */
+export const MOST_MEMORY = 1.5e9;
+export const SLOWEST_HEALTH_MS = 100;
 
 const CHAT = "/v1/chat/completions";
 const FILES = "/v1/files";
@@ -25,6 +29,8 @@ interface Attack {
   readonly body: () => Buffer;
   /** More is promised than is sent. */
   readonly isEndless?: true;
+  /** To a model that sees. */
+  readonly isSeen?: true;
 }
 
 /** `start`, then `part` until there are about so many bytes, then `end`. */
@@ -43,6 +49,12 @@ const image = () =>
     "AAAA",
     '"}}]}]}',
   );
+/** As many pictures as a request may have, half of each transparent. */
+const pictures = (side: number, detail: "auto" | "high") => () => {
+  const url = `data:image/png;base64,${transparentPng(side, side, 128).toBase64()}`;
+  const content = Array.from({ length: 32 }, () => ({ type: "image_url", image_url: { url, detail } }));
+  return Buffer.from(JSON.stringify({ messages: [{ role: "user", content }] }));
+};
 const call = () =>
   filled(
     '{"messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"[',
@@ -83,6 +95,12 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "35 MB of text": { path: CHAT, body: text("word\\n", 35 * MB) },
   "90 MB of lists as arguments of a call": { path: CHAT, body: call },
   "an image of 90 MB": { path: CHAT, body: image },
+  "32 transparent images of 49 megapixels": { path: CHAT, body: pictures(7000, "auto"), isSeen: true },
+  "32 transparent images of 4 megapixels, at their full size": {
+    path: CHAT,
+    body: pictures(2048, "high"),
+    isSeen: true,
+  },
   "a batch line of 90 MB of empty lists": { path: FILES, body: line(messages("[],", "[]")) },
   "a batch line of 13 MB of biases of tokens": { path: FILES, body: line(biases(12_900_000)) },
   "a batch line of 90 MB in one string": { path: FILES, body: line(text("a")) },
@@ -108,11 +126,16 @@ function send(port: number, { path, isEndless }: Attack, bytes: Buffer): Promise
   });
 }
 
+function seeing(): string[] {
+  const { model, projector } = makeVisionModel("tiles", MODELS);
+  return ["--model", model, "--mmproj", projector];
+}
+
 async function attacked(name: string, attack: Attack): Promise<Row> {
   const bytes = attack.body();
   let figure = "";
   let ok = false;
-  await withServer(FLAGS, async (server) => {
+  await withServer([...(attack.isSeen ? seeing() : []), ...FLAGS], async (server) => {
     const health = await watchHealth(server.url);
     const statuses = await Promise.all(Array.from({ length: AT_ONCE }, () => send(server.port, attack, bytes)));
     const slowest = await health.end();

@@ -1,6 +1,8 @@
 // What attacks on sound, images and pages send.
 
 import { join } from "node:path";
+import { drawn, scanned } from "../support/pages.ts";
+import type { EngineKind } from "./engines.ts";
 import type { Bytes } from "./hostile-pictures.ts";
 
 /** Sends one request, which its client may abandon. */
@@ -62,3 +64,16 @@ export const edit = (parts: Readonly<Record<string, string | Bytes>>): Send =>
 /** A document is read. */
 export const read = (file: Bytes, fields: Readonly<Record<string, string>> = {}): Send =>
   form("/v1/vision/ocr", { file, ...fields });
+
+export const INPUT = "The quick brown fox jumps over the lazy dog. It does so every day, and nobody knows why.";
+
+/** A small request to each engine. */
+export async function oneOfEach(): Promise<Readonly<Record<EngineKind, Send>>> {
+  const page = await drawn({ lines: ["A page", INPUT] }, 100);
+  return {
+    transcription: recognise(lasting(await recording(), 3)),
+    speech: say({ input: INPUT }),
+    image: draw(),
+    recognition: read(scanned(page, 3)),
+  };
+}

@@ -6,17 +6,14 @@ import { randomNumbers } from "../support/dice.ts";
 import { drawn, scanned } from "../support/pages.ts";
 import { openFiles } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
-import { draw, lasting, read, recognise, recording, say, type Send } from "./engine-client.ts";
-import { ENGINE_FLAGS, enginesOf, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
+import { draw, INPUT, oneOfEach, read, say, type Send } from "./engine-client.ts";
+import { ENGINE_FLAGS, ENGINE_KINDS, enginesOf, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
 import { endOf, Load, type Attempt } from "./load.ts";
 import { runAlone, type Row } from "./row.ts";
 
 /** Of each engine. */
 const CLIENTS = 4;
 const PAUSE_MS = 1000;
-const KINDS = ["transcription", "speech", "image", "recognition"] as const satisfies readonly EngineKind[];
-type Kind = (typeof KINDS)[number];
-const INPUT = "The quick brown fox jumps over the lazy dog. It does so every day, and nobody knows why.";
 /** The page at which a reader is killed, and how many there are. */
 const [KILLED_AT, PAGES] = [20, 40];
 
@@ -27,13 +24,8 @@ function kill(server: TestServer, kind: EngineKind): void {
 /** What is sent to each engine, and which of it as a stream. */
 async function requests() {
   const page = await drawn({ lines: ["A page", INPUT] }, 100);
-  const next: Readonly<Record<Kind, Send>> = {
-    transcription: recognise(lasting(await recording(), 3)),
-    speech: say({ input: INPUT }),
-    image: draw(),
-    recognition: read(scanned(page, 3)),
-  };
-  const streams: Partial<Record<Kind, Send>> = {
+  const next = await oneOfEach();
+  const streams: Partial<Record<EngineKind, Send>> = {
     speech: say({ input: INPUT, stream_format: "sse" }),
     image: draw({ n: 2, stream: true, partial_images: 1 }),
   };
@@ -42,7 +34,7 @@ async function requests() {
 type Requests = Awaited<ReturnType<typeof requests>>;
 
 /** What a whole stream of events ends with. */
-const DONE: Partial<Record<Kind, string>> = { speech: "speech.audio.done", image: "image_generation.completed" };
+const DONE: Partial<Record<EngineKind, string>> = { speech: "speech.audio.done", image: "image_generation.completed" };
 
 export interface EngineKillsOptions {
   readonly kills: number;
@@ -52,20 +44,20 @@ export interface EngineKillsOptions {
 /** As many of the kills for each engine. */
 async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }: Requests): Promise<Row[]> {
   const random = randomNumbers(seed);
-  const attack = `${kills} kills of the engines of recordings, speech, images and pages, ${KINDS.length * CLIENTS} clients`;
+  const attack = `${kills} kills of the engines of recordings, speech, images and pages, ${ENGINE_KINDS.length * CLIENTS} clients`;
   return withTemporaryFolder(async (folder) => {
     const rows: Row[] = [];
     await withServer([...ENGINE_FLAGS, "--max-queue", "64"], async (server) => {
       const { url } = server;
       const served = async () => {
         const answers: Response[] = [];
-        for (const kind of KINDS) answers.push(await next[kind](url));
+        for (const kind of ENGINE_KINDS) answers.push(await next[kind](url));
         for (const answer of answers) await answer.bytes();
         return answers.every(({ ok }) => ok);
       };
       await served();
       const filesBefore = openFiles(server.pid);
-      const attempt = (kind: Kind): Attempt<Kind> => ({
+      const attempt = (kind: EngineKind): Attempt<EngineKind> => ({
         kind,
         run: async (signal, roll) => {
           const stream = roll() < 0.5 ? streams[kind] : undefined;
@@ -74,8 +66,8 @@ async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }:
           return endOf(await (stream ?? next[kind])(url, signal), { done: DONE[kind] ?? "", canBreak });
         },
       });
-      const kindOf = (index: number) => KINDS[index % KINDS.length] ?? "speech";
-      const load = new Load(KINDS.length * CLIENTS, (client) => attempt(kindOf(client)), random);
+      const kindOf = (index: number) => ENGINE_KINDS[index % ENGINE_KINDS.length] ?? "speech";
+      const load = new Load(ENGINE_KINDS.length * CLIENTS, (client) => attempt(kindOf(client)), random);
       for (let done = 0; done < kills; done++) {
         const kind = kindOf(done);
         await load.worked(kind);
@@ -101,7 +93,7 @@ async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }:
         attack,
         figure: `${left} files, ${descriptors} descriptors more, ${idleMs === undefined ? "requests left" : "no request"}`,
         limit: "none, a connection for each client",
-        ok: idleMs !== undefined && left === 0 && descriptors <= KINDS.length * CLIENTS,
+        ok: idleMs !== undefined && left === 0 && descriptors <= ENGINE_KINDS.length * CLIENTS,
       });
     });
     return rows;
@@ -110,7 +102,7 @@ async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }:
 
 interface LongWork {
   readonly attack: string;
-  readonly kind: Kind;
+  readonly kind: EngineKind;
   /** Has something long done, and kills in the middle of it. */
   readonly work: (kill: () => void) => Promise<Response>;
   readonly next: Send;

@@ -9,10 +9,12 @@ import type { TestServer } from "../support/server.ts";
 /** Of a server whose other engines are attacked; the text model is not. */
 export const ENGINE_FLAGS = ["--ctx", "1024", "--parallel", "1", "--threads", "2"];
 
-export type EngineKind = "transcription" | "speech" | "image" | "recognition";
+/** Those of models that are inside or are made by a build. */
+export const ENGINE_KINDS = ["transcription", "speech", "image", "recognition"] as const;
+export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 /** The processes of an engine, if it is loaded. */
-export const enginesOf = ({ pid }: TestServer, kind: EngineKind): number[] =>
+export const enginesOf = ({ pid }: TestServer, kind: EngineKind | "embedding"): number[] =>
   childrenOf(pid).filter((child) => {
     try {
       return readFileSync(`/proc/${child}/cmdline`, "latin1").endsWith(`__engine\0${kind}\0`);

@@ -1,9 +1,10 @@
-// An engine process that stands still (SIGSTOP): for a while, for too long, while it loads, one that computes vectors.
+// An engine process that stands still (SIGSTOP): for a while, for too long, while it loads, one of every other kind.
 //   bun test/hostile/stopped.ts
 
 import { streamChat } from "../support/chat-client.ts";
-import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+import { oneOfEach, post, type Send } from "./engine-client.ts";
+import { ENGINE_KINDS, enginesOf, type EngineKind } from "./engines.ts";
 import { runAlone, type Row } from "./row.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1", "--heartbeat", "1"];
@@ -18,9 +19,6 @@ async function untilState(server: TestServer, state: string): Promise<number> {
   while ((await server.health()).engine.state !== state) await Bun.sleep(20);
   return performance.now() - started;
 }
-
-const post = (url: string, path: string, body: object) =>
-  fetch(url + path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
 /** Streams in the middle of their work, one more that waits for a place, and the engine stopped under them. */
 async function stopUnderStreams(server: TestServer) {
@@ -45,7 +43,7 @@ async function pausedFor(stoppedMs: number): Promise<Row> {
       await Bun.sleep(50);
     }
     const isStalled = seen.endsWith("stalled");
-    const late = isStalled ? await post(server.url, "/v1/chat/completions", short) : undefined;
+    const late = isStalled ? await post("/v1/chat/completions", short)(server.url) : undefined;
     const retry = late?.headers.get("retry-after");
     goOn();
     const whole = (await Promise.all(streams)).filter(({ done, finishReason }) => done && finishReason).length;
@@ -87,39 +85,44 @@ async function tooLong(): Promise<Row> {
   return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
 }
 
-const vectors = (url: string) => post(url, "/v1/embeddings", { input: "the sea" });
-
-/** `loading`: at once when it has started; else after its first answer. */
-async function vectorsStopped(when: "loading" | "ready"): Promise<Row> {
+/** `loading`: at once when it has started; else after its first answer. `send` is answered by an engine of this kind. */
+async function engineStopped(kind: EngineKind | "embedding", send: Send, when: "loading" | "ready"): Promise<Row> {
   let [figure, ok] = ["", false];
   await withServer(limited, async (server) => {
-    const others = new Set(childrenOf(server.pid));
-    const first = vectors(server.url);
-    if (when === "ready") await (await first).text();
+    const first = send(server.url);
+    if (when === "ready") await (await first).bytes();
     let pid: number | undefined;
-    while (pid === undefined) pid = childrenOf(server.pid).find((child) => !others.has(child));
+    // By its command: until it has one of its own, the server waits for it, and would stand still, too.
+    while (pid === undefined) [pid] = enginesOf(server, kind);
     process.kill(pid, "SIGSTOP");
     const started = performance.now();
-    const stopped = await (when === "ready" ? vectors(server.url) : first);
+    const stopped = await (when === "ready" ? send(server.url) : first);
     const endedMs = performance.now() - started;
-    const { error } = (await stopped.json()) as { error?: { code: string } };
-    let next = await vectors(server.url);
-    for (; !next.ok; next = await vectors(server.url)) await Bun.sleep(200);
+    const text = await stopped.text();
+    const { error } = stopped.ok ? {} : (JSON.parse(text) as { error?: { code: string } });
+    let next = await send(server.url);
+    for (; !next.ok; next = await send(server.url)) await Bun.sleep(200);
+    await next.bytes();
     const servedMs = performance.now() - started;
     const told = stopped.ok ? "200 of the successor" : `${stopped.status} ${error?.code}`;
     figure = `the request under way: ${told} after ${seconds(endedMs)}; the next served by ${seconds(servedMs)}`;
     ok = stopped.ok || error?.code === "engine_unavailable" || error?.code === "engine_crashed";
   });
-  const attack = `the engine for vectors never goes on, stopped when ${when} (--engine-timeout ${LIMIT_S})`;
+  const attack = `the engine for ${kind} never goes on, stopped when ${when} (--engine-timeout ${LIMIT_S})`;
   return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
 }
 
-export const stopped = async (): Promise<Row[]> => [
-  await pausedFor(5000),
-  await pausedFor(15_000),
-  await tooLong(),
-  await vectorsStopped("ready"),
-  await vectorsStopped("loading"),
-];
+export async function stopped(): Promise<Row[]> {
+  const rows = [await pausedFor(5000), await pausedFor(15_000), await tooLong()];
+  const next = { embedding: post("/v1/embeddings", { input: "the sea" }), ...(await oneOfEach()) };
+  for (const kind of ["embedding", ...ENGINE_KINDS] as const) {
+    for (const when of ["ready", "loading"] as const) {
+      const row = await engineStopped(kind, next[kind], when);
+      console.error(`${row.attack}: ${row.figure}`);
+      rows.push(row);
+    }
+  }
+  return rows;
+}
 
 if (import.meta.main) await runAlone(stopped);

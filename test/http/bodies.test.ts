@@ -5,6 +5,8 @@ import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { BodyBudget } from "../../src/domain/body-budget.ts";
 import { bodyCeilings } from "../../src/http/json-body.ts";
+import { offeredTranscription, OfferedModels } from "../../src/service/offered-models.ts";
+import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { messages, serve, until } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
@@ -122,5 +124,57 @@ describe("all bodies together", () => {
     const line = (megabytes: number) => `{"a":"${"x".repeat(megabytes * MB)}"}\n`;
     expect((await upload(line(6))).status).toBe(503);
     expect((await upload(line(3).repeat(4))).status).toBe(200);
+  });
+});
+
+describe("a form that comes when", () => {
+  const never = new Promise<never>(() => {});
+
+  /** The answer to a form of which the end does not come. */
+  async function begun({ port }: { readonly port: number }, path: string): Promise<string> {
+    const client = await RawClient.connect(port);
+    const part = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${"a".repeat(MB)}`;
+    const type = "Content-Type: multipart/form-data; boundary=x";
+    const head = [`POST ${path} HTTP/1.1`, "Host: localhost", type, `Content-Length: ${10 * MB}`];
+    client.socket.write(`${head.join("\r\n")}\r\n\r\n${part}`);
+    await until(() => client.received.includes("request_id"));
+    client.leave();
+    return client.received;
+  }
+
+  test.each([
+    ["/v1/audio/transcriptions", "/v1/audio/transcriptions", { data: "aaaa" }],
+    ["/v1/vision/ocr", "/v1/vision/ocr", { data: "aaaa" }],
+    ["/v1/images/edits", "/v1/images/generations", { prompt: "a dog" }],
+  ])("the queue is full is refused, and not taken in: %s", async (path, busy, body) => {
+    const server = serve(undefined, { parallel: 1, maxQueue: 0 });
+    for (const engine of [server.transcriber, server.reader, server.drawer]) engine.gate = never;
+    const held = server.post(busy, body);
+    await until(() => server.requests.activeCount === 1);
+    const refused = await begun(server, path);
+    expect(refused).toStartWith("HTTP/1.1 503 ");
+    expect(refused).toContain('"code":"server_busy"');
+    server.requests.cancelAll();
+    await held;
+  });
+
+  test("there is no model for it is refused, too", async () => {
+    const refused = await begun(serve(), "/v1/images/upscale");
+    expect(refused).toStartWith("HTTP/1.1 503 ");
+    expect(refused).toContain('"code":"engine_unavailable"');
+  });
+
+  test("another model than the one with a queue may be meant is taken", async () => {
+    const other = new OfferedModels([offeredTranscription(new FakeTranscriber("other"), 1)]);
+    const server = serve(undefined, { parallel: 1, maxQueue: 0 }, [other]);
+    server.transcriber.gate = never;
+    const held = server.post("/v1/audio/transcriptions", { data: "aaaa" });
+    await until(() => server.requests.activeCount === 1);
+    const form = new FormData();
+    form.append("file", new Blob(["sound"]), "speech.wav");
+    form.append("model", "other");
+    expect((await fetch(`${server.url}/v1/audio/transcriptions`, { method: "POST", body: form })).status).toBe(200);
+    server.requests.cancelAll();
+    await held;
   });
 });

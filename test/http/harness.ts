@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
-import type { BodyBudget } from "../../src/domain/body-budget.ts";
+import { BodyBudget } from "../../src/domain/body-budget.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
@@ -300,17 +300,18 @@ export function serve(
   const embeddings = new EmbeddingService({ router, requests });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
+  const received = new BodyBudget();
   const transcriptions = new TranscriptionService({
     router,
     requests,
-    recordings: new Recordings(recordings, config.maxAudioBytes),
+    recordings: new Recordings(recordings, config.maxAudioBytes, received),
     mediaLimits,
   });
   const speech = new SpeechService({ router, requests });
   const recognition = new RecognitionService({
     router,
     requests,
-    documents: new Documents(recordings),
+    documents: new Documents(recordings, received),
     languages: new TextLanguages({
       tessdata: reader.tessdata,
       ppocr: config.ocrEngine === "ppocr",
@@ -327,7 +328,7 @@ export function serve(
   const images = new ImageService({
     router,
     requests,
-    pictures: new Pictures(recordings),
+    pictures: new Pictures(recordings, received),
     kept: new KeptImages(clock),
   });
   onTestFinished(() => images.close());

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BodyBudget } from "../../src/domain/body-budget.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { expectGolden } from "./golden.ts";
 import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
@@ -265,7 +266,7 @@ describe("what the engine refuses", () => {
     const { ModelRouter } = await import("../../src/service/model-router.ts");
     const { TranscriptionService } = await import("../../src/service/transcriptions.ts");
     const { requests } = serve();
-    const recordings = new Recordings(temporaryFolder(), 1000);
+    const recordings = new Recordings(temporaryFolder(), 1000, new BodyBudget());
     const { defaultMediaLimits: mediaLimits } = await import("../../src/media/limits.ts");
     const service = new TranscriptionService({ router: new ModelRouter([]), requests, recordings, mediaLimits });
     const recording = await recordings.receive([new Uint8Array(1)]);

@@ -6,7 +6,7 @@ import { checker } from "../../src/contract/schema.ts";
 import { Upstream, UpstreamList } from "../../src/contract/upstreams.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
-import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { hello, serve, until } from "./harness.ts";
@@ -29,7 +29,7 @@ test("tells how each replica is and what it did, and stays so when it dies", asy
   const health = async () => checkHealth(await read(fetch(`${server.url}/health`)));
   expect(await health()).toMatchObject({
     status: "healthy",
-    upstreams: [{ name: "up", state: "up", replicas: 2, down: [] }],
+    upstreams: [{ name: "up", state: "up", replicas: 2, down: [], slow: [] }],
   });
 
   await first.stop();
@@ -47,6 +47,46 @@ test("tells how each replica is and what it did, and stays so when it dies", asy
     last_error: "The server of this model cannot be reached.",
   });
   expect(after?.replicas[0]?.retry_ms).toBeGreaterThan(0);
+});
+
+test("the log says which replica answered, after how many failures, and what failed before", async () => {
+  let count = 0;
+  const full = () => Response.json({ error: { message: "private words" } }, { status: 503 });
+  const far = fixtureServer(({ path }) => {
+    if (path === "/v1/models") return Response.json(modelList("far", "bge-m3"));
+    if (count++ % 2 === 0) return full();
+    return path === "/v1/embeddings" ? Response.json({ data: [{ index: 0, embedding: [1] }] }) : helloStream();
+  });
+  const { gateway, log } = await remote([far.url]);
+  const server = serve(hello, {}, [gateway]);
+  const id = { "x-request-id": "mine" };
+  expect((await server.chat({ model: "up/far" }, id)).status).toBe(200);
+  expect((await server.post("/v1/embeddings", { model: "up/bge-m3", input: "a" }, id)).status).toBe(200);
+  const requests = () => server.log.lines.filter(({ message }) => message === "request");
+  await until(() => requests().length === 2);
+  for (const { fields } of requests()) expect(fields).toMatchObject({ replica: far.url, retries: 1 });
+  const failed = log.lines.filter(({ level }) => level === "verbose");
+  expect(failed.map(({ fields }) => fields)).toEqual(
+    [1, 2].map(() => ({ id: "mine", replica: far.url, code: "server_busy", ms: expect.any(Number) })),
+  );
+});
+
+test("health names replicas that are slow", async () => {
+  const far = chatServer(() => eventStream([delta({ content: "Hel" })], { hold: true }));
+  const time = { now: 0 };
+  const { gateway, replicas } = await remote([far.url], { clock: { now: () => time.now, wall: () => 0 } });
+  const server = serve(hello, {}, [gateway]);
+  const leave = new AbortController();
+  const body = JSON.stringify({ model: "up/far", stream: true, messages: [{ role: "user", content: "hi" }] });
+  void fetch(`${server.url}/v1/chat/completions`, { method: "POST", body, signal: leave.signal }).catch(() => {});
+  await until(() => replicas[0]?.stats.firstTokens.count === 1);
+  time.now = 11_000;
+  expect(checkHealth(await read(fetch(`${server.url}/health`)))).toMatchObject({
+    status: "healthy",
+    upstreams: [{ state: "up", down: [], slow: [far.url] }],
+  });
+  leave.abort();
+  await until(() => server.requests.activeCount === 0);
 });
 
 test("drains an upstream or one replica, and puts it back", async () => {

@@ -40,6 +40,7 @@ describe("what is no schema", () => {
     ["a number out of range", { const: Infinity }, "out of range"],
     ["half a surrogate pair", { const: "\ud800" }, "surrogate"],
     ["half a surrogate pair in a name", { properties: { "\udc00": {} } }, "surrogate"],
+    ["more text than a grammar is made from", { description: "x".repeat(1_000_001) }, "more than 1000000 characters"],
     ["a fault in an unused definition", { $defs: { a: { type: 1 } } }, "'/$defs/a/type'"],
   ])("%s", (_, schema, expected) => expect(refusal(schema)).toContain(expected));
 });

@@ -1,6 +1,7 @@
 // Images of every kind become upright RGB of the right size; what is no whole image is refused.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { SharedBytes } from "../../src/domain/shared-bytes.ts";
 import { jpegOfScans } from "../hostile/hostile-pictures.ts";
 import {
   animatedWebp,
@@ -265,4 +266,18 @@ describe("a BMP with a palette", () => {
     const { rgb } = await load(file.slice(0, -12));
     expect([...new Set(rgb)].toSorted()).toEqual([0, 255]);
   });
+});
+
+test("a picture waits for the memory that decoding it takes, which is free again afterwards", async () => {
+  const decoding = new SharedBytes(64 * 32 * 11);
+  const limits = limitsWith({ decoding });
+  const held = Promise.withResolvers<void>();
+  void decoding.run(1, new AbortController().signal, () => held.promise);
+  let isLoaded = false;
+  const loading = loadImage(dataUrl(flag(64, 32)), limits).then(() => (isLoaded = true));
+  await loadImage(dataUrl(flag(32, 32)), limits);
+  expect(isLoaded).toBe(false);
+  held.resolve();
+  await loading;
+  await loadImage(dataUrl(flag(64, 32)), limits);
 });

@@ -101,9 +101,12 @@ export const sound = (seconds: number): Medium => ({
 });
 
 /** Queues one medium after another, with text around each. */
-export function submit({ media }: MediaRig, ...list: Medium[]): MediaJob {
+export const submit = (rig: MediaRig, ...list: Medium[]): MediaJob => submitFor("", rig, ...list);
+
+/** As above, of this client. */
+export function submitFor(client: string, { media }: MediaRig, ...list: Medium[]): MediaJob {
   const { marker } = media.projector();
-  return media.submit(`<|im_start|>see ${list.map(() => `${marker} and `).join("")}<|im_end|>`, list);
+  return media.submit(`<|im_start|>see ${list.map(() => `${marker} and `).join("")}<|im_end|>`, list, client);
 }
 
 /** As above, until tokens and lengths are known. */

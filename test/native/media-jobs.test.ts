@@ -1,7 +1,7 @@
 // Jobs that overlap, are given up at any moment, or find the cache too small.
 
 import { describe, expect, test } from "bun:test";
-import { MediaError } from "../../ffi/media/api.ts";
+import { MediaError, type Medium } from "../../ffi/media/api.ts";
 import { HIDDEN } from "../models/make-vision-model.ts";
 import {
   embeddingsOf,
@@ -14,8 +14,10 @@ import {
   sound,
   start,
   submit,
+  submitFor,
   TILE_TOKENS,
   TILES,
+  WAIT_MS,
 } from "./media-harness.ts";
 
 const rig = mediaRig();
@@ -59,6 +61,24 @@ describe.skipIf(!isBuilt)("a job", () => {
     expect({ jobs, heldBytes }).toEqual({ jobs: 0, heldBytes: cachedBytes });
     rig.media.unload();
     expect(rig.media.stats()).toEqual({ jobs: 0, cachedBytes: 0, cachedChunks: 0, heldBytes: 0 });
+  });
+
+  test("takes turns with others by client, a chunk at a time", async () => {
+    await start(rig, "mrope");
+    const queue = (client: string, ...list: Medium[]) => {
+      const job = submitFor(client, rig, ...list);
+      expect(rig.media.wait(WAIT_MS)).toBe(job);
+      return job;
+    };
+    const many = (from: number) => Array.from({ length: 3 }, (_, index) => image(48, 32, from + index));
+    const [large, more] = [queue("a", image(96, 96), ...many(10)), queue("a", ...many(20))];
+    const small = ["b", "c"].map((client, index) => queue(client, image(48, 32, 30 + index)));
+    const all = [large, more, ...small];
+    for (const job of all) rig.media.encode(job);
+    const ended = all.map(() => rig.media.wait(WAIT_MS));
+    expect(ended.slice(0, 2)).toEqual(small);
+    expect(ended.slice(2).toSorted()).toEqual([large, more].toSorted());
+    for (const job of all) expect(rig.media.state(job)).toBe("encoded");
   });
 
   test("keeps its embeddings when the cache has no room for them", async () => {

@@ -134,7 +134,9 @@ describe("chat templates", () => {
   test("a request that is no JSON fails without being quoted", () => {
     const native = openSymbols(join(developmentLibraries(), fileName("llama")), { ...common, ...symbols });
     const request = Buffer.from('{"text": "swordfish\x01"}');
-    expect(native.svc_prompt_submit(request, request.length)).toBe(-1);
+    const job = native.svc_prompt_submit(request, request.length, 0, "", 0);
+    expect(native.svc_prompt_wait(10_000)).toBe(job);
+    expect(native.svc_prompt_tokens_count(job)).toBe(-1);
     const sentence = Buffer.alloc(1000);
     const length = native.svc_last_error(sentence, sentence.length);
     expect(sentence.toString("utf8", 0, length)).toMatch(/parse error.*[^ ;]$/);
@@ -194,6 +196,21 @@ describe("chat templates", () => {
     const place = (job: number | undefined) => order.indexOf(job ?? 0);
     expect(place(kept)).toBeLessThan(place(others[0]));
     expect(place(next)).toBeLessThan(place(others[1]));
+  });
+
+  test("those that are cancelled hold up nobody, and their results never come", async () => {
+    const long = "the sea ".repeat(100_000);
+    const begun = [submitText(long, "a"), submitText(long, "b")];
+    // A thread takes one up in microseconds, and has it for much longer.
+    await Bun.sleep(20);
+    begun.forEach((job) => llama.cancelPrompt(job));
+    const tools = [{ type: "function", function: { name: "f", description: "", parameters: {} } }];
+    const next = llama.submitPrompt(conversation([{ role: "user", content: "hi" }], { tools, enforced: [{}] }), 0, "c");
+    const result = llama.takePrompt(60_000);
+    expect(result).toMatchObject({ job: next });
+    if (result && "sampler" in result && result.sampler !== undefined) llama.freeSampler(result.sampler);
+    const last = submitText(long, "a");
+    expect([llama.takePrompt(60_000)?.job, llama.takePrompt(100)]).toEqual([last, undefined]);
   });
 
   test("one that is cancelled before it begins is never made", () => {

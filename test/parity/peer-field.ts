@@ -18,7 +18,7 @@ export interface PeerField {
 type Body = Readonly<Record<string, unknown>>;
 
 export interface PeerRoute {
-  readonly peer: "llama-server" | "vLLM" | "Ollama" | "LM Studio";
+  readonly peer: "llama-server" | "vLLM" | "SGLang" | "Ollama" | "LM Studio";
   /** Where the field is documented there. */
   readonly route: string;
   /** Where it is sent here. */

@@ -5,9 +5,16 @@ import { llamaRoutes } from "./llama-fields.ts";
 import { lmStudioRoutes } from "./lm-studio-fields.ts";
 import { ollamaRoutes } from "./ollama-fields.ts";
 import type { PeerField, PeerRoute, Verdict } from "./peer-field.ts";
+import { sglangRoutes } from "./sglang-fields.ts";
 import { vllmRoutes } from "./vllm-fields.ts";
 
-export const peerRoutes: readonly PeerRoute[] = [...llamaRoutes, ...vllmRoutes, ...ollamaRoutes, ...lmStudioRoutes];
+export const peerRoutes: readonly PeerRoute[] = [
+  ...llamaRoutes,
+  ...vllmRoutes,
+  ...sglangRoutes,
+  ...ollamaRoutes,
+  ...lmStudioRoutes,
+];
 
 /** The body with the field, which may be one of an object inside, and what it needs beside it. */
 export function withField(body: PeerRoute["body"], { field, value, beside }: PeerField): PeerRoute["body"] {
@@ -25,7 +32,7 @@ export function peersReport(): string {
     .join(", ");
   return `# Request fields of other local servers
 
-Every request field that the documents of llama-server 0.5.0, vLLM, Ollama and LM Studio describe, on the routes that svc has
+Every request field that the documents of llama-server 0.5.0, vLLM, SGLang, Ollama and LM Studio describe, on the routes that svc has
 too: ${counted}. No field is dropped in silence: what is refused is a 400 \`unsupported_parameter\` that
 names it, where its value would have an effect; what is honoured changes the answer, or what the engine is asked, unless the value
 is the default. Not applicable: there is nothing here that it could change, and the last column

@@ -3,22 +3,29 @@
 
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
+import { decodeEmbeddings } from "../../src/dialect/embeddings/decode.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { encodeEmbed } from "../../src/gateway/ollama/embeddings.ts";
 import { encodeOllama } from "../../src/gateway/ollama/encode-request.ts";
+import { encodeEmbeddings } from "../../src/gateway/openai/embeddings.ts";
 import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
 import { serverKinds, type ServerKind } from "../../src/gateway/server-kind.ts";
 import { begun, messages, tools, type PeerField } from "./peer-field.ts";
 import { peerRoutes, table, withField } from "./peers.ts";
 
 type Body = Readonly<Record<string, unknown>>;
-type Route = "chat" | "completions";
+type Route = keyof typeof PATHS;
+
+const PATHS = { chat: "/v1/chat/completions", completions: "/v1/completions", embeddings: "/v1/embeddings" } as const;
 
 /**
  * What a field comes to: names of the server's fields that carry it · `svc`: svc does it, whatever the server · `not held`:
  * the server decides, for the reason that the report gives.
  */
 export type Fate = "refused" | "svc" | "not held" | "dropped" | readonly string[];
+
+const routes = Object.keys(PATHS) as Route[];
 
 export interface FieldRow {
   readonly route: Route;
@@ -36,9 +43,14 @@ const settings = {
   adapters: [],
   lora: [],
 };
-const DECODE: Readonly<Record<Route, (body: Body) => Omit<GenerateRequest, "id">>> = {
-  chat: (body) => decodeChat(body, settings).request,
-  completions: (body) => decodeCompletion(body, settings).requests[0],
+/** A request as the server gets it. */
+const TRANSLATE: Readonly<Record<Route, (body: Body, kind: ServerKind) => Body>> = {
+  chat: (body, kind) => encode(kind, decodeChat(body, settings).request),
+  completions: (body, kind) => encode(kind, decodeCompletion(body, settings).requests[0]),
+  embeddings: (body, kind) => {
+    const work = { kind: "embed", ...decodeEmbeddings(body) } as const;
+    return (kind === "ollama" ? encodeEmbed(work, "m") : encodeEmbeddings(work, "m", kind)).body;
+  },
 };
 
 /** What svc does itself for every upstream: streams are made and counted here, several answers are several requests. */
@@ -52,17 +64,12 @@ const OWN: ReadonlySet<string> = new Set([
   "echo",
   "prompt",
   "parallel_tool_calls",
+  "encoding_format",
 ]);
 /** llama.cpp and Ollama go on from a last turn of the assistant unasked, and how far a prompt is, is always asked for. */
 const UNASKED: ReadonlySet<string> = new Set(["return_progress", "continue_final_message"]);
-/** Limits and wishes about reasoning, which launch options and other conventions always send. */
-const NOT_HELD: ReadonlySet<string> = new Set([
-  "reasoning_budget_tokens",
-  "thinking_token_budget",
-  "chat_template_kwargs",
-  "reasoning_effort",
-  "reasoning",
-]);
+/** Wishes not to reason, which other conventions always send. */
+const NOT_HELD: ReadonlySet<string> = new Set(["chat_template_kwargs", "reasoning_effort", "reasoning"]);
 
 const two = [...tools, { type: "function", function: { name: "g", strict: true, parameters: { type: "object" } } }];
 /** Fields that need another one beside them, and values that differ from what holds without them. */
@@ -81,15 +88,15 @@ const more: readonly (readonly [base: Body, field: string, value: unknown])[] = 
   [{ messages, logprobs: true }, "top_logprobs", 2],
 ];
 
-/** Every field that the documents of other servers describe for chat completions and completions. */
+/** Every field that the documents of other servers describe for chat completions, completions and embeddings. */
 export function fieldRows(): FieldRow[] {
-  const documented = peerRoutes
-    .filter(({ path }) => path === "/v1/chat/completions" || path === "/v1/completions")
-    .flatMap(({ path, body, fields }) =>
-      fields
-        .filter(worthTrying)
-        .map((one) => rowOf(path === "/v1/completions" ? "completions" : "chat", { ...body, ...one.beside }, one)),
-    );
+  const documented = routes.flatMap((route) =>
+    peerRoutes
+      .filter(({ path }) => path === PATHS[route])
+      .flatMap(({ body, fields }) =>
+        fields.filter(worthTrying).map((one) => rowOf(route, { ...body, ...one.beside }, one)),
+      ),
+  );
   const extra = more.map(([body, field, value]) => rowOf("chat", body, { field, value, verdict: "honoured" }));
   const unique = new Map(
     [...documented, ...extra].map((row) => [`${row.route} ${row.field} ${JSON.stringify(row.value)}`, row]),
@@ -113,7 +120,7 @@ function fateOf(route: Route, kind: ServerKind, base: Body, field: PeerField): F
   const name = field.field.split(".")[0] ?? "";
   try {
     const bodies = [base, withField(base, field) as Body].map((body) => ({ ...body, stream: true }));
-    const [without, sent] = bodies.map((body) => encode(kind, DECODE[route](body)));
+    const [without, sent] = bodies.map((body) => TRANSLATE[route](body, kind));
     const changed = changedFields(without ?? {}, sent ?? {});
     if (changed.length > 0) return changed;
     if (OWN.has(name)) return "svc";
@@ -143,7 +150,7 @@ function changedFields(without: Body, sent: Body): string[] {
 /** The whole of UPSTREAMS.md. */
 export function upstreamsReport(): string {
   const rows = fieldRows();
-  const sections = (["chat", "completions"] as const).map((route) => {
+  const sections = routes.map((route) => {
     const lines = rows
       .filter((row) => row.route === route)
       .map(({ field, value, fates }) => [
@@ -151,14 +158,14 @@ export function upstreamsReport(): string {
         `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``,
         ...serverKinds.map((kind) => shown(field, fates[kind])),
       ]);
-    return `## POST /v1/${route === "chat" ? "chat/completions" : route}\n\n${table(["field", "as in", ...serverKinds], lines)}`;
+    return `## POST ${PATHS[route]}\n\n${table(["field", "as in", ...serverKinds], lines)}`;
   });
   return `# Request fields at upstreams
 
-What becomes of every request field that the documents of llama-server, vLLM, Ollama and LM Studio describe, by the kind of upstream
+What becomes of every request field that the documents of llama-server, vLLM, SGLang, Ollama and LM Studio describe, by the kind of upstream
 that the model is on. **yes**: passed on under its own name; a name: passed on as that; svc: done by svc for every
-upstream; **refused**: a 400 \`unsupported_parameter\` that names it. Nothing is dropped; not held: budgets of reasoning, and
-wishes not to reason, of which these servers cannot be told: launch options and clients of messages always send them. Made by
+upstream; **refused**: a 400 \`unsupported_parameter\` that names it. Nothing is dropped; not held: wishes not
+to reason, of which these servers cannot be told: clients of messages always send them. Made by
 \`UPDATE=1 bun test test/gateway/field-table.test.ts\`, which translates a request with and without each field; the kinds' table is
 \`src/gateway/server-kind.ts\`.
 

@@ -173,6 +173,8 @@ export const vllmRoutes: readonly PeerRoute[] = [
         ["embed_dtype", "float16"],
         ["endianness", "big"],
         ["use_activation", false],
+        ["padding", "max_length"],
+        ["add_special_tokens", false],
         ["normalize", false],
       ),
     ],

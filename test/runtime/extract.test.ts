@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,6 +22,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { downloadOf, extract, extractInto, removeUnused } from "../../ffi/runtime/extract.ts";
+import { keepsBelow } from "../../ffi/runtime/ownership.ts";
 import { isNoexec } from "../../ffi/runtime/mounts.ts";
 
 const contents = { "liba.so": "first library", "libb.so": "the second one", "model.gguf": "weights".repeat(1000) };
@@ -36,7 +38,7 @@ const read = (directory: string) =>
   Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")]));
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "svc-test-"));
+  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-test-")));
   cache = join(root, "deep/cache");
   writeFileSync(join(root, "archive.zst"), Bun.zstdCompressSync(Buffer.from(Object.values(contents).join(""))));
 });
@@ -132,7 +134,37 @@ test.if(isRoot)("nothing is loaded from a cache folder of another user", () => {
   chownSync(cache, stranger, stranger);
   const { directory, warning } = extract(embedded(), cache, join(root, "tmp"));
   expect(directory).toStartWith(join(root, "tmp/svc-"));
-  expect(warning).toContain(`${cache} cannot hold the native libraries (other users can change it)`);
+  expect(warning).toContain(
+    `${cache} cannot hold the native libraries (other users can change it, or a folder that it is in)`,
+  );
+});
+
+test.if(isRoot)("nothing is loaded from below a folder of another user", () => {
+  extract(embedded(), cache);
+  chownSync(join(root, "deep"), stranger, stranger);
+  expect(extract(embedded(), cache, join(root, "tmp")).directory).toStartWith(join(root, "tmp/svc-"));
+});
+
+test("a cache folder in one where others can exchange it is not used, in one like /tmp it is", () => {
+  extract(embedded(), cache);
+  chmodSync(join(root, "deep"), 0o777);
+  expect(extract(embedded(), cache, join(root, "tmp")).directory).toStartWith(join(root, "tmp/svc-"));
+  chmodSync(join(root, "deep"), 0o1777);
+  expect(extract(embedded(), cache)).toEqual({ directory: join(cache, "lib-0123abcd") });
+});
+
+test("a folder further up may be of whom a user namespace does not know, as root of the machine is there", () => {
+  const unknown = 65_534;
+  expect(keepsBelow({ uid: unknown, mode: 0o40755 }, unknown)).toBe(true);
+  expect(keepsBelow({ uid: unknown, mode: 0o40777 }, unknown)).toBe(false);
+  expect(keepsBelow({ uid: unknown, mode: 0o41777 }, unknown)).toBe(true);
+  expect(keepsBelow({ uid: unknown, mode: 0o40755 }, 1)).toBe(false);
+});
+
+test("a link to the cache folder is followed once: it may lead elsewhere later", () => {
+  mkdirSync(cache, { recursive: true });
+  symlinkSync(cache, join(root, "link"));
+  expect(extract(embedded(), join(root, "link"))).toEqual({ directory: join(cache, "lib-0123abcd") });
 });
 
 test("a cache folder where others can exchange what is in it is not used, one like /tmp is", () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
-import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
+import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
+import { dataUrl, flag } from "../media/files.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
@@ -28,7 +29,13 @@ class TimedMetrics extends RecordingMetrics {
   }
 }
 
-function setUp(script: FakeScript, { parallel = 2, ...limits }: { parallel?: number; maxQueue?: number } = {}) {
+interface Limits {
+  readonly parallel?: number;
+  readonly maxQueue?: number;
+  readonly mediaBytes?: number;
+}
+
+function setUp(script: FakeScript, { parallel = 2, mediaBytes, ...limits }: Limits = {}) {
   const engine = new FakeEngine(() => script);
   const metrics = new TimedMetrics();
   const time = { now: 1_000_000 };
@@ -36,7 +43,8 @@ function setUp(script: FakeScript, { parallel = 2, ...limits }: { parallel?: num
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
   const router = localRouter(engine, parallel);
-  const generation = new GenerationService({ router, requests, clock, mediaLimits: defaultMediaLimits });
+  const media = { mediaLimits: defaultMediaLimits, ...(mediaBytes !== undefined && { mediaBytes }) };
+  const generation = new GenerationService({ router, requests, clock, ...media });
   return { engine, metrics, generation, requests, time };
 }
 
@@ -226,4 +234,25 @@ describe("draining", () => {
     await Bun.sleep(0);
     expect(idle).toBe(true);
   });
+});
+
+test("pictures of all requests have a memory until these end; small ones fit always", async () => {
+  const { engine, generation } = setUp({ steps: [{ wait: never }] }, { mediaBytes: 2 * 2 ** 20, parallel: 4 });
+  engine.model = { ...fakeModel, vision: true };
+  const withPicture = (id: string, side: number): GenerateRequest => {
+    const source = { kind: "image", url: dataUrl(flag(side, side)), detail: "auto" } as const;
+    const content = [{ type: "media", source, param: "image" } as const];
+    return { ...request(id), messages: [{ role: "user", content }] };
+  };
+  const begin = async (id: string, side: number) => {
+    const answer = generation.generate(withPicture(id, side), live);
+    await answer.next();
+    return answer;
+  };
+  const first = await begin("a", 900);
+  await begin("small", 32);
+  await expect(begin("b", 900)).rejects.toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 2 } });
+  await expect(generation.countTokens(withPicture("c", 900), live)).rejects.toMatchObject({ code: "server_busy" });
+  await first.return();
+  await begin("d", 900);
 });

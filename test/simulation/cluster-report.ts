@@ -27,13 +27,14 @@ export function reportClusters(sizes: readonly number[]): void {
     console.log(
       `\n### ${replicas} replicas (large GPU, 8 B), ${load.users} people, ${load.agents} agents, 2 minutes\n`,
     );
-    console.log("| choice | requests | hit rate | first token p50, ms | p95 | busiest / mean |");
-    console.log("|---|---|---|---|---|---|");
+    console.log("| choice | outages | requests | hit rate | first token p50, ms | p95 | busiest / mean |");
+    console.log("|---|---|---|---|---|---|---|");
     for (const [name, own] of CASES) {
-      const { requests, hitRate, firstTokenMs, imbalance } = simulateCluster({ ...load, ...own });
+      const { requests, outages, hitRate, firstTokenMs, imbalance } = simulateCluster({ ...load, ...own });
       const sorted = firstTokenMs.toSorted((a, b) => a - b);
       const [median, p95] = [0.5, 0.95].map((share) => sorted[Math.floor(share * sorted.length)] ?? 0);
       const cells = [
+        outages,
         requests,
         `${(100 * hitRate).toFixed(0)} %`,
         median?.toFixed(0),

@@ -17,13 +17,15 @@ export interface ClusterLoad {
   readonly seconds: number;
   /** Gateways that do not know each other; a request comes through any of them. */
   readonly gateways: number;
-  /** Share of the replicas that fails in a minute, with what they cached, for `OUTAGE_MS` each. */
+  /** Share of the replicas that fails in a minute, one after another, with what they cached, for `OUTAGE_MS` each. */
   readonly failing: number;
   readonly policy: Policy;
 }
 
 export interface ClusterOutcome {
   readonly requests: number;
+  /** Failures of replicas. */
+  readonly outages: number;
   /** Share of prompt tokens that a cache had. */
   readonly hitRate: number;
   readonly firstTokenMs: readonly number[];
@@ -211,10 +213,12 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
   ] as const) {
     for (let user = 0; user < count; user++) events.at(dice() * kind.pauseMs, () => send(begin(kind)));
   }
-  for (let second = 0; second < load.seconds; second++) {
-    events.at(second * 1000, () => {
-      for (const machine of machines) if (dice() < load.failing / 60) machine.lose(now);
-    });
+  // By chance alone a small share may come to none; and everything else is to happen as it does without.
+  const outages = Math.round((load.replicas * load.failing * load.seconds) / 60);
+  const chance = randomNumbers(11);
+  for (let outage = 0; outage < outages; outage++) {
+    const at = ((outage + 0.5) / outages) * load.seconds * 1000;
+    events.at(at, () => machines[Math.floor(chance() * machines.length)]?.lose(now));
   }
   for (let next = events.next(); next && next.at <= load.seconds * 1000; next = events.next()) {
     now = next.at;
@@ -222,5 +226,5 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
   }
   const computed = machines.map((machine) => machine.computed);
   const mean = computed.reduce((sum, one) => sum + one, 0) / computed.length;
-  return { requests, hitRate: cached / prompt, firstTokenMs, imbalance: Math.max(...computed) / mean };
+  return { requests, outages, hitRate: cached / prompt, firstTokenMs, imbalance: Math.max(...computed) / mean };
 }

@@ -85,6 +85,12 @@ describe("the choice of replicas", () => {
     );
   });
 
+  test("sees as many failures as it is to", () => {
+    const failing = simulateCluster({ ...load, policy: "affinity", failing: 1 / load.replicas });
+    expect([affinity.outages, failing.outages]).toEqual([0, 1]);
+    expect(failing.hitRate).toBeLessThan(affinity.hitRate);
+  });
+
   test("goes on while replicas fail", () => {
     const failing = simulateCluster({ ...load, policy: "affinity", failing: 0.5 });
     expect(failing.firstTokenMs.length).toBeGreaterThan(0.8 * affinity.firstTokenMs.length);

@@ -2,6 +2,8 @@ import { expect, onTestFinished, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { Documents } from "../../src/store/documents.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 
 function folder(): string {
@@ -14,7 +16,7 @@ const bytes = new Uint8Array([1, 2, 3]);
 
 test("a recording is its owner's alone, and gone when it is discarded", async () => {
   const parent = folder();
-  const recordings = new Recordings(parent, 100);
+  const recordings = new Recordings(parent, 100, new BodyBudget());
   const { path, discard } = await recordings.receive([bytes, bytes]);
   expect([statSync(path).size, statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]).toEqual([
     6, 0o600, 0o700,
@@ -27,7 +29,7 @@ test("a recording is its owner's alone, and gone when it is discarded", async ()
 
 test("what is too large or empty is refused and not kept", async () => {
   const parent = folder();
-  const recordings = new Recordings(parent, 5);
+  const recordings = new Recordings(parent, 5, new BodyBudget());
   const code = (chunks: Uint8Array[]) =>
     recordings.receive(chunks).then(
       () => "",
@@ -45,7 +47,7 @@ test("what a killed server left behind goes with the next one's first recording;
     mkdirSync(join(parent, name));
     writeFileSync(join(parent, name, "1"), "private words");
   }
-  const { path } = await new Recordings(parent, 100).receive([bytes]);
+  const { path } = await new Recordings(parent, 100, new BodyBudget()).receive([bytes]);
   expect(existsSync(path)).toBe(true);
   const left = readdirSync(parent).filter((name) => !path.includes(name));
   expect(left.sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
@@ -53,8 +55,36 @@ test("what a killed server left behind goes with the next one's first recording;
 
 test("a folder for temporary files that cannot be used is named, and not the data folder", async () => {
   const parent = join(folder(), "missing");
-  await expect(new Recordings(parent, 100).receive([bytes])).rejects.toMatchObject({
+  await expect(new Recordings(parent, 100, new BodyBudget()).receive([bytes])).rejects.toMatchObject({
     code: "storage_unavailable",
     message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
   });
+});
+
+test("all files together have a budget: what does not fit is refused as it comes, until others are discarded", async () => {
+  const parent = folder();
+  const megabytes = (count: number) => Array.from({ length: count }, () => new Uint8Array(2 ** 20));
+  const budget = new BodyBudget(8 * 2 ** 20, "files");
+  const recordings = new Recordings(parent, 8 * 2 ** 20, budget);
+  const documents = new Documents(parent, budget);
+  const first = await recordings.receive(megabytes(6));
+  let taken = 0;
+  const coming = (function* () {
+    for (const chunk of megabytes(8)) {
+      taken++;
+      yield chunk;
+    }
+  })();
+  expect(await documents.receive(coming).catch((error) => error)).toMatchObject({
+    code: "server_busy",
+    message: "The server is at capacity: files have 8 MB together.",
+    details: { retryAfterSeconds: 2 },
+  });
+  expect(taken).toBe(5);
+  await documents.receive(megabytes(1));
+  await first.discard();
+  await first.discard();
+  await documents.receive(megabytes(8));
+  const left = readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(left).toHaveLength(2);
 });

@@ -25,6 +25,22 @@ test("what is there and what is claimed have room together, and what is removed 
   quota.claim(MIB / 4);
 });
 
+test("the disk keeps a reserve, of 256 MiB or of its 2 %", () => {
+  for (const [bytes, reserve] of [
+    [100 * 1024 * MIB, 256 * MIB],
+    [100 * MIB, 2 * MIB],
+  ] as const) {
+    let freeBytes = reserve + 1000;
+    const quota = new StorageQuota(folder, 2 * MIB, () => ({ freeBytes, bytes }));
+    quota.claim(1000);
+    const full = `The disk that holds the server's data is full but for ${reserve / MIB}.0 MiB, which stay free: make room, then try again.`;
+    expect(() => quota.claim(1001)).toThrow(new SvcError("storage_full", full));
+    quota.take(1001);
+    freeBytes += 1;
+    quota.claim(1001);
+  }
+});
+
 test("what another server writes is seen when it is looked at again", () => {
   const quota = new StorageQuota(folder, MIB);
   quota.claim(1);

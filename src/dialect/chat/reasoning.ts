@@ -11,13 +11,14 @@ export function decodeReasoning(
   constrained: boolean,
 ): Reasoning {
   const effort = chat.reasoning_effort ?? chat.reasoning?.effort;
-  const budget = chat.reasoning_budget_tokens ?? chat.thinking_token_budget;
+  const budgetField = chat.reasoning_budget_tokens != null ? "reasoning_budget_tokens" : "thinking_token_budget";
+  const budget = chat[budgetField];
   return resolveReasoning(
     {
       usual: constrained ? false : undefined,
       ...decodeKwargs(chat.chat_template_kwargs),
       ...(effort != null && { effort }),
-      ...(budget != null && { budget }),
+      ...(budget != null && { budget, budgetField }),
     },
     settings,
   );

@@ -2,16 +2,19 @@
 
 import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
 import { checker } from "../../contract/schema.ts";
-import type { EmbeddingInput } from "../../domain/embedding.ts";
+import type { EmbeddingInput, EmbedWork } from "../../domain/embedding.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
-import { VECTOR_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
+import {
+  decodeForeign,
+  EMBEDDING_FOREIGN,
+  EMBEDDING_PEER_UNSUPPORTED,
+  RERANK_PEER_UNSUPPORTED,
+} from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
-interface DecodedEmbeddings {
+interface DecodedEmbeddings extends Omit<EmbedWork, "kind"> {
   readonly model?: string;
-  readonly inputs: readonly EmbeddingInput[];
   readonly base64: boolean;
-  readonly dimensions?: number;
 }
 
 export interface DecodedRerank {
@@ -32,14 +35,14 @@ const checkEmbeddings = checker(EmbeddingsRequest);
 const checkRerank = checker(RerankRequest);
 /** Of text-embeddings-inference and vLLM. */
 const RERANK_UNSUPPORTED = {
-  ...VECTOR_PEER_UNSUPPORTED,
+  ...RERANK_PEER_UNSUPPORTED,
   truncation_direction: (value: unknown) => value !== "right" && value !== "Right",
 };
 
 /** Throws SvcError naming the field at fault. */
 export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
   const { input, model, encoding_format, dimensions } = checkEmbeddings(body);
-  refuseUnsupported(body, VECTOR_PEER_UNSUPPORTED);
+  refuseUnsupported(body, EMBEDDING_PEER_UNSUPPORTED);
   const inputs = isSeveral(input) ? input : [input];
   inputs.forEach((one, at) => refuseBlank(one, inputs.length === 1 && inputs[0] === input ? "input" : `input.${at}`));
   return {
@@ -47,6 +50,7 @@ export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
     base64: encoding_format === "base64",
     ...(model && { model }),
     ...(typeof dimensions === "number" && { dimensions }),
+    ...decodeForeign(body, EMBEDDING_FOREIGN),
   };
 }
 

@@ -4,12 +4,12 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Constraint } from "../../domain/generate.ts";
 import { grammarSize, type GrammarSize } from "../../text/gbnf/grammar-size.ts";
 
-/** More would cost the engine seconds or gigabytes, or more stack than there is, before the first token. */
+/** More would cost the engine seconds or gigabytes, or more stack than there is, before the first token or at one of them. */
 const LIMITS: readonly (readonly [Exclude<keyof GrammarSize, "hasHiddenRecursion">, number, string])[] = [
   ["depth", 1000, "brackets inside one another"],
   ["elements", 1_000_000, "elements with its repetitions spelled out"],
   ["paths", 10_000_000, "elements on all paths by which its rules begin with others"],
-  ["beginnings", 20_000, "alternatives that begin at one place"],
+  ["beginnings", 5000, "alternatives that begin at one place"],
   ["row", 256, "parts in a row that may be left out"],
   ["comparisons", 2_000_000_000, "comparisons of what begins at one place, with all that is behind it"],
   ["lookups", 10_000_000_000, "elements, times those with which it begins and what is behind them"],

@@ -1,8 +1,8 @@
-// Fields that llama.cpp's server, vLLM and others document for routes that are also here, and that are not served: refused by
+// Fields that llama.cpp's server, vLLM, SGLang and others document for routes that are also here, and that are not served: refused by
 // name where they would have an effect, so that no answer silently lacks what was requested. test/parity/PEERS.md lists them.
 // Those that only change how an upstream computes are passed on to upstreams that know them (test/parity/UPSTREAMS.md).
 
-import type { GenerateRequest } from "../../domain/generate.ts";
+import type { EmbedWork } from "../../domain/embedding.ts";
 import { always, notEmpty, type Unsupported } from "./unsupported.ts";
 
 /** Would have an effect unless it is this value. */
@@ -17,7 +17,7 @@ const above =
 
 const REASONING_FORMATS: readonly unknown[] = ["auto", "deepseek"];
 
-/** llama.cpp's and vLLM's that an upstream may honour, of chat completions and completions. */
+/** llama.cpp's that an upstream may honour, of chat completions and completions. */
 const FOREIGN_LLAMA: Unsupported = {
   n_indent: above(0),
   n_cache_reuse: above(0),
@@ -27,8 +27,20 @@ const FOREIGN_LLAMA: Unsupported = {
   adaptive_target: above(-1),
 };
 
+/** SGLang's. */
+const FOREIGN_SGLANG: Unsupported = {
+  stop_regex: notEmpty,
+  no_stop_trim: unless(false),
+  lora_path: notEmpty,
+  custom_params: always,
+  images_config: always,
+  extra_key: always,
+  ngram_corpus_id: always,
+};
+
 const FOREIGN: Unsupported = {
   ...FOREIGN_LLAMA,
+  ...FOREIGN_SGLANG,
   watermarking: unless(false),
   stop_token_ids: notEmpty,
   include_stop_str_in_output: unless(false),
@@ -54,12 +66,21 @@ export const CHAT_FOREIGN: Unsupported = {
   chat_template: always,
   media_io_kwargs: always,
   mm_processor_kwargs: always,
+  stream_reasoning: unless(true),
+  task: always,
+  max_dynamic_patch: always,
+  min_dynamic_patch: always,
+  use_audio_in_video: unless(false),
 };
 
-export const COMPLETION_FOREIGN: Unsupported = { ...FOREIGN, add_special_tokens: unless(true) };
+export const COMPLETION_FOREIGN: Unsupported = {
+  ...FOREIGN,
+  add_special_tokens: unless(true),
+  custom_labels: always,
+};
 
 /** The fields of a body that upstreams may honour, and that would have an effect. */
-export function decodeForeign(body: unknown, known: Unsupported): Pick<GenerateRequest, "foreign"> {
+export function decodeForeign(body: unknown, known: Unsupported): Pick<EmbedWork, "foreign"> {
   const given = Object.entries(body as Readonly<Record<string, unknown>>);
   const foreign = given.filter(([name, value]) => value != null && Object.hasOwn(known, name) && known[name]?.(value));
   return foreign.length > 0 ? { foreign: Object.fromEntries(foreign) } : {};
@@ -93,9 +114,26 @@ const VLLM: Unsupported = {
   ec_transfer_params: always,
 };
 
+/** SGLang's, of both: answers of another form, code that it would run, and what is between it and a router of its own. */
+const SGLANG: Unsupported = {
+  custom_logit_processor: always,
+  session_params: always,
+  rid: always,
+  return_hidden_states: unless(false),
+  return_routed_experts: unless(false),
+  return_cached_tokens_details: unless(false),
+  bootstrap_host: always,
+  bootstrap_port: always,
+  bootstrap_room: always,
+  routed_dp_rank: always,
+  data_parallel_rank: always,
+  disagg_prefill_dp_rank: always,
+};
+
 export const CHAT_PEER_UNSUPPORTED: Unsupported = {
   ...LLAMA_FORM,
   ...VLLM,
+  ...SGLANG,
   n_cmpl: unless(1),
   n_probs: above(0),
   reasoning_format: (value) => !REASONING_FORMATS.includes(value),
@@ -104,6 +142,10 @@ export const CHAT_PEER_UNSUPPORTED: Unsupported = {
   parse_tool_calls: unless(true),
   echo: unless(false),
   return_prompt_text: unless(false),
+  return_prompt_token_ids: unless(false),
+  return_meta_info: unless(false),
+  separate_reasoning: unless(true),
+  input_ids: always,
 };
 
 export const RESPONSES_PEER_UNSUPPORTED: Unsupported = {
@@ -118,26 +160,39 @@ export const MESSAGES_PEER_UNSUPPORTED: Unsupported = { kv_transfer_params: alwa
 export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
   ...LLAMA_FORM,
   ...VLLM,
+  ...SGLANG,
   n_cmpl: unless(1),
   prompt_embeds: always,
 };
 
-/** vLLM's, of embeddings and rankings. */
-export const VECTOR_PEER_UNSUPPORTED: Unsupported = {
+/** vLLM's and llama.cpp's that an upstream may honour, of embeddings. */
+export const EMBEDDING_FOREIGN: Unsupported = {
   truncate_prompt_tokens: always,
   truncation_side: always,
-  request_id: always,
+  padding: unless("do_not_pad"),
+  add_special_tokens: unless(true),
   priority: unless(0),
   cache_salt: always,
   mm_processor_kwargs: always,
+  use_activation: unless(true),
+  normalize: unless(true),
+  embd_normalize: unless(2),
+};
+
+/** vLLM's, of embeddings. */
+export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
+  request_id: always,
   chat_template: always,
   chat_template_kwargs: always,
   messages: always,
   embed_dtype: unless("float32"),
   endianness: unless("native"),
-  use_activation: unless(true),
-  normalize: unless(true),
-  embd_normalize: unless(2),
+};
+
+/** Of rankings, which are computed here alone. */
+export const RERANK_PEER_UNSUPPORTED: Unsupported = {
+  ...EMBEDDING_FOREIGN,
+  ...EMBEDDING_PEER_UNSUPPORTED,
   max_tokens_per_doc: above(0),
   instruction: notEmpty,
 };

@@ -67,6 +67,8 @@ function structures(asked: StructuredFields): Asked[] {
     ...of("guided_regex", asked.guided_regex, regex),
     ...of("guided_choice", asked.guided_choice, choice),
     ...of("guided_grammar", asked.guided_grammar, grammar),
+    ...of("regex", asked.regex, regex),
+    ...of("ebnf", asked.ebnf, grammar),
     ...of("structured_outputs.json", outputs?.json, json),
     ...of("structured_outputs.regex", outputs?.regex, regex),
     ...of("structured_outputs.choice", outputs?.choice, choice),

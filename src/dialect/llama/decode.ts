@@ -8,8 +8,9 @@ import {
   type LlamaInfillRequest as Infill,
 } from "../../contract/llama-completion.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
+import { tooLongToTokenize } from "../../domain/prompt-size.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
@@ -46,6 +47,9 @@ export interface LlamaCall {
   readonly fields: readonly string[];
 }
 
+/** Texts in all prompts that are lists. */
+const MOST_TEXTS = 128;
+
 const checkCompletion = checker(LlamaCompletionRequest);
 const checkInfill = checker(LlamaInfillRequest);
 
@@ -53,6 +57,7 @@ const checkInfill = checker(LlamaInfillRequest);
 export function decodeLlamaCompletion(body: unknown, settings: LlamaSettings): LlamaCall {
   const asked = checkCompletion(body);
   const prompts = splitPrompts(asked.prompt);
+  checkTexts(prompts);
   return { ...common(body, asked, prompts.length, settings), prompts };
 }
 
@@ -125,6 +130,18 @@ function splitPrompts(prompt: Completion["prompt"]): readonly [RawPrompt, ...Raw
   }
   return prompt.map((part, at) => onePrompt(part as string, `prompt.${at}`)) as [RawPrompt, ...RawPrompt[]];
 }
+
+/** Each of these texts is a job of the tokenizer before the prompt is one for the engine. */
+function checkTexts(prompts: readonly RawPrompt[]): void {
+  const texts = prompts.flatMap((prompt) => (typeof prompt === "string" ? [] : prompt.filter(isText)));
+  if (texts.length > MOST_TEXTS) {
+    throw invalidValue("prompt", `have at most ${MOST_TEXTS} texts in prompts that are lists`, texts.length);
+  }
+  const tooLong = tooLongToTokenize(texts.reduce((sum, { length }) => sum + length, 0));
+  if (tooLong) throw tooLong;
+}
+
+const isText = (part: string | number): part is string => typeof part === "string";
 
 type PromptPart = RawPrompt | { readonly prompt_string: string; readonly multimodal_data?: readonly string[] | null };
 

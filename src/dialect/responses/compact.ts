@@ -19,7 +19,7 @@ const MOST_TOKENS = 2048;
 
 /** The request for a summary of what `prompt` would have the model answer. */
 export function compacting(prompt: Request, maxTokens = MOST_TOKENS): Request {
-  const { constraint: _constraint, reasoningBudget: _reasoningBudget, ...rest } = prompt;
+  const { constraint: _constraint, reasoningBudget: _budget, budgetField: _field, ...rest } = prompt;
   const messages = joinTurns([...prompt.messages, { role: "user", content: SUM_UP }]);
   return { ...rest, messages, tools: [], toolChoice: "auto", thinking: false, maxTokens };
 }

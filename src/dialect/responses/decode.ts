@@ -132,7 +132,7 @@ function decodePrompt(
         usual: constraint ? false : undefined,
         ...decodeKwargs(asked.chat_template_kwargs),
         ...(effort !== undefined && { effort }),
-        ...(budget != null && { budget }),
+        ...(budget != null && { budget, budgetField: "reasoning_budget_tokens" }),
       },
       settings,
     ),

@@ -113,8 +113,9 @@ export interface OnDisk {
 
 export type TextJob =
   | { readonly type: "generate"; readonly request: GenerateRequest }
-  /** The token ids of the request's prompt, or its text. */
+  /** How many tokens the request's prompt has, in digits: the tokens themselves may be 30 MB. */
   | { readonly type: "count"; readonly request: GenerateRequest }
+  /** The text of the request's prompt. */
   | { readonly type: "render"; readonly request: GenerateRequest }
   /** The text of tokens; `apart`: a JSON list of their pieces, text or bytes each. */
   | { readonly type: "detokenize"; readonly tokens: readonly number[]; readonly apart?: true }

@@ -5,7 +5,7 @@ import { cancelledReason, type CancelCause } from "../../domain/cancel.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
-import { tooLargePrompt, type PromptLimits } from "../../domain/prompt-size.ts";
+import { tooLargePrompt, tooLongToCount, tooLongToTokenize, type PromptLimits } from "../../domain/prompt-size.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import { noUsage } from "../../domain/usage.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
@@ -119,8 +119,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   }
 
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
-    const tooLarge = this.limits && tooLargePrompt(request, this.limits);
-    if (tooLarge) throw tooLarge;
+    this.refuseTooLarge(request);
     // A job of this type is answered with these events.
     return this.supervisor.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
   }
@@ -129,12 +128,14 @@ export class TextEngine implements TextPort, ObservedEngine {
     this.supervisor.cancel(id, cause);
   }
 
-  tokenize(text: string, signal: AbortSignal, options: TokenizeOptions = {}): Promise<Int32Array> {
+  async tokenize(text: string, signal: AbortSignal, options: TokenizeOptions = {}): Promise<Int32Array> {
+    refuse(tooLongToTokenize(text.length));
     return this.answer({ type: "tokenize", text, ...options }, signal, isTokens);
   }
 
   async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
-    return (await this.answer({ type: "count", request }, signal, isTokens)).length;
+    refuse(tooLongToCount(request));
+    return Number(await this.answer({ type: "count", request }, signal, isText));
   }
 
   detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string> {
@@ -145,7 +146,8 @@ export class TextEngine implements TextPort, ObservedEngine {
     return JSON.parse(await this.answer({ type: "detokenize", tokens, apart: true }, signal, isText)) as TokenPiece[];
   }
 
-  render(request: GenerateRequest, signal: AbortSignal): Promise<string> {
+  async render(request: GenerateRequest, signal: AbortSignal): Promise<string> {
+    this.refuseTooLarge(request);
     return this.answer({ type: "render", request }, signal, isText);
   }
 
@@ -155,6 +157,10 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   stop(): Promise<void> {
     return this.supervisor.stop();
+  }
+
+  private refuseTooLarge(request: GenerateRequest): void {
+    if (this.limits) refuse(tooLargePrompt(request, this.limits));
   }
 
   private async answer<T extends Int32Array | string>(
@@ -167,6 +173,10 @@ export class TextEngine implements TextPort, ObservedEngine {
     }
     throw new SvcError("internal_error", "The engine gave no answer.");
   }
+}
+
+function refuse(error: SvcError | undefined): void {
+  if (error) throw error;
 }
 
 const isTokens = (answer: Int32Array | string): answer is Int32Array => typeof answer !== "string";

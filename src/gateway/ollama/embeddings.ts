@@ -4,10 +4,12 @@ import type { EmbedWork } from "../../domain/embedding.ts";
 import { count, fields } from "../fields.ts";
 import type { UpstreamVectors } from "../openai/embeddings.ts";
 import type { UpstreamCall } from "../openai/encode-request.ts";
-import { cannotCarry } from "../unsupported.ts";
+import { cannotCarry, carryForeign } from "../unsupported.ts";
 
-/** Throws SvcError about token ids: that API takes texts alone. */
-export function encodeEmbed({ inputs, dimensions }: EmbedWork, model: string): UpstreamCall {
+/** Throws SvcError about other servers' fields, and about token ids: that API takes texts alone. */
+export function encodeEmbed(work: EmbedWork, model: string): UpstreamCall {
+  const { inputs, dimensions } = work;
+  carryForeign(work, "ollama");
   if (inputs.some((input) => typeof input !== "string")) throw cannotCarry("input", "ollama");
   return { path: "/api/embed", body: { model, input: inputs, ...(dimensions !== undefined && { dimensions }) } };
 }

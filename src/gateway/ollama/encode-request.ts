@@ -14,7 +14,7 @@ export function encodeOllama(request: GenerateRequest, model: string, thinks: bo
   const { schema } = request.constraint ?? {};
   const options = {
     ...carrySampling(request.sampling, "ollama", traits),
-    ...carryForeign(request, "ollama", traits),
+    ...carryForeign(request, "ollama", traits.foreign),
     ...(request.maxTokens !== undefined && { num_predict: request.maxTokens }),
     ...(request.stop.length > 0 && { stop: request.stop }),
   };

@@ -20,7 +20,8 @@ export function decodeChunk(chunk: unknown): Piece {
     logprobs: logprobs.length > 0 ? logprobs : undefined,
     calls: calls.length > 0 ? calls : undefined,
     reason: text(choice["finish_reason"]),
-    stopSequence: text(choice["stop_reason"]),
+    // vLLM's name for it, and SGLang's.
+    stopSequence: text(choice["stop_reason"]) ?? text(choice["matched_stop"]),
     usage: usage == null ? undefined : decodeUsage(fields(usage)),
     tokens: given && (number(fields(timings)["predicted_n"]) ?? number(fields(usage)["completion_tokens"])),
     progress: progress == null ? undefined : decodeProgress(fields(progress)),
@@ -53,7 +54,8 @@ function decodeUsage(usage: Fields): UpstreamUsage {
     promptTokens: count(usage["prompt_tokens"]),
     completionTokens: count(usage["completion_tokens"]),
     cachedTokens: count(fields(usage["prompt_tokens_details"])["cached_tokens"]),
-    reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"]),
+    // SGLang has it beside the others.
+    reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"] ?? usage["reasoning_tokens"]),
     peakMemoryBytes: (number(usage["peak_memory_gib"]) ?? 0) * GIB,
   };
 }

@@ -2,6 +2,8 @@
 
 import type { EmbeddingInput, EmbedWork } from "../../domain/embedding.ts";
 import { count, fields, objects } from "../fields.ts";
+import { traitsOf, type ServerKind } from "../server-kind.ts";
+import { carryForeign } from "../unsupported.ts";
 import type { UpstreamCall } from "./encode-request.ts";
 
 /** What another server computed: a vector for each input. */
@@ -10,11 +12,20 @@ export interface UpstreamVectors {
   readonly tokens: number;
 }
 
-/** The body of the request. `model`: the server's own name for it. */
-export const encodeEmbeddings = ({ inputs, dimensions }: EmbedWork, model: string): UpstreamCall => ({
-  path: "/v1/embeddings",
-  body: { model, input: inputOf(inputs), encoding_format: "float", ...(dimensions !== undefined && { dimensions }) },
-});
+/** The body of the request. Throws SvcError about what the server cannot be told. `model`: its own name for the model. */
+export function encodeEmbeddings(work: EmbedWork, model: string, kind: ServerKind): UpstreamCall {
+  const { inputs, dimensions } = work;
+  return {
+    path: "/v1/embeddings",
+    body: {
+      model,
+      input: inputOf(inputs),
+      encoding_format: "float",
+      ...(dimensions !== undefined && { dimensions }),
+      ...carryForeign(work, kind, traitsOf(kind).foreignOfVectors),
+    },
+  };
+}
 
 /** A text by itself goes as one: not every server takes lists. */
 const inputOf = (inputs: readonly EmbeddingInput[]) =>

@@ -19,7 +19,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     stream: true,
     ...encodeReports(request, traits),
     ...carrySampling(request.sampling, kind, traits),
-    ...carryForeign(request, kind, traits),
+    ...carryForeign(request, kind, traits.foreign),
     ...(request.maxTokens !== undefined && { max_tokens: request.maxTokens }),
     ...(request.stop.length > 0 && { stop: request.stop }),
     ...(request.constraint?.grammar !== undefined && encodeGrammar(request.constraint, traits)),
@@ -145,12 +145,13 @@ function encodeFormat({ constraint }: GenerateRequest) {
   return { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict } } };
 }
 
-function encodeThinking({ thinking, templateKwargs, reasoningBudget }: GenerateRequest, traits: ServerTraits) {
+function encodeThinking(request: GenerateRequest, traits: ServerTraits) {
+  const { thinking, templateKwargs, reasoningBudget, budgetField } = request;
   const effort = templateKwargs["reasoning_effort"];
   // A server of which no more is known thinks when it is told an effort.
   const named = thinking && typeof effort === "string" && { reasoning_effort: effort === "max" ? "high" : effort };
   if (!traits.templateKwargs) return { ...named };
-  const { reasoningBudget: field } = traits;
+  const field = traits.mayRefuseBudgets && budgetField === undefined ? undefined : traits.reasoningBudget;
   const kwargs = { ...templateKwargs, ...(thinking !== undefined && { enable_thinking: thinking }) };
   return {
     ...(Object.keys(kwargs).length > 0 && { chat_template_kwargs: kwargs }),

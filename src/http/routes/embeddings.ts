@@ -10,14 +10,20 @@ import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
+import { servedByFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, and documents by their relevance. */
 export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const { bodies, embeddings } = deps;
   const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
-    const { tokens, truncated } = result;
-    contexts.of(request).logFields = () => ({ model, prompt: tokens, ...(truncated > 0 && { truncated }) });
+    const { tokens, truncated, servedBy } = result;
+    contexts.of(request).logFields = () => ({
+      model,
+      ...servedByFields(servedBy),
+      prompt: tokens,
+      ...(truncated > 0 && { truncated }),
+    });
     return Response.json(body, truncated > 0 ? { headers: { "X-Embedding-Truncated": String(truncated) } } : {});
   };
 

@@ -16,7 +16,7 @@ import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/image
 import { unixSeconds } from "../../domain/clock.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
-import type { ImageRun } from "../../service/images.ts";
+import type { ImageAbility, ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
@@ -71,7 +71,7 @@ async function generate(deps: AppDeps, contexts: RequestContexts, request: Reque
 
 async function edit(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
   const origin = requestOrigin(deps, contexts, request);
-  const { call, files } = await readFiles(deps, request, EDITED, decodeEdit);
+  const { call, files } = await readFiles(deps, request, EDITED, decodeEdit, "images");
   const { strength, work } = call;
   const [image, ...references] = files.flatMap(({ name, content }) => (name === "mask" ? [] : content));
   const mask = files.find(({ name }) => name === "mask")?.content;
@@ -85,7 +85,7 @@ async function edit(deps: AppDeps, contexts: RequestContexts, request: Request):
 
 async function upscale(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
   const origin = requestOrigin(deps, contexts, request);
-  const { call, files } = await readFiles(deps, request, { image: 1 }, decodeUpscale);
+  const { call, files } = await readFiles(deps, request, { image: 1 }, decodeUpscale, "upscaling");
   const image = files[0]?.content;
   if (!image) throw missingImage();
   const run = { ...origin, work: call.work, edit: { image, references: [] }, ability: "upscaling" } as const;
@@ -101,15 +101,18 @@ const EDITED = { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 } as co
 
 /** What is wanted, and the images, in files: of each name at most so many. Throws SvcError about either. */
 async function readFiles<Call extends ImageCall>(
-  { images: { pictures } }: AppDeps,
+  { images }: AppDeps,
   request: Request,
   most: Readonly<Record<string, number>>,
   decode: (body: object) => Call,
+  ability: ImageAbility,
 ): Promise<{ call: Call; files: readonly FormFile<TemporaryFile>[] }> {
   if (!isForm(request)) {
     const message = "Content-Type must be multipart/form-data: images come as files of a form.";
     throw new SvcError("unsupported_media_type", message);
   }
+  images.checkCapacity(ability);
+  const { pictures } = images;
   const limits = {
     files: most,
     ceiling: bodyCeilings.generation,

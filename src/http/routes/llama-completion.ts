@@ -45,7 +45,7 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
   ): Promise<T | undefined> => {
     if (surface) return undefined;
     try {
-      return await tokenizer.run(() => work(engine));
+      return await work(engine);
     } catch (error) {
       if (error instanceof SvcError && error.code === "tokenize_unsupported") return undefined;
       throw error;
@@ -91,14 +91,19 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     }
   };
 
-  const answer = async (request: Request, call: LlamaCall) => {
-    const { signal } = request;
-    const backend = router.find(call.request.model, "chat");
-    const field = fieldOf(call.prompts);
-    const prompts = await Promise.all(
-      call.prompts.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal)),
-    );
+  /** Prompts as the engine takes them, and as texts. */
+  const read = async (raw: readonly RawPrompt[], backend: TextBackend, signal: AbortSignal) => {
+    const field = fieldOf(raw);
+    const prompts = await Promise.all(raw.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal)));
     const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, backend, field(at), signal)));
+    return { prompts, texts };
+  };
+
+  const answer = async (request: Request, call: LlamaCall) => {
+    const backend = router.find(call.request.model, "chat");
+    const work = () => read(call.prompts, backend, request.signal);
+    const isText = call.prompts.every((prompt) => typeof prompt === "string");
+    const { prompts, texts } = await (isText ? work() : tokenizer.run(work));
     const requests = prompts.map((prompt): Generate => ({ ...call.request, prompt }));
     const { model, engine } = backend;
     const stream = call.stream && config.streaming;

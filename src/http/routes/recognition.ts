@@ -167,6 +167,7 @@ async function receive({ bodies, recognition }: AppDeps, request: Request): Prom
     }
     return { call, files, named: sources };
   }
+  recognition.checkCapacity();
   const { documents } = recognition;
   const { largest: ceiling } = documents;
   const limits = { ceiling, tooLarge: () => documents.tooLarge("file"), fieldBytes: FIELD_BYTES };

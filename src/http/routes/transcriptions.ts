@@ -77,6 +77,7 @@ async function readCall(
     const call = decodeTranscription(await bodies.read(request, bodyCeilings.generation, { alsoForm: true }), task);
     return { call, recording: await transcriptions.recording(call.source, request.signal) };
   }
+  transcriptions.checkCapacity();
   const { recordings } = transcriptions;
   const { largest: ceiling } = recordings;
   const limits = { ceiling, tooLarge: () => recordings.tooLarge("file"), fieldBytes: FIELD_BYTES };

@@ -3,6 +3,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { probeWorker } from "../../../src/engine/worker/probe.ts";
+import { hello, memory, number } from "../../support/fake-worker.ts";
 import { freePort } from "../../support/free-port.ts";
 
 const listeners: Bun.TCPSocketListener<undefined>[] = [];
@@ -18,14 +19,6 @@ function listen(answer: (socket: Bun.Socket<undefined>, bytes: Buffer) => void, 
   return { host: "127.0.0.1", port: listener.port };
 }
 
-const size = (bytes: number) => {
-  const field = Buffer.alloc(8);
-  field.writeBigUInt64LE(BigInt(bytes));
-  return field;
-};
-const hello = (major: number) => Buffer.concat([size(28), Buffer.from([major]), Buffer.alloc(27)]);
-const number = (value: number) => Buffer.concat([size(4), Buffer.from([value, 0, 0, 0])]);
-
 const complaint = (address: Parameters<typeof probeWorker>[0], patienceMs?: number) =>
   probeWorker(address, undefined, patienceMs).then(
     () => "none",
@@ -33,7 +26,6 @@ const complaint = (address: Parameters<typeof probeWorker>[0], patienceMs?: numb
   );
 
 test("tells the free memory of each device, also where answers come in pieces", async () => {
-  const memory = (free: number) => Buffer.concat([size(16), size(free), size(9000)]);
   const worker = listen((socket, bytes) => {
     if (bytes[0] === 14) {
       const whole = hello(7);

@@ -88,6 +88,11 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
     message: "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
     param: "messages",
   },
+  "prompt-too-slow": {
+    code: "invalid_value",
+    message: "This prompt takes more than 20 seconds to be rendered and tokenized.",
+    param: "messages",
+  },
 };
 
 export class Intake {
@@ -159,7 +164,9 @@ export class Intake {
     if (request.media && !this.media) {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
-    const tooMuch = tooMuchToRender(request, counts ? { ...this.limits, mostPromptBytes: undefined } : this.limits);
+    // What is only counted may have any number of tokens; how much text it has was looked at before it was sent here.
+    const limits = counts ? { ...this.limits, mostPromptBytes: Infinity } : this.limits;
+    const tooMuch = tooMuchToRender(request, limits);
     const refusal = tooMuch ?? unknownTokenOf(request, this.vocabulary);
     if (refusal) return this.handlers.refused(key, refusal);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
@@ -187,7 +194,7 @@ export class Intake {
     for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
       if (!accepted) this.llama.freeSampler(sampler);
     }
-    // The result of what has begun will find no job and be freed.
+    // A result that comes all the same will find no job and be freed.
     for (const [number, job] of this.jobs) {
       if (job.key !== key) continue;
       this.jobs.delete(number);
@@ -226,7 +233,8 @@ export class Intake {
 
   private submitMedia(text: string, entry: WithMedia): void {
     try {
-      this.media?.submit(text, entry.request.media ?? [], entry);
+      const { media = [], client } = entry.request;
+      this.media?.submit(text, media, entry, client);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       this.refuseMedia(entry, error.message, error.code);
@@ -242,14 +250,14 @@ export class Intake {
     else this.media?.drop((other) => other === entry);
   }
 
-  /** Hands a prompt over, or its tokens where they are only counted, when it can be computed. */
+  /** Hands a prompt over, or the number of its tokens where they are only counted, when it can be computed. */
   private check(prompt: Prepared): boolean {
     const { key, tokens, counts } = prompt;
     const refusal = this.refusalOf(prompt);
     if (!refusal && !counts && this.handlers.ready(prompt)) return true;
     this.llama.freeSampler(prompt.sampler);
     if (refusal) this.handlers.refused(key, refusal);
-    else if (counts) this.handlers.answered(key, tokens);
+    else if (counts) this.handlers.answered(key, String(tokens.length));
     return false;
   }
 

@@ -34,8 +34,8 @@ export class MediaPrompts<Tag> {
   }
 
   /** Throws MediaError when a medium is at fault. */
-  submit(text: string, media: readonly Media[], tag: Tag): void {
-    this.waiting.set(this.library.submit(text, media.map(toMedium)), { tag });
+  submit(text: string, media: readonly Media[], tag: Tag, client?: string): void {
+    this.waiting.set(this.library.submit(text, media.map(toMedium), client), { tag });
   }
 
   /**

@@ -3,7 +3,7 @@
 
 import type { Llama } from "../../../../ffi/llama/api.ts";
 import type { SvcError } from "../../../domain/errors.ts";
-import type { ChatMessage, GenerateRequest } from "../../../domain/generate.ts";
+import type { GenerateRequest } from "../../../domain/generate.ts";
 import { tooLargePrompt, tooLongPrompt, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal } from "../../process/protocol.ts";
 import type { EngineOptions } from "../protocol.ts";
@@ -12,6 +12,8 @@ import type { EngineOptions } from "../protocol.ts";
 const MOST_NAMES = 1024;
 /** Values in all of `chat_template_kwargs`. */
 const MOST_VALUES = 8192;
+/** Values in the schemas of all tools. */
+const MOST_TOOL_VALUES = 100_000;
 /** Arguments of a tool call that have too many names are longer. */
 const SHORT_ARGUMENTS = 4 * MOST_NAMES;
 
@@ -24,21 +26,23 @@ export function promptLimits(llama: Llama, { maxModelLen }: Pick<EngineOptions, 
 export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits): Refusal | undefined {
   const tooLarge = tooLargePrompt(request, limits);
   if (tooLarge) return refusal(tooLarge);
-  const { messages, prompt, suffix = "", templateKwargs } = request;
-  if (typeof prompt === "string") {
-    return refusal(tooLongPrompt("prompt", Buffer.byteLength(prompt) + Buffer.byteLength(suffix), limits));
+  const { messages, tools, templateKwargs } = request;
+  const schemas = tools.map(({ parameters }) => parameters);
+  for (const [param, value, most] of [
+    ["chat_template_kwargs", templateKwargs, MOST_VALUES],
+    ["tools", schemas, MOST_TOOL_VALUES],
+  ] as const) {
+    const given = count(value);
+    if (given > most) return tooMany(param, most, "values", given);
+    const names = widest(value);
+    if (names > MOST_NAMES) return tooMany(param, MOST_NAMES, "names in one object", names);
   }
-  const given = count(templateKwargs);
-  if (given > MOST_VALUES) return tooMany("chat_template_kwargs", MOST_VALUES, "values", given);
-  const names = widest(templateKwargs);
-  if (names > MOST_NAMES) return tooMany("chat_template_kwargs", MOST_NAMES, "names in one object", names);
   for (const { arguments: text } of messages.flatMap(({ toolCalls = [] }) => toolCalls)) {
     const called = text.length > SHORT_ARGUMENTS ? widestOf(text) : 0;
     if (called > MOST_NAMES)
       return tooMany("messages", MOST_NAMES, "names in one object of a call's arguments", called);
   }
-  const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
-  return refusal(tooLongPrompt("messages", bytes, limits));
+  return refusal(tooLongPrompt(request, limits, (text) => Buffer.byteLength(text)));
 }
 
 const refusal = (error: SvcError | undefined): Refusal | undefined =>
@@ -49,11 +53,6 @@ const tooMany = (param: string, most: number, what: string, got: number): Refusa
   message: `'${param}' must have at most ${most} ${what}; got ${got}.`,
   param,
 });
-
-function bytesOf({ content }: ChatMessage): number {
-  if (typeof content === "string") return Buffer.byteLength(content);
-  return content.reduce((sum, part) => sum + (part.type === "text" ? Buffer.byteLength(part.text) : 0), 0);
-}
 
 const membersOf = (value: unknown): readonly unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value) : [];

@@ -1,0 +1,14 @@
+// Fields of requests that only some other servers honour.
+
+import { SvcError } from "../domain/errors.ts";
+import type { Backend } from "./model-router.ts";
+
+/** Throws SvcError `unsupported_parameter` about such a field where the backend is none of those that know what to do with them. */
+export function refuseForeign(
+  { foreign = {} }: { readonly foreign?: Readonly<Record<string, unknown>> },
+  { takesForeignFields }: Backend<unknown>,
+): void {
+  const [param] = Object.keys(foreign);
+  if (takesForeignFields || param === undefined) return;
+  throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+}

@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+
+const live = new AbortController().signal;
+
+/** Runs named work of some size until it is told to end. */
+function setUp(most: number) {
+  const shared = new SharedBytes(most);
+  const running = new Map<string, PromiseWithResolvers<string>>();
+  const run = (name: string, bytes: number, signal = live) => {
+    const result = shared.run(bytes, signal, () => {
+      const work = Promise.withResolvers<string>();
+      running.set(name, work);
+      return work.promise.finally(() => running.delete(name));
+    });
+    result.catch(() => {});
+    return result;
+  };
+  const end = async (name: string) => {
+    running.get(name)?.resolve(name);
+    await Bun.sleep(0);
+  };
+  return {
+    run,
+    end,
+    running: () => [...running.keys()].toSorted(),
+    fail: (name: string) => running.get(name)?.reject(name),
+  };
+}
+
+test("what does not fit waits; the smallest is next", async () => {
+  const { run, end, running } = setUp(10);
+  const results = [run("a", 6), run("b", 8), run("c", 5), run("d", 4)];
+  await Bun.sleep(0);
+  expect(running()).toEqual(["a", "d"]);
+  await end("d");
+  expect(running()).toEqual(["a"]);
+  await end("a");
+  expect(running()).toEqual(["c"]);
+  await end("c");
+  expect(running()).toEqual(["b"]);
+  await end("b");
+  expect(await Promise.all(results)).toEqual(["a", "b", "c", "d"]);
+});
+
+test("what is larger than all has all to itself", async () => {
+  const { run, end, running } = setUp(10);
+  void run("a", 1);
+  void run("huge", 100);
+  await Bun.sleep(0);
+  expect(running()).toEqual(["a"]);
+  await end("a");
+  expect(running()).toEqual(["huge"]);
+  void run("b", 1);
+  await Bun.sleep(0);
+  expect(running()).toEqual(["huge"]);
+  await end("huge");
+  expect(running()).toEqual(["b"]);
+});
+
+test("who waits can leave; who leaves what runs is told at once, and its bytes are free when it ends", async () => {
+  const { run, end, running } = setUp(10);
+  const [leaving, leavingToo] = [new AbortController(), new AbortController()];
+  const first = run("a", 10, leaving.signal);
+  const second = run("b", 10, leavingToo.signal);
+  const third = run("c", 10);
+  await Bun.sleep(0);
+  leavingToo.abort("gone");
+  await expect(second).rejects.toBe("gone");
+  leaving.abort("gone, too");
+  await expect(first).rejects.toBe("gone, too");
+  expect(running()).toEqual(["a"]);
+  await end("a");
+  expect(running()).toEqual(["c"]);
+  await end("c");
+  expect(await third).toBe("c");
+});
+
+test("what fails gives its bytes back", async () => {
+  const { run, fail, running } = setUp(10);
+  const first = run("a", 10);
+  void run("b", 10);
+  await Bun.sleep(0);
+  fail("a");
+  await expect(first).rejects.toBe("a");
+  await Bun.sleep(0);
+  expect(running()).toEqual(["b"]);
+});
