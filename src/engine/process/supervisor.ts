@@ -104,7 +104,7 @@ export class Supervisor<
   /**
    * Has a job computed: its events, and `started` before its first computation. While the engine is loading or restarting
    * the job waits for it. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`, what the engine refuses
-   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms.
+   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms, or `abortGraceMs`.
    */
   run(job: Job, signal: AbortSignal, id = ""): AsyncGenerator<Event | Started, void, void> {
     // A generator holds on to its parameters, and a job to its images and sound.
