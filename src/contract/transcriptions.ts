@@ -114,11 +114,11 @@ const Segment = t.Object({
   end: t.Number(),
   text: t.String(),
   tokens: t.Array(t.Integer(), { description: "Of the model's vocabulary." }),
-  temperature: t.Optional(t.Number({ description: "At which this text was decoded, where the model tells." })),
+  temperature: t.Optional(t.Number({ description: "At which this text was decoded, where the model reports it." })),
   avg_logprob: t.Number(),
   confidence: t.Number({ description: "The tokens' mean probability (geometric), from avg_logprob." }),
   compression_ratio: t.Number({ description: "Bytes of the text, over those of it compressed." }),
-  no_speech_prob: t.Optional(t.Number({ description: "Where the model tells." })),
+  no_speech_prob: t.Optional(t.Number({ description: "Where the model reports it." })),
 });
 
 const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() });
