@@ -179,14 +179,16 @@ llama_token Sampler::sample(int32_t row) {
 
 // All others of the step wait meanwhile. Where an ambiguous grammar doubles the work with each character, a few tokens on it
 // would end the process: every token takes longer than the one before, and after several of them one knows what the next would
-// take. Many alternatives take long as well, in the token that comes to them and in the one that chooses among them, and then
-// few of them are left.
+// take. Many alternatives take long as well, in the two or three tokens that come to them and in the one that chooses among
+// them, and then few of them are left: an answer of such values is whole.
 void Sampler::note_grammar_seconds(double seconds) {
-    constexpr double SLOW = 1.0 / 4, LEAST = 1.0 / 1024, GROWTH = 1.5, MOST = 3;
+    constexpr double SLOW = 1, LEAST = 1.0 / 4096, GROWTH = 1.5, MOST = 10;
     if (seconds > SLOW) slow_seconds += seconds;
     growths = last_seconds > LEAST && seconds > GROWTH * last_seconds ? growths + 1 : 0;
-    const double next = growths > 2 ? seconds * seconds / last_seconds : seconds;
-    if ((growths > 1 && next > SLOW) || slow_seconds > MOST) stuck = true;
+    if (growths == 1) grown_from = last_seconds;
+    const bool will_be_slow = growths > 3 && seconds * seconds / last_seconds > SLOW / 4;
+    const bool is_slow = growths > 1 && grown_from > SLOW / 16 && seconds > SLOW;
+    if (will_be_slow || is_slow || slow_seconds > MOST) stuck = true;
     last_seconds = seconds;
 }
 

@@ -52,8 +52,9 @@ struct Sampler {
     // What the grammar took for the last token, and for all that took long.
     double last_seconds = 0;
     double slow_seconds = 0;
-    // Tokens on end that took longer than the one before.
+    // Tokens on end that took longer than the one before, and what the one before them took.
     int growths = 0;
+    double grown_from = 0;
 };
 
 // Makes a sampler of `config` (see svc_prompt_submit in shim.h), constrained by `format` when there is one. `prompt` fills

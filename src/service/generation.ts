@@ -77,11 +77,11 @@ export class GenerationService {
     const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
     const held = requests[0].whole ? new HeldAnswer() : undefined;
     const media = this.mediaBudget.open();
-    const events = this.deps.requests.run(spec, signal, report, {
-      begin: (live) => this.begin(backend, requests, live, media, asMedia),
-      observe: this.observer(requests, report, held),
-    });
     try {
+      const events = this.deps.requests.run(spec, signal, report, {
+        begin: (live) => this.begin(backend, requests, live, media, asMedia),
+        observe: this.observer(requests, report, held),
+      });
       yield* held ? held.of(events) : events;
     } finally {
       media.close();

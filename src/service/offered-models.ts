@@ -60,7 +60,7 @@ export function offeredTranscription(engine: TranscriptionPort, parallel: number
     describe: () => {
       const { created, state, model } = engine.status();
       const file = model && { bytes: model.bytes, device: model.device, description: `whisper ${model.size}` };
-      const capabilities = ["transcription", ...(model && model.languages.length < 2 ? [] : ["translation"])];
+      const capabilities = ["transcription", ...(engine.translates ? ["translation"] : [])];
       return listed(id, created, state, capabilities, file);
     },
   };

@@ -15,6 +15,7 @@ import { localPath } from "../media/local-file.ts";
 import { Refusal } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 import type { TextLanguages } from "./text-languages.ts";
 
@@ -47,8 +48,7 @@ interface RecognitionRun extends RequestOrigin {
 type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 export class RecognitionService {
-  /** By the ids of requests. */
-  private readonly progress = new Map<string, RecognitionProgress>();
+  private readonly progress = new ProgressById<RecognitionProgress>();
 
   constructor(private readonly deps: RecognitionDeps) {}
 
@@ -57,15 +57,15 @@ export class RecognitionService {
     return this.deps.documents;
   }
 
+  /** How far the request of this id is, in the document that it is at; undefined before its first page, and after its end. */
+  progressOf(id: string): RecognitionProgress | undefined {
+    return this.progress.of(id);
+  }
+
   /** Throws what a request would be refused with at this moment: `engine_unavailable`, `server_busy`. */
   checkCapacity(): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(...router.findAll(undefined, "ocr"));
-  }
-
-  /** How far the request of this id is, in the document that it is at; undefined before its first page, and after its end. */
-  progressOf(id: string): RecognitionProgress | undefined {
-    return this.progress.get(id);
   }
 
   /** The model that reads. Throws SvcError `engine_unavailable` when there is none. */
@@ -99,8 +99,8 @@ export class RecognitionService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
-    let own: RecognitionProgress | undefined;
-    let document = 0;
+    const { tell, end } = this.progress.begin(id);
+    let [document, pages] = [0, 0];
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -113,9 +113,9 @@ export class RecognitionService {
         all(jobs.map((job) => backend.engine.run(job, live.signal)));
       const observe = (event: InDocument<RecognitionEvent>) => {
         if (event.type === "page") {
-          const before = event.document === document ? (own?.pages ?? 0) : 0;
+          pages = event.document === document ? pages + 1 : 1;
           ({ document } = event);
-          this.progress.set(id, (own = { pages: before + 1, of: event.of }));
+          tell({ pages, of: event.of });
         }
         if (event.type !== "result" || event.document < jobs.length - 1) return;
         report.reason = "stop";
@@ -124,7 +124,7 @@ export class RecognitionService {
       const spec = { id, client, backend, deadline, background, partOf };
       yield* this.deps.requests.run(spec, signal, report, { begin, observe });
     } finally {
-      if (this.progress.get(id) === own) this.progress.delete(id);
+      end();
       await Promise.all(documents.map((one) => one.discard()));
     }
   }

@@ -19,6 +19,7 @@ import { inlineBytes } from "../media/load-media.ts";
 import { Refusal } from "../media/refusal.ts";
 import type { Recording, Recordings } from "../store/recordings.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 interface TranscriptionDeps {
@@ -39,8 +40,7 @@ interface TranscriptionRun extends RequestOrigin {
 type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
-  /** By the ids of requests. */
-  private readonly progress = new Map<string, TranscriptionProgress>();
+  private readonly progress = new ProgressById<TranscriptionProgress>();
 
   constructor(private readonly deps: TranscriptionDeps) {}
 
@@ -57,7 +57,7 @@ export class TranscriptionService {
 
   /** How far the request of this id is; undefined before it is known, and after its end. */
   progressOf(id: string): TranscriptionProgress | undefined {
-    return this.progress.get(id);
+    return this.progress.of(id);
   }
 
   /**
@@ -126,6 +126,7 @@ export class TranscriptionService {
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
+    if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
     const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
     let tokens = 0;
     const observe = (event: TranscriptionEvent) => {
@@ -137,14 +138,14 @@ export class TranscriptionService {
     const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
     const spec = { id, client, backend, deadline, background, partOf };
     const events = this.deps.requests.run(spec, signal, report, { begin, observe });
-    let own: TranscriptionProgress | undefined;
+    const { tell, end } = this.progress.begin(id);
     try {
       for await (const event of events) {
-        if (event.type === "progress") this.progress.set(id, (own = event.progress));
+        if (event.type === "progress") tell(event.progress);
         else yield event;
       }
     } finally {
-      if (this.progress.get(id) === own) this.progress.delete(id);
+      end();
     }
   }
 
@@ -159,3 +160,9 @@ export class TranscriptionService {
     }
   }
 }
+
+/** Its text would come as it was spoken, and pass for English. */
+const cannotTranslate = (model: string): SvcError =>
+  new SvcError("invalid_value", `The model ${model} was not trained to translate: translations need another one.`, {
+    param: "model",
+  });

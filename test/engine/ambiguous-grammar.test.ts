@@ -1,7 +1,9 @@
 // A grammar with which llama.cpp's work doubles at each letter.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import { join } from "node:path";
+import { makeModel } from "../bench/make-model.ts";
+import { startServer, withServer, type ServerProcess } from "../support/server.ts";
 
 interface Answer {
   readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[];
@@ -57,4 +59,26 @@ test("nor one with brackets inside one another, as converters write a longest le
   const upTo = (count: number) => `${"([a-z] ".repeat(count)}${")?".repeat(count)}`;
   const [answer] = (await ask("Say hello.", `root ::= ${upTo(1000)}`)).choices;
   expect(answer?.message.content).toMatch(/^[a-z]{0,1000}$/);
+}, 60_000);
+
+test("nor a schema with numbers of which many begin alike: each takes longer, token by token, until it parts", async () => {
+  const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
+  const numbers = Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1_000_003);
+  const schema = { type: "array", minItems: 2, maxItems: 2, items: { enum: numbers } };
+  await withServer(["--model", model, "--ctx", "1024"], async ({ url }) => {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        messages: [{ role: "user", content: "Give me numbers" }],
+        temperature: 0,
+        max_tokens: 100,
+        response_format: { type: "json_schema", json_schema: { name: "numbers", schema } },
+      }),
+    });
+    const { choices } = (await response.json()) as Answer;
+    const answer = JSON.parse(choices[0]?.message.content ?? "") as number[];
+    expect(answer).toHaveLength(2);
+    expect(numbers).toEqual(expect.arrayContaining(answer));
+  });
 }, 60_000);

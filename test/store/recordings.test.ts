@@ -53,6 +53,14 @@ test("what a killed server left behind goes with the next one's first recording;
   expect(left.sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
 });
 
+test("a folder for temporary files that cannot be used is named, and not the data folder", async () => {
+  const parent = join(folder(), "missing");
+  await expect(new Recordings(parent, 100, new BodyBudget()).receive([bytes])).rejects.toMatchObject({
+    code: "storage_unavailable",
+    message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
+  });
+});
+
 test("all files together have a budget: what does not fit is refused as it comes, until others are discarded", async () => {
   const parent = folder();
   const megabytes = (count: number) => Array.from({ length: count }, () => new Uint8Array(2 ** 20));
@@ -79,12 +87,4 @@ test("all files together have a budget: what does not fit is refused as it comes
   await documents.receive(megabytes(8));
   const left = readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(left).toHaveLength(2);
-});
-
-test("a folder for temporary files that cannot be used is named, and not the data folder", async () => {
-  const parent = join(folder(), "missing");
-  await expect(new Recordings(parent, 100, new BodyBudget()).receive([bytes])).rejects.toMatchObject({
-    code: "storage_unavailable",
-    message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
-  });
 });

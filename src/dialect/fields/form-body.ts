@@ -1,7 +1,7 @@
 // The fields of a form as the JSON body that they would be.
 
 /**
- * What the value of a field is; all others are texts. `object`: one, or a list of them, in JSON. `list`: it may come several
+ * What the value of a field is; all others are texts. `object`: one, or a list of them, in JSON, or fields `name[key]`. `list`: it may come several
  * times, also as `name[]`, in one text with commas, or in JSON.
  */
 export type FormFields = Readonly<Record<string, "number" | "boolean" | "object" | "list">>;
@@ -11,6 +11,12 @@ export function formBody(fields: Iterable<readonly [name: string, value: string]
   const body = new Map<string, unknown>();
   for (const [name, value] of fields) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    const [, owner = "", key] = /^(\w+)\[(\w+)\]$/.exec(name) ?? [];
+    if (key !== undefined && Object.hasOwn(kinds, owner) && kinds[owner] === "object") {
+      const known = body.get(owner);
+      body.set(owner, { ...(typeof known === "object" && known), [key]: read("number", value) });
+      continue;
+    }
     const list = /^(.+)\[\]$/.exec(name)?.[1] ?? (kind === "list" ? name : undefined);
     if (list === undefined) body.set(name, read(kind, value));
     else {

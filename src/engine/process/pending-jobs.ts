@@ -22,7 +22,7 @@ interface PendingJobsOptions<Job, Event>
     >,
     Pick<Launch, "clock" | "loadTimeoutMs"> {
   readonly process: () => JobProcess<Job> | undefined;
-  /** The process did not end a job that was aborted. */
+  /** The process did not end a job that was aborted, and computes no other. */
   readonly onOverdue: () => void;
   /** The last job is over. */
   readonly onIdle: () => void;
@@ -186,7 +186,16 @@ export class PendingJobs<Job, Event extends {}> {
     if (progress !== "started") return;
     process?.abort(key);
     const { clock, abortGraceMs, onOverdue } = this.options;
-    if (abortGraceMs !== undefined && !this.ending.has(key)) this.ending.set(key, clock.after(abortGraceMs, onOverdue));
+    if (abortGraceMs === undefined || this.ending.has(key)) return;
+    const expire = () => {
+      if (!this.isComputing(key)) onOverdue();
+    };
+    this.ending.set(key, clock.after(abortGraceMs, expire));
+  }
+
+  /** Whether it computes another job, which would be lost with the process. */
+  private isComputing(besides: JobKey): boolean {
+    return [...this.pending.values()].some(({ key, progress }) => key !== besides && progress === "started");
   }
 
   /** The process says that it has ended a job. */

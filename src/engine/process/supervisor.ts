@@ -104,8 +104,8 @@ export class Supervisor<
   /**
    * Has a job computed: its events, and `started` before its first computation. While the engine is loading or restarting
    * the job waits for it. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`, what the engine refuses
-   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms. `contents`: what of it is
-   * large, which the engine gets beside it.
+   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms, or `abortGraceMs`. `contents`:
+   * what of it is large, which the engine gets beside it.
    */
   run(
     job: Job,
