@@ -12,7 +12,7 @@ export interface Pixels {
 }
 
 /** What is read or copied at once: many images may be at a time, and others run in between. */
-const PIECE_BYTES = 1 << 18;
+const PIECE_BYTES = 1 << 19;
 /** Bytes of zlib before all blocks, and of deflate before each. */
 const ZLIB_HEAD = 2;
 const BLOCK_HEAD = 5;
@@ -90,7 +90,8 @@ async function eachRow(
     read += bytes.length;
     if (read < PIECE_BYTES) continue;
     read = 0;
-    await new Promise((resolve) => setImmediate(resolve));
+    // Right behind native work, Bun may wait for another event before an immediate.
+    await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
   }
   if (row !== height) throw new Error("Bun.Image wrote a PNG with missing rows");
