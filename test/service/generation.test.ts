@@ -239,20 +239,21 @@ describe("draining", () => {
 test("pictures of all requests have a memory until these end; small ones fit always", async () => {
   const { engine, generation } = setUp({ steps: [{ wait: never }] }, { mediaBytes: 2 * 2 ** 20, parallel: 4 });
   engine.model = { ...fakeModel, vision: true };
-  const withPicture = (id: string, side: number): GenerateRequest => {
-    const source = { kind: "image", url: dataUrl(flag(side, side)), detail: "auto" } as const;
+  const [large, small] = [dataUrl(flag(900, 900)), dataUrl(flag(32, 32))];
+  const withPicture = (id: string, url: string): GenerateRequest => {
+    const source = { kind: "image", url, detail: "auto" } as const;
     const content = [{ type: "media", source, param: "image" } as const];
     return { ...request(id), messages: [{ role: "user", content }] };
   };
-  const begin = async (id: string, side: number) => {
-    const answer = generation.generate(withPicture(id, side), live);
+  const begin = async (id: string, url: string) => {
+    const answer = generation.generate(withPicture(id, url), live);
     await answer.next();
     return answer;
   };
-  const first = await begin("a", 900);
-  await begin("small", 32);
-  await expect(begin("b", 900)).rejects.toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 2 } });
-  await expect(generation.countTokens(withPicture("c", 900), live)).rejects.toMatchObject({ code: "server_busy" });
+  const first = await begin("a", large);
+  await begin("small", small);
+  await expect(begin("b", large)).rejects.toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 2 } });
+  await expect(generation.countTokens(withPicture("c", large), live)).rejects.toMatchObject({ code: "server_busy" });
   await first.return();
-  await begin("d", 900);
+  await begin("d", large);
 });

@@ -53,8 +53,8 @@ export class PendingJobs<Job, Event extends {}> {
   }
 
   /** A job that waits for nothing yet. `id`: by which it can be cancelled; empty: none. */
-  create(id: string, job: Job): PendingJob<Job, Event> {
-    return new PendingJob(this.options.clock, this.nextKey++, id, job);
+  create(id: string, job: Job, contents?: readonly Uint8Array[]): PendingJob<Job, Event> {
+    return new PendingJob(this.options.clock, this.nextKey++, id, job, contents);
   }
 
   /** `isReady`: the process takes jobs now. */
@@ -98,6 +98,12 @@ export class PendingJobs<Job, Event extends {}> {
 
   failAll(error: SvcError): void {
     for (const pending of this.pending.values()) this.settle(pending, error);
+  }
+
+  /** The process has what it was sent of a job: one part at a time is on its way, in little memory and between others' messages. */
+  taken({ key }: Message<Event, "taken">): void {
+    const pending = this.pending.get(key);
+    if (pending) this.submit(pending);
   }
 
   accepted({ key, event }: Message<Event, "accepted">): void {
@@ -169,8 +175,8 @@ export class PendingJobs<Job, Event extends {}> {
 
   /** What a process on its way out does not take is its successor's. */
   private submit(pending: PendingJob<Job, Event>): void {
-    const { key, job } = pending;
-    if (job !== undefined && this.options.process()?.send({ type: "submit", key, job })) pending.sent();
+    const message = pending.next();
+    if (message && this.options.process()?.send(message)) pending.sent();
     else this.waitForModel(pending);
   }
 

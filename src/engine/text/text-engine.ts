@@ -9,11 +9,20 @@ import { tooLargePrompt, tooLongToCount, tooLongToTokenize, type PromptLimits } 
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import { noUsage } from "../../domain/usage.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
+import type { Started } from "../process/jobs.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
 import { Supervisor } from "../process/supervisor.ts";
 import type { Launch } from "../process/supervisor-options.ts";
 import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
-import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
+import {
+  contentsOf,
+  withContents,
+  type EngineOptions,
+  type TextEvent,
+  type TextJob,
+  type TextReady,
+  type TextReport,
+} from "./protocol.ts";
 import { TextStats } from "./stats.ts";
 
 export interface TextEngineOptions {
@@ -121,7 +130,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     this.refuseTooLarge(request);
     // A job of this type is answered with these events.
-    return this.supervisor.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
+    return this.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
   }
 
   cancel(id: string, cause: CancelCause): void {
@@ -159,6 +168,10 @@ export class TextEngine implements TextPort, ObservedEngine {
     return this.supervisor.stop();
   }
 
+  private run(job: TextJob, signal: AbortSignal, id?: string): AsyncGenerator<TextEvent | Started, void, void> {
+    return this.supervisor.run(withContents(job, []), signal, id, contentsOf(job));
+  }
+
   private refuseTooLarge(request: GenerateRequest): void {
     if (this.limits) refuse(tooLargePrompt(request, this.limits));
   }
@@ -168,7 +181,7 @@ export class TextEngine implements TextPort, ObservedEngine {
     signal: AbortSignal,
     is: (answer: Int32Array | string) => answer is T,
   ): Promise<T> {
-    for await (const event of this.supervisor.run(job, signal)) {
+    for await (const event of this.run(job, signal)) {
       if (event.type === "answer" && is(event.answer)) return event.answer;
     }
     throw new SvcError("internal_error", "The engine gave no answer.");
