@@ -89,7 +89,11 @@ describe("information and mistakes", () => {
 
   test.each([
     [["--bogus"], 2, "svc: Unknown option --bogus. Try svc --help.\n"],
-    [["--config", "/nowhere.toml"], 2, "svc: The config file /nowhere.toml cannot be read (ENOENT). Try svc --help.\n"],
+    [
+      ["--config", "/nowhere.toml"],
+      2,
+      "svc: The config file /nowhere.toml cannot be read: there is no such file or folder. Try svc --help.\n",
+    ],
     [["-s", "-"], 2, "svc: Standard input has no prompt. Try svc --help.\n"],
   ])("%j ends with %i", async (args, code, err) => {
     expect(await finish(args)).toEqual({ code, err, out: "" });
@@ -270,7 +274,7 @@ describe("scripts", () => {
 
   test("hear before a model is loaded that --ready-file cannot be written", async () => {
     const { code, err } = await finish(["serve", "--port", "0", "--ready-file", join(home, "missing", "ready")]);
-    expect([code, err]).toEqual([1, expect.stringContaining("cannot be written (ENOENT)")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("cannot be written: there is no such file or folder")]);
   });
 });
 
@@ -345,7 +349,7 @@ describe("one answer", () => {
         });
         return [await child.exited, await child.stderr.text()];
       };
-      const sentence = "svc: Standard output cannot be written (ENOSPC).\n";
+      const sentence = "svc: Standard output cannot be written: the disk is full.\n";
       for (const args of [["-s", QUESTION], ["-s", QUESTION, "--json"], ["--help"], ["list"]]) {
         expect([args, ...(await told(args))]).toEqual([args, 1, sentence]);
       }
