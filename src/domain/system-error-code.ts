@@ -2,12 +2,11 @@
 export const systemErrorCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
-const NONE = "there is no such file or folder";
 const FORBIDDEN = "there is no permission";
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: NONE,
-  ENOTDIR: NONE,
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a folder of its path is a file",
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
   EISDIR: "it is a folder",
