@@ -2,7 +2,7 @@
 
 import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
@@ -22,7 +22,7 @@ export const DOWNGRADED = { "X-Grammar-Constraints": "downgraded" } as const;
 
 export interface GenerationCall {
   /** Answered together; ids are given here. */
-  readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
+  readonly requests: Generations;
   readonly stream: boolean;
   /** The whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;

@@ -1,7 +1,7 @@
 // What a picture shows, by the chat model, where that sees.
 
 import { SvcError } from "../domain/errors.ts";
-import type { GenerateRequest, TextEvent } from "../domain/generate.ts";
+import { PLAIN, type GenerateRequest, type TextEvent } from "../domain/generate.ts";
 import type { PictureLabel } from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { GenerationService } from "./generation.ts";
@@ -84,6 +84,7 @@ function question({ bytes, field }: ShownPicture, run: ClassificationRun): Gener
   const ask = `What does the picture show? Name up to ${most} things, one or two words each in English, the most certain first, as JSON: {"labels": ["dog", "grass"]}`;
   return {
     id,
+    ...PLAIN,
     messages: [
       {
         role: "user",
@@ -93,11 +94,7 @@ function question({ bytes, field }: ShownPicture, run: ClassificationRun): Gener
         ],
       },
     ],
-    tools: [],
-    toolChoice: "auto",
-    parallelToolCalls: false,
     constraint: { schema: schemaFor(most), strict: false, inexpressible: false },
-    templateKwargs: {},
     thinking: false,
     sampling: { temperature: 0 },
     topLogprobs: 0,
