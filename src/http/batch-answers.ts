@@ -105,13 +105,11 @@ const speechLine =
 /** Begins a generation in the background; its events follow the acceptance. */
 async function begin(
   { generation }: AppDeps,
-  [first, ...others]: Generations,
+  generations: Generations,
   own: LineOrigin,
   signal: AbortSignal,
 ): Promise<{ events: AsyncGenerator<GenerateEvent>; accepted: Partial<AcceptedEvent> }> {
-  const inBackground = { ...own, background: true as const };
-  const requests = [{ ...first, ...inBackground }, ...others.map((other) => ({ ...other, ...inBackground }))] as const;
-  const events = generation.generate(requests, signal);
+  const events = generation.generate(generations, { ...own, background: true }, signal);
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : {} };
 }

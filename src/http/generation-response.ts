@@ -130,14 +130,8 @@ async function begin(
   const context = contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => reportFields(report);
-  const whole = streams(deps, call) ? {} : { whole: true as const };
-  const own = { ...requestOrigin(deps, contexts, request), ...whole };
-  const [first, ...others] = call.requests;
-  const events = deps.generation.generate(
-    [{ ...first, ...own }, ...others.map((other) => ({ ...other, ...own }))],
-    signal,
-    report,
-  );
+  const origin = requestOrigin(deps, contexts, request);
+  const events = deps.generation.generate(call.requests, origin, signal, report, { whole: !streams(deps, call) });
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }
