@@ -26,8 +26,8 @@ export interface GenerationCall {
   readonly stream: boolean;
   /** The whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
-  /** Writes the answer as a stream. */
-  readonly writer: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
+  /** Writes the answer as a stream; absent: it never is one. */
+  readonly writer?: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
   readonly report?: RequestReport;
   readonly framing?: Framing;
@@ -44,8 +44,9 @@ export async function respond(
   const { events, accepted } = await begin(deps, contexts, request, call, disconnect.signal);
   const headers = constraintHeaders(accepted);
   const known = knownOf(contexts.of(request).id, accepted);
-  if (!streams(deps, call)) return Response.json(await call.json(events, known), { headers });
-  const open = (put: Put<Frame>) => call.writer(put, known);
+  const { writer } = call;
+  if (!writer || !streams(deps, call)) return Response.json(await call.json(events, known), { headers });
+  const open = (put: Put<Frame>) => writer(put, known);
   return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
 }
 
