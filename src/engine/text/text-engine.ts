@@ -11,25 +11,19 @@ import { noUsage } from "../../domain/usage.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
 import { Supervisor } from "../process/supervisor.ts";
-import type { Launch } from "../process/supervisor-options.ts";
+import type { SupervisorOptions } from "../process/supervisor-options.ts";
 import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
 import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
 import { TextStats } from "./stats.ts";
 
-export interface TextEngineOptions {
+export interface TextEngineOptions extends Pick<
+  SupervisorOptions<EngineOptions, never, never, never>,
+  "load" | "prepare" | "launch" | "start" | "idleMs" | "needBytes"
+> {
   /** What is known of the model before it is loaded. */
   readonly model: Pick<ModelInfo, "id" | "created" | "parallel">;
   /** In the order of the engine's paths. */
   readonly adapters: readonly OfferedAdapter[];
-  /** How the engine is to load it; called whenever a process is started. */
-  readonly load: () => EngineOptions;
-  /** See SupervisorOptions. */
-  readonly prepare?: (signal: AbortSignal) => Promise<void>;
-  readonly launch: Launch;
-  readonly start: "eager" | "lazy";
-  readonly idleMs: number;
-  /** See SupervisorOptions. */
-  readonly needBytes?: number;
   /** Conversations go to disk before the process ends. */
   readonly stores: boolean;
 }
@@ -47,20 +41,16 @@ export class TextEngine implements TextPort, ObservedEngine {
   private adapters: readonly OfferedAdapter[];
 
   constructor(private readonly options: TextEngineOptions) {
-    const { model, load, prepare, launch, start, idleMs, needBytes = 0, stores } = options;
+    const { model, adapters, stores, ...rest } = options;
     const { id, created } = model;
+    const { launch } = rest;
     this.model = id;
-    this.adapters = options.adapters;
+    this.adapters = adapters;
     this.stats = new TextStats(launch.clock);
     this.supervisor = new Supervisor({
+      ...rest,
       kind: this.kind,
       model: id,
-      load,
-      ...(prepare && { prepare }),
-      launch,
-      start,
-      idleMs,
-      needBytes,
       ...(stores && { stopGraceMs: STORE_GRACE_MS }),
       onReady: ({ model: loaded, limits, onDisk }) => {
         this.info = { ...loaded, id, created };
