@@ -245,9 +245,9 @@ export class Engine {
       ...(request.background && { background: true }),
       // Answers name slot 0 where the request names none.
       ...(this.slots && { slot: request.slot ?? 0 }),
-      // Of several tokens in one step, only the last one's log probabilities are kept.
       ...(request.fresh && { fresh: true }),
       ...(request.promptLogprobs && !media && { scored: true }),
+      // Of several tokens in one step, only the last one's log probabilities are kept.
       speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
