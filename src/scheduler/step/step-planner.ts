@@ -81,7 +81,7 @@ export class StepPlanner {
   private get inSteps(): Sequence[] {
     const { sliced } = this;
     const here = (prompt: Sequence) => !sliced || prompt.scored || this.isShort(prompt);
-    const prompts = textOf(this.running).filter((prompt) => !this.slices.hold(prompt) && here(prompt));
+    const prompts = textOf(this.running).filter((prompt) => !this.slices.computes(prompt) && here(prompt));
     // Logits of one prompt's tokens at a time: a vocabulary of them each.
     const scored = prompts.find((prompt) => prompt.scored);
     return prompts.filter((prompt) => !prompt.scored || prompt === scored);
