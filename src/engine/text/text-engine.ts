@@ -13,7 +13,7 @@ import { processMetrics, type ObservedEngine } from "../process/status.ts";
 import { Supervisor } from "../process/supervisor.ts";
 import type { SupervisorOptions } from "../process/supervisor-options.ts";
 import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
-import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
+import type { Answer, EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
 import { TextStats } from "./stats.ts";
 
 export interface TextEngineOptions extends Pick<
@@ -141,8 +141,8 @@ export class TextEngine implements TextPort, ObservedEngine {
     return this.answer({ type: "render", request }, signal, isText);
   }
 
-  async slot(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
-    return JSON.parse(await this.answer({ type: "slot", action }, signal, isText)) as SlotOutcome;
+  slot(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
+    return this.answer({ type: "slot", action }, signal, isOutcome);
   }
 
   stop(): Promise<void> {
@@ -153,10 +153,10 @@ export class TextEngine implements TextPort, ObservedEngine {
     if (this.limits) refuse(tooLargePrompt(request, this.limits));
   }
 
-  private async answer<T extends Int32Array | string>(
+  private async answer<T extends Answer>(
     job: TextJob,
     signal: AbortSignal,
-    is: (answer: Int32Array | string) => answer is T,
+    is: (answer: Answer) => answer is T,
   ): Promise<T> {
     for await (const event of this.supervisor.run(job, signal)) {
       if (event.type === "answer" && is(event.answer)) return event.answer;
@@ -169,8 +169,9 @@ function refuse(error: SvcError | undefined): void {
   if (error) throw error;
 }
 
-const isTokens = (answer: Int32Array | string): answer is Int32Array => typeof answer !== "string";
-const isText = (answer: Int32Array | string): answer is string => typeof answer === "string";
+const isTokens = (answer: Answer): answer is Int32Array => answer instanceof Int32Array;
+const isText = (answer: Answer): answer is string => typeof answer === "string";
+const isOutcome = (answer: Answer): answer is SlotOutcome => !isTokens(answer) && !isText(answer);
 
 function neverComputed(cause: CancelCause, accepted: boolean): TextEvent[] {
   const finish: TextEvent = { type: "finish", reason: cancelledReason(cause), usage: noUsage() };
