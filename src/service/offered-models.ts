@@ -4,7 +4,7 @@ import type { ImageModel } from "../domain/image.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { ImagePort } from "../engine/image/port.ts";
-import type { ProcessState } from "../engine/process/status.ts";
+import type { ProcessState } from "../domain/process-status.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";

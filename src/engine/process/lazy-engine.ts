@@ -1,7 +1,8 @@
 // An engine that is loaded on first use, in a process of its own, whatever it computes.
 
+import type { ProcessStatus } from "../../domain/process-status.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
-import { processMetrics, type ObservedEngine, type ProcessStatus } from "./status.ts";
+import { processMetrics, type ObservedEngine } from "./status.ts";
 import { SupervisorPool } from "./supervisor-pool.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 

@@ -18,7 +18,7 @@ import { refuseUnsupported } from "../../dialect/fields/unsupported.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
-import type { ProcessState } from "../../engine/process/status.ts";
+import type { ProcessState } from "../../domain/process-status.ts";
 import type { TextBackend } from "../../service/model-router.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
