@@ -78,10 +78,8 @@ function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
   }: Changes = {}) => {
     const stats = new TextStats(clock);
     stats.update({ levels: { running: 2, waiting: 3, waitingFor, kv: { ...kv, ...kvChanges } }, steps });
-    const engine = [
-      ...processMetrics({ ...status, state, ...(stalledSince !== undefined && { stalledSince }) }),
-      ...stats.metrics(4, size),
-    ];
+    const changed = { ...status, state, ...(stalledSince !== undefined && { stalledSince }) };
+    const engine = [...processMetrics(changed), ...stats.metrics(4, size)];
     const engines = [{ labels: subjectLabels(subject), metrics: engine }];
     return parseExposition(metrics.render({ ...levels, engines, ...changes }));
   };
