@@ -1,12 +1,6 @@
 // Images drawn from descriptions, and changed by them: which model draws, what it begins with, and what is kept.
 
-import {
-  LARGEST_SEED,
-  type DrawingEvent,
-  type ImageEvent,
-  type ImageProgress,
-  type ImageWork,
-} from "../domain/image.ts";
+import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
@@ -142,19 +136,11 @@ export class ImageService {
   ): AsyncGenerator<DrawingEvent, void, void> {
     const { engine } = backend;
     const progresses = this.progressesOf(engine);
-    const begin = async (live: { readonly signal: AbortSignal }) => engine.run(job, live.signal);
-    const observe = (event: ImageEvent) => {
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = noUsage();
-    };
+    const spec = { ...origin, backend: this.admitting(backend) };
+    const begin = (live: AbortSignal) => engine.run(job, live);
     const { progress, see, end } = progresses.begin(job.work.count);
-    const events = this.deps.requests.run({ ...origin, backend: this.admitting(backend) }, signal, report, {
-      begin,
-      observe,
-    });
     try {
-      for await (const event of events) {
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
         see(event);
         if (event.type === "accepted") this.running.set(origin.id, progress);
         yield event;

@@ -100,7 +100,6 @@ export class RecognitionService {
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
     let own: RecognitionProgress | undefined;
-    let document = 0;
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -109,20 +108,16 @@ export class RecognitionService {
         work: { ...work, task, path, field },
         ...(client !== undefined && { client }),
       }));
-      const begin = async (live: { readonly signal: AbortSignal }) =>
-        all(jobs.map((job) => backend.engine.run(job, live.signal)));
-      const observe = (event: InDocument<RecognitionEvent>) => {
-        if (event.type === "page") {
-          const before = event.document === document ? (own?.pages ?? 0) : 0;
-          ({ document } = event);
-          this.progress.set(id, (own = { pages: before + 1, of: event.of }));
-        }
-        if (event.type !== "result" || event.document < jobs.length - 1) return;
-        report.reason = "stop";
-        report.usage = noUsage();
-      };
       const spec = { id, client, backend, deadline, background, partOf };
-      yield* this.deps.requests.run(spec, signal, report, { begin, observe });
+      const begin = (live: AbortSignal) => all(jobs.map((job) => backend.engine.run(job, live)));
+      const usage = ({ document }: { readonly document: number }) =>
+        document < jobs.length - 1 ? undefined : noUsage();
+      let pages = 0;
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
+        if (event.type === "page") this.progress.set(id, (own = { pages: ++pages, of: event.of }));
+        if (event.type === "result") pages = 0;
+        yield event;
+      }
     } finally {
       if (this.progress.get(id) === own) this.progress.delete(id);
       await Promise.all(documents.map((one) => one.discard()));

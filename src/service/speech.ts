@@ -46,13 +46,9 @@ export class SpeechService {
   ): AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void> {
     const { backend, voice } = chooseVoice(await this.known(model), { name, locale });
     const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
-    const observe = (event: SpeechEvent) => {
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = noUsage(event.result.phonemes);
-    };
-    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    yield* this.deps.requests.run({ id, client, backend, deadline }, signal, report, { begin, observe });
+    const spec = { id, client, backend, deadline };
+    const begin = (live: AbortSignal) => backend.engine.run(job, live);
+    yield* this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.phonemes));
   }
 
   /** The voices of one model, or of all, in the order of their precedence; also those that cannot speak here yet. */

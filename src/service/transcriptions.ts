@@ -128,18 +128,13 @@ export class TranscriptionService {
     const backend = this.deps.router.find(model, "transcription");
     const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
     let tokens = 0;
-    const observe = (event: TranscriptionEvent) => {
-      if (event.type === "segment") tokens += event.segment.tokens.length;
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = { ...noUsage(), completionTokens: tokens };
-    };
-    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
     const spec = { id, client, backend, deadline, background, partOf };
-    const events = this.deps.requests.run(spec, signal, report, { begin, observe });
+    const begin = (live: AbortSignal) => backend.engine.run(job, live);
+    const usage = () => ({ ...noUsage(), completionTokens: tokens });
     let own: TranscriptionProgress | undefined;
     try {
-      for await (const event of events) {
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
+        if (event.type === "segment") tokens += event.segment.tokens.length;
         if (event.type === "progress") this.progress.set(id, (own = event.progress));
         else yield event;
       }
