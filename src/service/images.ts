@@ -5,7 +5,7 @@ import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
 import { inlineBytes } from "../media/load-media.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField } from "../media/refusal.ts";
 import type { KeptImages } from "../store/kept-images.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
@@ -80,12 +80,8 @@ export class ImageService {
 
   /** Takes an image out of a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
   async picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
-    const { pictures } = this.deps;
-    try {
-      return await pictures.receive([await inlineBytes(data, Number.POSITIVE_INFINITY, signal)], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    const bytes = await atField(field, () => inlineBytes(data, Number.POSITIVE_INFINITY, signal));
+    return this.pictures.receive([bytes], field);
   }
 
   /**

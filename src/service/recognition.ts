@@ -12,7 +12,7 @@ import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import { inlineBytes } from "../media/load-media.ts";
 import { localPath } from "../media/local-file.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField, Refusal } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
@@ -79,13 +79,9 @@ export class RecognitionService {
    */
   async document(source: DocumentSource, signal: AbortSignal): Promise<TemporaryFile> {
     const { field } = source;
-    try {
-      if (source.kind === "path") return await this.local(source.path, field);
-      const bytes = await inlineBytes(source.data, Number.POSITIVE_INFINITY, signal);
-      return await this.documents.receive([bytes], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    if (source.kind === "path") return atField(field, () => this.local(source.path, field));
+    const bytes = await atField(field, () => inlineBytes(source.data, Number.POSITIVE_INFINITY, signal));
+    return this.documents.receive([bytes], field);
   }
 
   /**

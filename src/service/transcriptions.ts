@@ -16,7 +16,7 @@ import { noUsage } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { localPath } from "../media/local-file.ts";
 import { inlineBytes } from "../media/load-media.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField } from "../media/refusal.ts";
 import type { Recording, Recordings } from "../store/recordings.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
@@ -71,12 +71,8 @@ export class TranscriptionService {
       throw new SvcError("missing_required_parameter", message, { param: "file" });
     }
     if (source.kind === "path") return this.local(source.path);
-    try {
-      const bytes = await inlineBytes(source.data, recordings.largest, signal);
-      return await recordings.receive([bytes], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    const bytes = await atField(field, () => inlineBytes(source.data, recordings.largest, signal));
+    return recordings.receive([bytes], field);
   }
 
   /**
@@ -145,12 +141,8 @@ export class TranscriptionService {
 
   /** A file of the operator's: it stays. */
   private async local(path: string): Promise<Recording> {
-    try {
-      const { mediaRoot } = this.deps.mediaLimits;
-      const found = await localPath(path, mediaRoot, this.deps.recordings.largest);
-      return { path: found, field: "file", discard: async () => {} };
-    } catch (error) {
-      throw error instanceof Refusal ? error.at("file") : error;
-    }
+    const { recordings, mediaLimits } = this.deps;
+    const found = await atField("file", () => localPath(path, mediaLimits.mediaRoot, recordings.largest));
+    return { path: found, field: "file", discard: async () => {} };
   }
 }
