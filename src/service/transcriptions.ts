@@ -17,14 +17,14 @@ import type { MediaLimits } from "../media/limits.ts";
 import { localPath } from "../media/local-file.ts";
 import { inlineBytes } from "../media/load-media.ts";
 import { atField } from "../media/refusal.ts";
-import type { Recording, Recordings } from "../store/recordings.ts";
+import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 interface TranscriptionDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
-  readonly recordings: Recordings;
+  readonly recordings: TemporaryFiles;
   readonly mediaLimits: MediaLimits;
 }
 
@@ -45,7 +45,7 @@ export class TranscriptionService {
   constructor(private readonly deps: TranscriptionDeps) {}
 
   /** Where recordings are put that come in a form. */
-  get recordings(): Recordings {
+  get recordings(): TemporaryFiles {
     return this.deps.recordings;
   }
 
@@ -64,7 +64,7 @@ export class TranscriptionService {
    * Takes a recording from where a request says it is; `field`: where base64 stands in it. Throws SvcError `invalid_value`,
    * `payload_too_large` or `storage_full`, or the signal's reason.
    */
-  async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<Recording> {
+  async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<TemporaryFile> {
     const { recordings } = this.deps;
     if (!source) {
       const message = "'file' is required: the recording, in a form or by its path; 'data' has it in base64.";
@@ -81,7 +81,7 @@ export class TranscriptionService {
    * abort.
    */
   async *recognise(
-    recording: Recording,
+    recording: TemporaryFile,
     run: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
@@ -140,7 +140,7 @@ export class TranscriptionService {
   }
 
   /** A file of the operator's: it stays. */
-  private async local(path: string): Promise<Recording> {
+  private async local(path: string): Promise<TemporaryFile> {
     const { recordings, mediaLimits } = this.deps;
     const found = await atField("file", () => localPath(path, mediaLimits.mediaRoot, recordings.largest));
     return { path: found, field: "file", discard: async () => {} };

@@ -39,10 +39,8 @@ import {
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { RecognitionService } from "../../src/service/recognition.ts";
 import { ImageService } from "../../src/service/images.ts";
-import { Documents } from "../../src/store/documents.ts";
 import { KeptImages } from "../../src/store/kept-images.ts";
-import { Pictures } from "../../src/store/pictures.ts";
-import { Recordings } from "../../src/store/recordings.ts";
+import { uploadFolders } from "../../src/store/upload-folders.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import { RequestService } from "../../src/service/request.ts";
@@ -299,18 +297,13 @@ export function serve(
   const embeddings = new EmbeddingService({ router, requests });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
-  const received = new BodyBudget();
-  const transcriptions = new TranscriptionService({
-    router,
-    requests,
-    recordings: new Recordings(recordings, config.maxAudioBytes, received),
-    mediaLimits,
-  });
+  const folders = uploadFolders(recordings, config.maxAudioBytes, new BodyBudget());
+  const transcriptions = new TranscriptionService({ router, requests, recordings: folders.recordings, mediaLimits });
   const speech = new SpeechService({ router, requests });
   const recognition = new RecognitionService({
     router,
     requests,
-    documents: new Documents(recordings, received),
+    documents: folders.documents,
     languages: new TextLanguages({
       tessdata: reader.tessdata,
       ppocr: config.ocrEngine === "ppocr",
@@ -324,12 +317,7 @@ export function serve(
   });
   const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const classification = new ClassificationService({ router, generation });
-  const images = new ImageService({
-    router,
-    requests,
-    pictures: new Pictures(recordings, received),
-    kept: new KeptImages(clock),
-  });
+  const images = new ImageService({ router, requests, pictures: folders.pictures, kept: new KeptImages(clock) });
   onTestFinished(() => images.close());
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);

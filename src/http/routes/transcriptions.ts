@@ -15,7 +15,7 @@ import { decodeTranscription, FORM_FIELDS, type TranscriptionCall } from "../../
 import { transcriptWriter } from "../../dialect/transcriptions/encode-stream.ts";
 import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions/encode.ts";
 import type { RequestReport } from "../../service/request.ts";
-import type { Recording } from "../../store/recordings.ts";
+import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
 import { isForm } from "../form-parts.ts";
@@ -72,7 +72,7 @@ async function readCall(
   { bodies, transcriptions }: AppDeps,
   request: Request,
   task: Task,
-): Promise<{ call: TranscriptionCall; recording: Recording }> {
+): Promise<{ call: TranscriptionCall; recording: TemporaryFile }> {
   if (!isForm(request)) {
     const call = decodeTranscription(await bodies.read(request, bodyCeilings.generation, { alsoForm: true }), task);
     return { call, recording: await transcriptions.recording(call.source, request.signal) };
