@@ -30,7 +30,7 @@ export const fileRoutes = (files: FilesService) =>
       "/v1/files",
       async ({ request }) => {
         const { largest: ceiling } = files;
-        const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024 };
+        const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024, usualName: "upload.jsonl" };
         const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) =>
           files.receive(chunks, decodeUploadPurpose(new Map(before))),
         );
