@@ -9,6 +9,7 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
 import { byteRange } from "../byte-range.ts";
+import { orDiscard } from "../form-parts.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { readUpload } from "../upload-body.ts";
 
@@ -34,13 +35,10 @@ export const fileRoutes = (files: FilesService) =>
         const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) =>
           files.receive(chunks, decodeUploadPurpose(new Map(before))),
         );
-        try {
+        return orDiscard([content], async () => {
           const { expiresSeconds } = decodeUpload(new Map(fields));
           return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
-        } catch (error) {
-          await content.discard();
-          throw error;
-        }
+        });
       },
       { parse: "none", detail: { requestBody: upload, responses: { 200: jsonContent(FileObject) } } },
     )
