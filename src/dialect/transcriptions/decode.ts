@@ -5,7 +5,7 @@ import { TranscriptionRequest, TranslationRequest } from "../../contract/transcr
 import { SvcError } from "../../domain/errors.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
 import type { RecordingSource, TranscriptionWork } from "../../domain/transcription.ts";
-import type { FormFields } from "../fields/form-body.ts";
+import { formFields, type FormFields } from "../fields/form-body.ts";
 import { SPEECH_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -68,11 +68,9 @@ const languageOf = ({ language, locale }: TranscriptionRequest): string | undefi
   language ? spokenLanguage(language, "language") : spokenLanguage(locale, "locale");
 
 /** What the fields of a form are that are no texts. */
-export const FORM_FIELDS = {
-  timestamp_granularities: "list",
+export const FORM_FIELDS: FormFields = {
+  ...formFields(TranscriptionRequest),
   include: "list",
-  temperature: "number",
-  stream: "boolean",
   // Refused where they are not what counts without them.
   top_p: "number",
   top_k: "number",
@@ -85,5 +83,4 @@ export const FORM_FIELDS = {
   length_penalty: "number",
   include_stop_str_in_output: "boolean",
   stream_continuous_usage_stats: "boolean",
-  chunking_strategy: "object",
-} as const satisfies FormFields;
+};
