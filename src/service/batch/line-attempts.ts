@@ -3,7 +3,7 @@
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import type { InputLine } from "../../dialect/batches/decode.ts";
 import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { typedError, type SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import type { Pause } from "./pause.ts";
@@ -56,8 +56,7 @@ export async function answerLine(
       return answeredLine(ids, await answer(request, { id: ids.requestId, client }, signal));
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);
-      known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+      known = typedError(error, (unexpected) => onUnexpected(unexpected, ids.requestId));
     } finally {
       release();
     }
