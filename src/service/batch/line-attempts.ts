@@ -5,8 +5,8 @@ import type { InputLine } from "../../dialect/batches/decode.ts";
 import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
 import { typedError, type SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
+import type { Pause } from "../../domain/pause.ts";
 import type { AnswerLine } from "./answer-line.ts";
-import type { Pause } from "./pause.ts";
 import type { Place, Slots } from "./slots.ts";
 
 export interface LineDeps {
@@ -63,7 +63,8 @@ export async function answerLine(
     const waits = !isSuspicious(known);
     if (waits ? !TRANSIENT.has(known.code) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
-    await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
+    // After an abort there is no place to be had.
+    await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal).catch(() => {});
     if (waits) onWait(false);
   }
   return undefined;
