@@ -13,7 +13,7 @@ import {
   type StreamedRequest,
   type StreamWriter,
 } from "../../dialect/stream/streamed.ts";
-import { typedError } from "../../dialect/stream/typed-error.ts";
+import { typedError } from "../../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
