@@ -43,7 +43,12 @@ export const ALL_MINILM = {
   trainedContext: 256,
   modified: SYSTEM_ENGINE.created,
 } as const;
-export const WHISPER_BASE = { id: "whisper-base", modified: SYSTEM_ENGINE.created } as const;
+export const WHISPER_BASE = {
+  id: "whisper-base",
+  modified: SYSTEM_ENGINE.created,
+  translates: true,
+  stateBytes: 128_489_728,
+} as const;
 
 /** What the system model does not take from the options, which are about the model that was given. */
 const SYSTEM_CONFIG = {
@@ -188,28 +193,29 @@ export function transcriptionEngines(
   const files = isMissing
     ? [{ path: embeddedTranscription, bytes: bytesOf(embeddedTranscription), ...WHISPER_BASE }]
     : given;
-  return files.map(({ path, id, bytes, modified }) => {
+  return files.map(({ path, id, bytes, modified, translates, stateBytes }) => {
     const compute = computeOptions(config, native);
     const engine = {
       ...compute,
       modelPath: path,
-      ...(embeddedVad !== undefined && { vadPath: embeddedVad }),
+      ...(config.vad && embeddedVad !== undefined && { vadPath: embeddedVad }),
       parallel: recordingsAtOnce(compute.threads),
+      stateBytes,
       maxSeconds: config.maxAudioMinutes * 60,
     };
-    const model = { id, created: modified };
+    const model = { id, created: modified, translates };
     return new TranscriptionEngine({
       engine,
       model,
       launch,
       idleMs: config.idleUnloadMs,
-      needBytes: bytes,
+      needBytes: bytes + stateBytes,
       ...preparing(path, config, launch.log),
     });
   });
 }
 
-/** Each has a state of 100 MB or more in memory; beyond these, more threads for each are as good. */
+/** Beyond these, more threads for each are as good. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
 /** What every engine is told about the machine. */

@@ -13,6 +13,7 @@ import { subjectLabels } from "../telemetry/metrics.ts";
 import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
 import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { Admitting, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 interface ImageDeps {
@@ -43,8 +44,7 @@ const LARGEST_UPSCALED = 1024 ** 2;
 export class ImageService {
   /** By engines. */
   private readonly progresses = new Map<ImagePort, ImageProgresses>();
-  /** By the ids of requests. */
-  private readonly running = new Map<string, ImageProgress>();
+  private readonly running = new ProgressById<ImageProgress>();
 
   constructor(private readonly deps: ImageDeps) {}
 
@@ -75,7 +75,7 @@ export class ImageService {
 
   /** How far the request of this id is; undefined before it begins, and after its end. */
   progressOf(id: string): ImageProgress | undefined {
-    return this.running.get(id);
+    return this.running.of(id);
   }
 
   /** Takes an image out of a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
@@ -135,15 +135,16 @@ export class ImageService {
     const spec = { ...origin, backend: this.admitting(backend) };
     const begin = (live: AbortSignal) => engine.run(job, live);
     const { progress, see, end } = progresses.begin(job.work.count);
+    const running = this.running.begin(origin.id);
     try {
       for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
         see(event);
-        if (event.type === "accepted") this.running.set(origin.id, progress);
+        if (event.type === "accepted") running.tell(progress);
         yield event;
       }
     } finally {
       end();
-      if (this.running.get(origin.id) === progress) this.running.delete(origin.id);
+      running.end();
     }
   }
 

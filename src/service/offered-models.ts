@@ -42,7 +42,7 @@ export const offeredEmbeddings = (engine: EmbeddingPort, parallel: number): Offe
 export const offeredTranscription = (engine: TranscriptionPort, parallel: number): OfferedModel =>
   offered("transcription", "transcription", engine, parallel, () => {
     const { model } = engine.status();
-    const capabilities = ["transcription", ...(model && model.languages.length < 2 ? [] : ["translation"])];
+    const capabilities = ["transcription", ...(engine.translates ? ["translation"] : [])];
     return { capabilities, ...fileOf(model, `whisper ${model?.size}`) };
   });
 

@@ -15,6 +15,7 @@ import { localPath } from "../media/local-file.ts";
 import { atField, Refusal } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 import type { TextLanguages } from "./text-languages.ts";
 
@@ -47,8 +48,7 @@ interface RecognitionRun extends RequestOrigin {
 type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 export class RecognitionService {
-  /** By the ids of requests. */
-  private readonly progress = new Map<string, RecognitionProgress>();
+  private readonly progress = new ProgressById<RecognitionProgress>();
 
   constructor(private readonly deps: RecognitionDeps) {}
 
@@ -59,7 +59,7 @@ export class RecognitionService {
 
   /** How far the request of this id is, in the document that it is at; undefined before its first page, and after its end. */
   progressOf(id: string): RecognitionProgress | undefined {
-    return this.progress.get(id);
+    return this.progress.of(id);
   }
 
   /** Throws what a request would be refused with at this moment: `engine_unavailable`, `server_busy`. */
@@ -95,7 +95,7 @@ export class RecognitionService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
-    let own: RecognitionProgress | undefined;
+    const { tell, end } = this.progress.begin(id);
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -110,12 +110,12 @@ export class RecognitionService {
         document < jobs.length - 1 ? undefined : noUsage();
       let pages = 0;
       for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
-        if (event.type === "page") this.progress.set(id, (own = { pages: ++pages, of: event.of }));
+        if (event.type === "page") tell({ pages: ++pages, of: event.of });
         if (event.type === "result") pages = 0;
         yield event;
       }
     } finally {
-      if (this.progress.get(id) === own) this.progress.delete(id);
+      end();
       await Promise.all(documents.map((one) => one.discard()));
     }
   }

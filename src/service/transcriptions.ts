@@ -19,6 +19,7 @@ import { inlineBytes } from "../media/load-media.ts";
 import { atField } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 interface TranscriptionDeps {
@@ -39,8 +40,7 @@ interface TranscriptionRun extends RequestOrigin {
 type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
-  /** By the ids of requests. */
-  private readonly progress = new Map<string, TranscriptionProgress>();
+  private readonly progress = new ProgressById<TranscriptionProgress>();
 
   constructor(private readonly deps: TranscriptionDeps) {}
 
@@ -57,7 +57,7 @@ export class TranscriptionService {
 
   /** How far the request of this id is; undefined before it is known, and after its end. */
   progressOf(id: string): TranscriptionProgress | undefined {
-    return this.progress.get(id);
+    return this.progress.of(id);
   }
 
   /**
@@ -122,20 +122,21 @@ export class TranscriptionService {
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
+    if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
     const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
     let tokens = 0;
     const spec = { id, client, backend, deadline, background, partOf };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);
     const usage = () => ({ ...noUsage(), completionTokens: tokens });
-    let own: TranscriptionProgress | undefined;
+    const { tell, end } = this.progress.begin(id);
     try {
       for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
         if (event.type === "segment") tokens += event.segment.tokens.length;
-        if (event.type === "progress") this.progress.set(id, (own = event.progress));
+        if (event.type === "progress") tell(event.progress);
         else yield event;
       }
     } finally {
-      if (this.progress.get(id) === own) this.progress.delete(id);
+      end();
     }
   }
 
@@ -146,3 +147,9 @@ export class TranscriptionService {
     return { path: found, field: "file", discard: async () => {} };
   }
 }
+
+/** Its text would come as it was spoken, and pass for English. */
+const cannotTranslate = (model: string): SvcError =>
+  new SvcError("invalid_value", `The model ${model} was not trained to translate: translations need another one.`, {
+    param: "model",
+  });

@@ -57,6 +57,7 @@ export const testConfig: Config = {
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],
+  vad: true,
   imageModels: [],
   imageUpscaleModels: [],
   imageTextEncoders: [],

@@ -109,7 +109,8 @@ describe("requests", () => {
     ] as const;
     expect((await send(server, form(fields, "content"))).status).toBe(200);
     const { path: _path, field: _field, ...asked } = server.transcriber.asked[0] ?? { path: "" };
-    const work = { language: "de", prompt: "Grüße", temperature: 0.4, translate: false, words: false };
+    const spoken = { language: "de", languageField: "language" };
+    const work = { ...spoken, prompt: "Grüße", temperature: 0.4, translate: false, words: false };
     expect(asked).toEqual({ ...work, content: "content" });
   });
 
@@ -121,6 +122,7 @@ describe("requests", () => {
     for (const body of [{ data }, { data: `data:audio/wav;base64,${data}` }, { file: "speech.wav" }]) {
       expect((await server.post(PATH, { ...body, locale: "en-US", format: "wav" })).status).toBe(200);
     }
+    expect(server.transcriber.asked[0]?.languageField).toBe("locale");
     const asked = server.transcriber.asked.map(({ content, language }) => [content, language]);
     expect(asked).toEqual([
       ["in base64", "en"],
@@ -129,6 +131,28 @@ describe("requests", () => {
     ]);
     expect(leftovers(server)).toEqual([]);
     expect(await Bun.file(join(mediaRoot, "speech.wav")).text()).toBe("from disk");
+  });
+
+  test("a chunking strategy tells how speech is found: in JSON, in a form in JSON, or as SDKs write objects into one", async () => {
+    const server = serve();
+    const strategy = { type: "server_vad", threshold: 0.25, prefix_padding_ms: 500, silence_duration_ms: 50 };
+    const json = form([["chunking_strategy", JSON.stringify(strategy)]]);
+    const fields = form(Object.entries(strategy).map(([name, value]) => [`chunking_strategy[${name}]`, `${value}`]));
+    expect((await send(server, json)).status).toBe(200);
+    expect((await send(server, fields)).status).toBe(200);
+    expect((await server.post(PATH, { data: "AAAA", chunking_strategy: strategy })).status).toBe(200);
+    const found = { threshold: 0.25, padSeconds: 0.5, minSilenceSeconds: 0.05 };
+    expect(server.transcriber.asked.map(({ detection }) => detection)).toEqual([found, found, found]);
+    for (const usual of ["auto", null, undefined]) {
+      expect((await server.post(PATH, { data: "AAAA", chunking_strategy: usual })).status).toBe(200);
+      expect(server.transcriber.asked.at(-1)?.detection).toBeUndefined();
+    }
+  });
+
+  test("of a stream, some text is wanted soon", async () => {
+    const server = serve();
+    for (const stream of [true, false]) await (await server.post(PATH, { data: "AAAA", stream })).text();
+    expect(server.transcriber.asked.map(({ early }) => early)).toEqual([true, undefined]);
   });
 
   test("a form's unknown fields are nothing to it, whatever their names", async () => {
@@ -179,6 +203,11 @@ describe("requests", () => {
     ["subtitles as a stream", { data: "AAAA", response_format: "srt", stream: true }, "stream"],
     ["log probabilities", { data: "AAAA", include: ["logprobs"] }, "include"],
     ["an unknown strategy", { data: "AAAA", chunking_strategy: "none" }, "chunking_strategy"],
+    [
+      "an impossible threshold",
+      { data: "AAAA", chunking_strategy: { type: "server_vad", threshold: 2 } },
+      "chunking_strategy.threshold",
+    ],
   ])("%s is 400 and names the field", async (_, body, param) => {
     const server = serve();
     const response = await server.post(PATH, body);
@@ -192,6 +221,8 @@ describe("requests", () => {
     ["a word for a number", [["temperature", "warm"]], "temperature"],
     ["a word for yes or no", [["stream", "maybe"]], "stream"],
     ["an unknown language", [["language", "klingon"]], "language"],
+    ["an unknown kind of strategy", [["chunking_strategy[type]", "nonsense"]], "chunking_strategy.type"],
+    ["a strategy without a kind", [["chunking_strategy[__proto__]", "1"]], "chunking_strategy.type"],
   ] as const)("in a form, %s is 400, and nothing of it is kept", async (_, fields, param) => {
     const server = serve();
     expect(await fault(await send(server, form(fields)))).toEqual([400, expect.any(String), param]);
@@ -317,9 +348,29 @@ describe("a request that ends early", () => {
   });
 });
 
-test("the model is listed with what it can do", async () => {
-  const { models } = (await (await fetch(`${serve().url}/v1/models`)).json()) as {
-    models: { name: string; capabilities: string[] }[];
+describe("the model", () => {
+  const capabilities = async (server: TestServer) => {
+    const { models } = (await (await fetch(`${server.url}/v1/models`)).json()) as {
+      models: { name: string; capabilities: string[] }[];
+    };
+    return models.find(({ name }) => name === "fake-whisper")?.capabilities;
   };
-  expect(models.find(({ name }) => name === "fake-whisper")?.capabilities).toEqual(["transcription", "translation"]);
+
+  test("is listed with what it can do", async () => {
+    expect(await capabilities(serve())).toEqual(["transcription", "translation"]);
+  });
+
+  test("that was not trained to translate does not, which is known before it is loaded", async () => {
+    const server = serve();
+    server.transcriber.translates = false;
+    expect(await capabilities(server)).toEqual(["transcription"]);
+    const response = await send(server, form([]), "/v1/audio/translations");
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as Fault).error).toMatchObject({
+      code: "invalid_value",
+      param: "model",
+      message: "The model fake-whisper was not trained to translate: translations need another one.",
+    });
+    expect([server.transcriber.jobs, leftovers(server)]).toEqual([[], []]);
+  });
 });

@@ -58,6 +58,10 @@ export const modelOptions = {
     placeholder: "FILE|NAME",
     help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
   }),
+  vad: boolean({
+    default: true,
+    help: "Find speech in recordings and dictation with Silero VAD; without it everything counts as speech, as singing.",
+  }),
   imageModels: list({
     name: "image-model",
     paths: true,

@@ -3,8 +3,8 @@
 import { alternatives, type TSchema } from "../../contract/schema.ts";
 
 /**
- * What the value of a field is; those that are not named are texts. `object`: one, or a list of them, in JSON. `list`: of texts;
- * it may come several times, also as `name[]`, in one text with commas, or in JSON.
+ * What the value of a field is; those that are not named are texts. `object`: one, or a list of them, in JSON, or fields
+ * `name[key]`. `list`: of texts; it may come several times, also as `name[]`, in one text with commas, or in JSON.
  */
 type Kind = "string" | "number" | "integer" | "boolean" | "object" | "list";
 export type FormFields = Readonly<Record<string, Kind>>;
@@ -25,6 +25,12 @@ export function formBody(fields: Iterable<readonly [name: string, value: string]
   const body = new Map<string, unknown>();
   for (const [name, value] of fields) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    const [, owner = "", key] = /^(\w+)\[(\w+)\]$/.exec(name) ?? [];
+    if (key !== undefined && Object.hasOwn(kinds, owner) && kinds[owner] === "object") {
+      const known = body.get(owner);
+      body.set(owner, { ...(typeof known === "object" && known), [key]: read("number", value) });
+      continue;
+    }
     const list = /^(.+)\[\]$/.exec(name)?.[1] ?? (kind === "list" ? name : undefined);
     if (list === undefined) body.set(name, read(kind, value));
     else {

@@ -40,7 +40,8 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
       const items = calls.map(({ customId, call }, index) => ({
         customId,
-        request: { ...call.request, ...origin, id: `${id}/${index}` },
+        request: call.request,
+        origin: { ...origin, id: `${id}/${index}` },
         texts: (events: AsyncGenerator<GenerateEvent>, { downgraded, ...accepted }: AcceptedEvent) => {
           const tag = eventTagger(customId, downgraded);
           const known = { ...accepted, requestId: id };
