@@ -59,10 +59,10 @@ export class SpeechService {
     const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
     const spec = { id, client, backend, deadline };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);
-    const phonemes = ({ result }: Extract<SpeechEvent, { readonly type: "result" }>) => noUsage(result.phonemes);
+    const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.phonemes));
     const { tell, end } = this.progress.begin(id);
     try {
-      for await (const event of this.deps.requests.compute(spec, signal, report, begin, phonemes)) {
+      for await (const event of events) {
         if (event.type === "progress") tell(event.progress);
         else yield event;
       }
