@@ -5,7 +5,7 @@ import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { errorMessage } from "../domain/error-message.ts";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import { availableMemory, physicalCores } from "../engine/process/memory.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
@@ -356,8 +356,7 @@ function startTrace(path: string): string {
     createTraceFile(path);
     return path;
   } catch (error) {
-    const code = systemErrorCode(error) ?? "unwritable";
-    throw new ExitError("failure", `The trace file ${path} cannot be written (${code}).`);
+    throw new ExitError("failure", `The trace file ${path} cannot be written: ${fileReason(error)}.`);
   }
 }
 

@@ -5,7 +5,7 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname, extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HEAD_BYTES } from "../audio/encode/encoder.ts";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** Throws ExitError about what is no name for a file, before anything is computed for it. */
@@ -80,6 +80,5 @@ async function changeHead(path: string, change: (head: Uint8Array) => void): Pro
 }
 
 function unwritable(path: string, error: unknown): ExitError {
-  const code = systemErrorCode(error) ?? "unwritable";
-  return new ExitError("failure", `${path} cannot be written (${code}).`);
+  return new ExitError("failure", `${path} cannot be written: ${fileReason(error)}.`);
 }

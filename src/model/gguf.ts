@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { GgufCursor, HeaderOutOfBounds } from "./gguf-cursor.ts";
 import { tensorTypes } from "./tensor-types.ts";
 
@@ -65,10 +65,10 @@ function attempt<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    const code = systemErrorCode(error) ?? "unknown";
+    const code = systemErrorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") throw new ModelFileError(`There is no file ${path}.`);
     if (code === "EACCES" || code === "EPERM") throw new ModelFileError(`There is no permission to read ${path}.`);
-    throw new ModelFileError(`${path} cannot be opened (${code}).`);
+    throw new ModelFileError(`${path} cannot be opened: ${fileReason(error)}.`);
   }
 }
 

@@ -49,7 +49,7 @@ test(
     const wrong = await svc([at("a.pdf"), "--pages", "x"]);
     expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
     const { code, error } = await svc([at("a.txt")]);
-    expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: 'file' must be a PNG`)]);
+    expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: it must be a PNG`)]);
   },
   PATIENCE_MS,
 );
