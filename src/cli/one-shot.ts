@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import { abortable } from "../domain/abortable.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
+import type { ChatMessage, Generation } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { schemaInstruction, withInstruction } from "../domain/instruction.ts";
 import { resolveReasoning } from "../domain/reasoning.ts";
@@ -53,10 +53,10 @@ async function loaded({ engine }: Runtime, config: Config, signal: AbortSignal):
   }
 }
 
-async function generate({ generation, config }: Runtime, request: GenerateRequest, signal: AbortSignal): Promise<void> {
+async function generate({ generation, config }: Runtime, request: Generation, signal: AbortSignal): Promise<void> {
   let held = "";
   let last = "";
-  for await (const event of generation.generate(request, signal)) {
+  for await (const event of generation.generate([request], { id: newRequestId() }, signal)) {
     if (event.type !== "text" || event.text === "") continue;
     last = event.text;
     if (!config.streaming) held += event.text;
@@ -84,13 +84,12 @@ async function printCompletion(runtime: Runtime, prompt: string, signal: AbortSi
 }
 
 /** What a one-shot run asks the model: the same as a chat completion that sets no field. */
-export function toRequest(config: Config, prompt: string): GenerateRequest {
+export function toRequest(config: Config, prompt: string): Generation {
   const { instructions, guidedJson, constrain } = config;
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
   const messages: ChatMessage[] = [...system, { role: "user", content: prompt }];
   const stated = guidedJson && !constrain ? withInstruction(messages, schemaInstruction(guidedJson)) : messages;
   return {
-    id: newRequestId(),
     messages: stated,
     tools: [],
     toolChoice: "auto",

@@ -9,7 +9,7 @@ const MOST_PARTS = 4096;
 /** Characters of the tools, of what goes to the template, and of messages beside their content: templates may leave all of it out. */
 const MOST_BESIDE = 4_000_000;
 /** Characters that are tokenized for one request outside a prompt that has to fit the context. */
-export const MOST_TOKENIZED = 8 * 1024 * 1024;
+const MOST_TOKENIZED = 8 * 1024 * 1024;
 
 export interface PromptLimits {
   readonly maxModelLen: number;

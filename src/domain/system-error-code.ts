@@ -7,6 +7,7 @@ const FORBIDDEN = "there is no permission";
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a folder of its path is a file",
+  EEXIST: "there is a file of this name",
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
   EISDIR: "it is a folder",

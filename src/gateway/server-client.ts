@@ -8,7 +8,7 @@ import { parseJson } from "./fields.ts";
 import { beginningOf, failureOf, lost, malformed, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 /** Another svc that gets this answers by itself or not at all. */
-export const HOP_HEADER = { name: "Via", value: "1.1 svc" } as const;
+const HOP_HEADER = { name: "Via", value: "1.1 svc" } as const;
 
 export interface ServerAddress {
   /** Without `/v1` and without a slash at its end. */

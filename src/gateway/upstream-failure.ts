@@ -195,7 +195,7 @@ function refused(error: Readonly<Record<string, unknown>>, status: number): SvcE
 }
 
 /** Whole seconds of a Retry-After header, in either of its forms. */
-export function retryAfter(headers: Headers, now: number): number | undefined {
+function retryAfter(headers: Headers, now: number): number | undefined {
   const given = headers.get("retry-after");
   if (given === null) return undefined;
   const seconds = /^\d{1,6}$/.test(given) ? Number(given) : Math.ceil((Date.parse(given) - now) / 1000);

@@ -1,17 +1,11 @@
 // Images drawn from descriptions, and changed by them: which model draws, what it begins with, and what is kept.
 
-import {
-  LARGEST_SEED,
-  type DrawingEvent,
-  type ImageEvent,
-  type ImageProgress,
-  type ImageWork,
-} from "../domain/image.ts";
+import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
 import { inlineBytes } from "../media/load-media.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField } from "../media/refusal.ts";
 import type { KeptImages } from "../store/kept-images.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
@@ -86,12 +80,8 @@ export class ImageService {
 
   /** Takes an image out of a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
   async picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
-    const { pictures } = this.deps;
-    try {
-      return await pictures.receive([await inlineBytes(data, Number.POSITIVE_INFINITY, signal)], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    const bytes = await atField(field, () => inlineBytes(data, Number.POSITIVE_INFINITY, signal));
+    return this.pictures.receive([bytes], field);
   }
 
   /**
@@ -142,20 +132,12 @@ export class ImageService {
   ): AsyncGenerator<DrawingEvent, void, void> {
     const { engine } = backend;
     const progresses = this.progressesOf(engine);
-    const begin = async (live: { readonly signal: AbortSignal }) => engine.run(job, live.signal);
-    const observe = (event: ImageEvent) => {
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = noUsage();
-    };
+    const spec = { ...origin, backend: this.admitting(backend) };
+    const begin = (live: AbortSignal) => engine.run(job, live);
     const { progress, see, end } = progresses.begin(job.work.count);
-    const events = this.deps.requests.run({ ...origin, backend: this.admitting(backend) }, signal, report, {
-      begin,
-      observe,
-    });
     const running = this.running.begin(origin.id);
     try {
-      for await (const event of events) {
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
         see(event);
         if (event.type === "accepted") running.tell(progress);
         yield event;

@@ -12,7 +12,7 @@ import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import { inlineBytes } from "../media/load-media.ts";
 import { localPath } from "../media/local-file.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField, Refusal } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
 import { ProgressById } from "./progress-by-id.ts";
@@ -79,13 +79,9 @@ export class RecognitionService {
    */
   async document(source: DocumentSource, signal: AbortSignal): Promise<TemporaryFile> {
     const { field } = source;
-    try {
-      if (source.kind === "path") return await this.local(source.path, field);
-      const bytes = await inlineBytes(source.data, Number.POSITIVE_INFINITY, signal);
-      return await this.documents.receive([bytes], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    if (source.kind === "path") return atField(field, () => this.local(source.path, field));
+    const bytes = await atField(field, () => inlineBytes(source.data, Number.POSITIVE_INFINITY, signal));
+    return this.documents.receive([bytes], field);
   }
 
   /**
@@ -100,7 +96,6 @@ export class RecognitionService {
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
     const { tell, end } = this.progress.begin(id);
-    let [document, pages] = [0, 0];
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -109,20 +104,16 @@ export class RecognitionService {
         work: { ...work, task, path, field },
         ...(client !== undefined && { client }),
       }));
-      const begin = async (live: { readonly signal: AbortSignal }) =>
-        all(jobs.map((job) => backend.engine.run(job, live.signal)));
-      const observe = (event: InDocument<RecognitionEvent>) => {
-        if (event.type === "page") {
-          pages = event.document === document ? pages + 1 : 1;
-          ({ document } = event);
-          tell({ pages, of: event.of });
-        }
-        if (event.type !== "result" || event.document < jobs.length - 1) return;
-        report.reason = "stop";
-        report.usage = noUsage();
-      };
       const spec = { id, client, backend, deadline, background, partOf };
-      yield* this.deps.requests.run(spec, signal, report, { begin, observe });
+      const begin = (live: AbortSignal) => all(jobs.map((job) => backend.engine.run(job, live)));
+      const usage = ({ document }: { readonly document: number }) =>
+        document < jobs.length - 1 ? undefined : noUsage();
+      let pages = 0;
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
+        if (event.type === "page") tell({ pages: ++pages, of: event.of });
+        if (event.type === "result") pages = 0;
+        yield event;
+      }
     } finally {
       end();
       await Promise.all(documents.map((one) => one.discard()));

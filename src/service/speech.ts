@@ -57,13 +57,9 @@ export class SpeechService {
   ): AsyncGenerator<SpokenEvent, void, void> {
     const { backend, voice } = chooseVoice(await this.known(model), { name, locale, text: work.text });
     const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
-    const observe = (event: SpeechEvent) => {
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = noUsage(event.result.phonemes);
-    };
-    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    const events = this.deps.requests.run({ id, client, backend, deadline }, signal, report, { begin, observe });
+    const spec = { id, client, backend, deadline };
+    const begin = (live: AbortSignal) => backend.engine.run(job, live);
+    const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.phonemes));
     const { tell, end } = this.progress.begin(id);
     try {
       for await (const event of events) {

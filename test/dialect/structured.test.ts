@@ -118,7 +118,11 @@ describe("a regular expression as a grammar", () => {
     ["(?<year>\\d{4})", "root ::= [0-9]{4,4}"],
   ])("%s", (source, expected) => expect(regexGrammar(source)).toBe(expected));
 
+  test("texts of a choice part where they differ", () => {
+    expect(choiceGrammar(["red", "rose", "blue"])).toBe('root ::= ("blue" | "r" ("ed" | "ose"))');
+  });
+
   test("texts of a choice cannot end their quotes", () => {
-    expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= "a\\x22\\x5c\\x0a" | "\\xe9\\U0001f600"');
+    expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= ("a\\x22\\x5c\\x0a" | "\\xe9\\U0001f600")');
   });
 });

@@ -262,11 +262,11 @@ describe("what the engine refuses", () => {
   });
 
   test("without a transcription model it is 503 and names the option", async () => {
-    const { Recordings } = await import("../../src/store/recordings.ts");
+    const { uploadFolders } = await import("../../src/store/upload-folders.ts");
     const { ModelRouter } = await import("../../src/service/model-router.ts");
     const { TranscriptionService } = await import("../../src/service/transcriptions.ts");
     const { requests } = serve();
-    const recordings = new Recordings(temporaryFolder(), 1000, new BodyBudget());
+    const { recordings } = uploadFolders(temporaryFolder(), 1000, new BodyBudget());
     const { defaultMediaLimits: mediaLimits } = await import("../../src/media/limits.ts");
     const service = new TranscriptionService({ router: new ModelRouter([]), requests, recordings, mediaLimits });
     const recording = await recordings.receive([new Uint8Array(1)]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
+import { choiceGrammar } from "../../src/json-schema/regex-grammar.ts";
 import { library, load } from "../native/harness.ts";
 import { randomNumbers } from "../support/dice.ts";
 
@@ -76,4 +77,24 @@ test("thousands of numbers let exactly these through", () => {
   for (const value of [1, 7918, -7918, 100_003, 7919.5]) {
     expect([value, accepts(grammar, value)]).toEqual([value, values.includes(value)]);
   }
+});
+
+test.each([
+  [
+    "texts that begin alike, and one another",
+    ["", "a", "ab", "abc", "b", "ba", "é", "éa", 'say "hi"', "a\\b", "a\nb", "\u{1F600}", "\u{1F601}x"],
+  ],
+  ["the same twice", ["yes", "no", "yes"]],
+  ["one alone", ["yes"]],
+  ["nothing at all", [""]],
+  [
+    "more branches inside one another than brackets may be",
+    Array.from({ length: 150 }, (_, length) => "ab".repeat(75).slice(0, length)),
+  ],
+])("a choice lets exactly its texts through: %s", (_, texts) => {
+  const grammar = choiceGrammar(texts);
+  for (const text of texts) expect([text, llama.grammarAccepts(grammar, text)]).toEqual([text, true]);
+  const others = texts.flatMap((text) => [`${text}c`, `c${text}`, text.slice(1), text.slice(0, -1)]);
+  for (const other of others)
+    expect([other, llama.grammarAccepts(grammar, other)]).toEqual([other, texts.includes(other)]);
 });

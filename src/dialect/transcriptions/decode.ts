@@ -5,7 +5,7 @@ import { TranscriptionRequest, TranslationRequest } from "../../contract/transcr
 import { SvcError } from "../../domain/errors.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
 import type { RecordingSource, SpeechDetection, TranscriptionWork } from "../../domain/transcription.ts";
-import type { FormFields } from "../fields/form-body.ts";
+import { formFields, type FormFields } from "../fields/form-body.ts";
 import { SPEECH_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -79,11 +79,9 @@ function detectionOf({ chunking_strategy: strategy }: TranscriptionRequest): Spe
 }
 
 /** What the fields of a form are that are no texts. */
-export const FORM_FIELDS = {
-  timestamp_granularities: "list",
+export const FORM_FIELDS: FormFields = {
+  ...formFields(TranscriptionRequest),
   include: "list",
-  temperature: "number",
-  stream: "boolean",
   // Refused where they are not what counts without them.
   top_p: "number",
   top_k: "number",
@@ -96,5 +94,4 @@ export const FORM_FIELDS = {
   length_penalty: "number",
   include_stop_str_in_output: "boolean",
   stream_continuous_usage_stats: "boolean",
-  chunking_strategy: "object",
-} as const satisfies FormFields;
+};

@@ -12,7 +12,7 @@ import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
-import type { ProcessState, ProcessStatus } from "./status.ts";
+import type { ProcessState, ProcessStatus } from "../../domain/process-status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { watchProcess } from "./watch-process.ts";
 import type { Watchdog } from "./watchdog.ts";

@@ -8,7 +8,7 @@ import type {
   TranscriptionWork,
   UtteranceWork,
 } from "../../domain/transcription.ts";
-import type { ProcessStatus } from "../process/status.ts";
+import type { ProcessStatus } from "../../domain/process-status.ts";
 
 export interface TranscriptionStatus extends ProcessStatus {
   readonly modelId: string;

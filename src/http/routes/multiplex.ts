@@ -13,7 +13,7 @@ import {
   type StreamedRequest,
   type StreamWriter,
 } from "../../dialect/stream/streamed.ts";
-import { typedError } from "../../dialect/stream/typed-error.ts";
+import { typedError } from "../../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
@@ -40,7 +40,8 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
       const items = calls.map(({ customId, call }, index) => ({
         customId,
-        request: { ...call.request, ...origin, id: `${id}/${index}` },
+        request: call.request,
+        origin: { ...origin, id: `${id}/${index}` },
         texts: (events: AsyncGenerator<GenerateEvent>, { downgraded, ...accepted }: AcceptedEvent) => {
           const tag = eventTagger(customId, downgraded);
           const known = { ...accepted, requestId: id };

@@ -156,7 +156,7 @@ export const responsesRoutes = (
         const compacted = { id: newResponseId(), created: seconds() };
         const json = (events: AsyncIterable<GenerateEvent>) => encodeCompacted(events, compacted);
         const requests = [compacting(prompt, config.maxTokens)] as const;
-        return respond(deps, contexts, request, { requests, stream: false, json, writer: () => ({ event() {} }) });
+        return respond(deps, contexts, request, { requests, stream: false, json });
       },
       jsonRoute(CountResponseTokensRequest, CompactedResponse),
     )

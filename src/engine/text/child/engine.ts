@@ -12,7 +12,7 @@ import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
-import type { EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
+import type { Answer, EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
@@ -115,7 +115,7 @@ export class Engine {
         prepare: () => this.runner.prepareCache(),
         started: (key) => send({ type: "started", keys: [key] }),
         answered: (key, outcome) => {
-          this.answer(key, JSON.stringify(outcome));
+          this.answer(key, outcome);
           // The cache holds more or less than before.
           this.sendStep([]);
         },
@@ -245,9 +245,9 @@ export class Engine {
       ...(request.background && { background: true }),
       // Answers name slot 0 where the request names none.
       ...(this.slots && { slot: request.slot ?? 0 }),
-      // Of several tokens in one step, only the last one's log probabilities are kept.
       ...(request.fresh && { fresh: true }),
       ...(request.promptLogprobs && !media && { scored: true }),
+      // Of several tokens in one step, only the last one's log probabilities are kept.
       speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
@@ -272,7 +272,7 @@ export class Engine {
     return constraint.inexpressible || format.unconstrained || !this.options.constrain;
   }
 
-  private answer(key: JobKey, answer: Int32Array | string): void {
+  private answer(key: JobKey, answer: Answer): void {
     this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "answer", answer } }] });
   }
 
