@@ -65,12 +65,6 @@ const common = {
       description: "Default 0. Where decoding fails, it is tried again at higher ones.",
     }),
   ),
-};
-
-export const TranslationRequest = t.Object(common);
-
-export const TranscriptionRequest = t.Object({
-  ...common,
   timestamp_granularities: opt(
     t.Array(oneOf("segment", "word"), {
       minItems: 1,
@@ -78,13 +72,19 @@ export const TranscriptionRequest = t.Object({
       description: "What `verbose_json` gives times of; default: segments. In a form: `timestamp_granularities[]`.",
     }),
   ),
-  stream: opt(t.Boolean({ description: "Send text as it is recognised, as server-sent events." })),
   chunking_strategy: opt(
     t.Union([t.Literal("auto"), t.Object({ type: t.Literal("server_vad"), ...voiceDetection })], {
       description:
         "How recordings are split at silence, which is removed. In a form: JSON, or `chunking_strategy[threshold]`.",
     }),
   ),
+};
+
+export const TranslationRequest = t.Object(common);
+
+export const TranscriptionRequest = t.Object({
+  ...common,
+  stream: opt(t.Boolean({ description: "Send text as it is recognised, as server-sent events." })),
 });
 
 export type TranscriptionRequest = Static<typeof TranscriptionRequest>;

@@ -169,6 +169,17 @@ describe("requests", () => {
     expect(server.transcriber.asked[0]?.language).toBeUndefined();
   });
 
+  test.each([
+    ["timestamp_granularities", 5, "timestamp_granularities"],
+    ["chunking_strategy", { type: "server_vad", threshold: "abc" }, "chunking_strategy.threshold"],
+    ["chunking_strategy", { type: "server_vad", prefix_padding_ms: 1e12 }, "chunking_strategy.prefix_padding_ms"],
+  ])("translations check %s as transcriptions do", async (field, value, param) => {
+    const server = serve();
+    const response = await server.post("/v1/audio/translations", { data: "AAAA", [field]: value });
+    expect([response.status, ((await response.json()) as Fault).error.param]).toEqual([400, param]);
+    expect(server.transcriber.asked).toEqual([]);
+  });
+
   test("translations take the language of the speech, if it is told", async () => {
     const server = serve();
     const named = [

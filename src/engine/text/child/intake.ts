@@ -285,9 +285,8 @@ export class Intake {
   private refuseRendering(job: PromptJob, { error, code }: NativeFailure<LlamaErrorCode>): void {
     const { key } = job;
     const refusal = REFUSALS[code];
-    const field = code === "bad-grammar" && "request" in job ? job.request.constraint?.grammarField : undefined;
     if (refusal)
-      return this.handlers.refused(key, field === undefined ? refusal : renamed(refusal, { grammar: field }));
+      return this.handlers.refused(key, "request" in job ? renamed(refusal, fieldsOf(job.request)) : refusal);
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
@@ -303,3 +302,9 @@ export class Intake {
     this.handlers.refused(key, { code, message, param });
   }
 }
+
+/** The fields that refusals are about, by the names that these give them. */
+const fieldsOf = ({ prompt, constraint }: GenerateRequest) => ({
+  messages: prompt === undefined ? "messages" : "prompt",
+  grammar: constraint?.grammarField ?? "grammar",
+});
