@@ -15,7 +15,7 @@ import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import { renamed, type ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
-import type { PromptLimits } from "../../../domain/prompt-size.ts";
+import { fieldOfPrompt, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
@@ -264,7 +264,7 @@ export class Intake {
   /** Why a prompt cannot be computed. One that is only counted may have any length. */
   private refusalOf({ request, tokens, media, counts }: Prepared): Refusal | undefined {
     const { maxModelLen: limit, microBatch } = this.options;
-    const param = request.prompt === undefined ? "messages" : "prompt";
+    const param = fieldOfPrompt(request);
     if (!counts && tokens.length === 0) {
       return { code: "invalid_value", message: `'${param}' comes to no tokens at all.`, param };
     }
@@ -285,9 +285,8 @@ export class Intake {
   private refuseRendering(job: PromptJob, { error, code }: NativeFailure<LlamaErrorCode>): void {
     const { key } = job;
     const refusal = REFUSALS[code];
-    const field = code === "bad-grammar" && "request" in job ? job.request.constraint?.grammarField : undefined;
     if (refusal)
-      return this.handlers.refused(key, field === undefined ? refusal : renamed(refusal, { grammar: field }));
+      return this.handlers.refused(key, "request" in job ? renamed(refusal, fieldsOf(job.request)) : refusal);
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
@@ -303,3 +302,9 @@ export class Intake {
     this.handlers.refused(key, { code, message, param });
   }
 }
+
+/** The fields of a request that refusals are about, by the names that these give them. */
+const fieldsOf = (request: GenerateRequest) => ({
+  messages: fieldOfPrompt(request),
+  grammar: request.constraint?.grammarField ?? "grammar",
+});
