@@ -96,8 +96,8 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
 };
 
 export class Intake {
-  /** Generations received so far. */
-  arrived = 0;
+  /** Generations received, and prompts made, so far. */
+  moves = 0;
   private readonly jobs = new Map<number, PromptJob>();
   private readonly media: MediaPrompts<WithMedia> | undefined;
   private readonly marker: string;
@@ -129,7 +129,7 @@ export class Intake {
   }
 
   submit(key: JobKey, request: GenerateRequest): void {
-    this.arrived++;
+    this.moves++;
     this.render(key, request, false);
   }
 
@@ -210,6 +210,7 @@ export class Intake {
   }
 
   private rendered(done: PromptResult): void {
+    this.moves++;
     const job = this.jobs.get(done.job);
     this.jobs.delete(done.job);
     if ("error" in done) {
