@@ -1,7 +1,6 @@
 // Texts that an answer has to be, as GBNF: one of several, or all that match a regular expression.
 
 import { intersect, SPELLABLE, type CharSet } from "./char-set.ts";
-import { branching, type Branch } from "./enumeration.ts";
 import type { Regex } from "./regex.ts";
 import { wholeAlternatives } from "./regex-normal.ts";
 import { parseRegex } from "./regex-parser.ts";
@@ -15,13 +14,8 @@ export function regexGrammar(source: string): string | undefined {
   return `root ::= ${alternatives.map(sequence).join(" | ")}`;
 }
 
-/** GBNF of these texts, at least one. */
-export const choiceGrammar = (texts: readonly string[]): string => `root ::= ${choice(branching(texts))}`;
-
-function choice({ common, ways }: Branch): string {
-  const begins = common.length > 0 || ways.length === 0 ? [literal(common)] : [];
-  return [...begins, ...(ways.length > 0 ? [`(${ways.map(choice).join(" | ")})`] : [])].join(" ");
-}
+/** GBNF of these texts. */
+export const choiceGrammar = (texts: readonly string[]): string => `root ::= ${texts.map(literal).join(" | ")}`;
 
 const sequence = (items: readonly Regex[]): string => items.map(element).join(" ") || '""';
 
@@ -48,8 +42,8 @@ const characters = (set: CharSet): string =>
     .map(([from, to]) => (from === to ? character(from) : `${character(from)}-${character(to)}`))
     .join("")}]`;
 
-const literal = (characters: readonly string[]): string =>
-  `"${characters.map((char) => character(char.codePointAt(0) ?? 0)).join("")}"`;
+const literal = (text: string): string =>
+  `"${Array.from(text, (char) => character(char.codePointAt(0) ?? 0)).join("")}"`;
 
 /** A letter or digit as itself; all others by their number, so that none means anything in a grammar. */
 function character(point: number): string {

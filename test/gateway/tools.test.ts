@@ -158,11 +158,11 @@ test("choices and expressions go to vLLM and SGLang as they were written, to lla
   expect(await bodyOf("vllm", { grammar: 'root ::= "x"' })).toMatchObject({
     structured_outputs: { grammar: 'root ::= "x"' },
   });
-  expect(await bodyOf("sglang", choice)).toMatchObject({ ebnf: 'root ::= ("no" | "yes")' });
+  expect(await bodyOf("sglang", choice)).toMatchObject({ ebnf: 'root ::= "yes" | "no"' });
   expect(await bodyOf("sglang", regex)).toMatchObject({ regex: "[a-c]+" });
   expect(await bodyOf("vllm", { regex: "[a-c]+" })).toMatchObject({ structured_outputs: { regex: "[a-c]+" } });
   expect(await bodyOf("sglang", { ebnf: 'root ::= "x"' })).toMatchObject({ ebnf: 'root ::= "x"' });
-  expect(await bodyOf("llamacpp", choice)).toMatchObject({ grammar: 'root ::= ("no" | "yes")' });
+  expect(await bodyOf("llamacpp", choice)).toMatchObject({ grammar: 'root ::= "yes" | "no"' });
 });
 
 test.each([

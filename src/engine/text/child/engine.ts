@@ -32,6 +32,8 @@ import { StepRunner, type StepHooks } from "./step-runner.ts";
 const GATHER_MS = 3;
 /** The longest that the first request of a burst waits for the others. */
 const GATHER_LIMIT_MS = 100;
+/** A prompt that is not made in this time, nor another meanwhile, belongs to no burst: nobody waits for it. */
+const GATHER_STUCK_MS = 25;
 /** How long to wait for the prompt threads before messages are read again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
@@ -199,9 +201,13 @@ export class Engine {
   /** Waits for a burst to arrive, so that its prompts are computed in full batches together. */
   private async gather(): Promise<void> {
     const { intake, clock } = this;
-    const until = clock.now() + GATHER_LIMIT_MS;
-    for (let before = -1; (before !== intake.arrived || intake.rendering) && clock.now() < until;) {
-      before = intake.arrived;
+    let movedAt = clock.now();
+    const until = movedAt + GATHER_LIMIT_MS;
+    for (let before = -1; before !== intake.moves || intake.rendering;) {
+      const now = clock.now();
+      if (before !== intake.moves) movedAt = now;
+      if (now >= Math.min(until, movedAt + GATHER_STUCK_MS)) return;
+      before = intake.moves;
       await Bun.sleep(GATHER_MS);
       intake.collect(0);
     }
