@@ -92,6 +92,11 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     path: CHAT,
     body: messages(`{"role":"user","content":"${"a\\n".repeat(11_333)}"},`, "{}"),
   },
+  "90 MB in strings of 7 KB": {
+    path: CHAT,
+    body: messages(`{"role":"user","content":"${"a\\n".repeat(2333)}"},`, "{}"),
+  },
+  "90 MB of digits": { path: CHAT, body: () => filled('{"messages":', "1", "}") },
   "35 MB of text": { path: CHAT, body: text("word\\n", 35 * MB) },
   "90 MB of lists as arguments of a call": { path: CHAT, body: call },
   "an image of 90 MB": { path: CHAT, body: image },
