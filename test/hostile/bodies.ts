@@ -112,7 +112,11 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 };
 
 /** Sends one POST over a socket of its own; resolves with the status, or why there is none. */
-function send(port: number, { path, isEndless }: Attack, bytes: Buffer): Promise<string> {
+export function send(
+  port: number,
+  { path, isEndless }: Pick<Attack, "path" | "isEndless">,
+  bytes: Buffer,
+): Promise<string> {
   const type = path === FILES ? "application/jsonl" : "application/json";
   const length = bytes.length + (isEndless ? MB : 0);
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
