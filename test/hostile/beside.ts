@@ -275,6 +275,20 @@ const ATTACKS: readonly Attack[] = [
       return JSON.stringify({ messages: [message("Hi")], tools });
     }),
   },
+  ...([5, 1000] as const).map((count): Attack => ({
+    promise: OTHERS_FIRST,
+    attack: `${count} tools whose arguments multiply out to 256 forms each`,
+    limit: "+0.5 s",
+    run: beside(() => {
+      const depending = (at: number) =>
+        Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`d${n}`, [`e${n}_${at}`]]));
+      const tools = Array.from({ length: count }, (_, at) => {
+        const parameters = { type: "object", dependentRequired: depending(at) };
+        return { type: "function", function: { name: `f${at}`, parameters } };
+      });
+      return JSON.stringify({ messages: [message("Hi")], tools });
+    }),
+  })),
   {
     promise: OTHERS_FIRST,
     attack: "the tokens of 35 MB are counted",

@@ -32,7 +32,7 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
     async ({ request }) => {
       const profile = decodeProfile(request.headers.get("x-svc-profile"));
       const body = await deps.bodies.read(request, bodyCeilings.generation);
-      const calls = decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
+      const calls = await decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
       const origin = requestOrigin(deps, contexts, request);
       const { id } = origin;
       const disconnect = disconnection(request);
