@@ -72,6 +72,11 @@ const PARTS = {
 } as const satisfies Readonly<Record<string, Part>>;
 /** Static functions of these names are in several of the files that are compiled as one. */
 const TWICE = ["set_error", "get_cache_reuse_threshold"];
+/**
+ * What a file calls by another name: a function of its own that takes every character, where the C library's reads beyond its
+ * table for those above 255, which ends the process for the highest.
+ */
+const INSTEAD: Readonly<Record<string, readonly [string, string]>> = { "tokenize_util.cpp": ["isspace", "is_space"] };
 const INCLUDES = ["", "include", "src", "src/core", "thirdparty", "ggml/include", "ggml/src", "ggml/src/ggml-cpu"];
 
 export interface SdObjects {
@@ -131,7 +136,15 @@ export async function compileStableDiffusion(): Promise<SdObjects> {
   const crate = await fetchCrate(pin, join(out, "packages"), { prepare: packVocabularies });
   const sources = join(crate, "stable-diffusion.cpp");
   const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
-  const id = fingerprint([pin, PARTS, FLAGS, TWICE, Object.values<Part>(PARTS).map(({ skip }) => String(skip)), ours]);
+  const id = fingerprint([
+    pin,
+    PARTS,
+    FLAGS,
+    TWICE,
+    INSTEAD,
+    Object.values<Part>(PARTS).map(({ skip }) => String(skip)),
+    ours,
+  ]);
   const folder = join(out, "image", `sd-${id}`);
   mkdirSync(folder, { recursive: true });
   const units = (
@@ -167,8 +180,10 @@ export const mainWith = (first: string, sources: string, path: string): Promise<
 
 async function joined(files: readonly string[], path: string): Promise<string> {
   const blocks = files.map((file, at) => {
-    const renamed = TWICE.map((name) => `#define ${name} ${name}_${at}\n`).join("");
-    return `${renamed}#include "${file}"\n${TWICE.map((name) => `#undef ${name}\n`).join("")}`;
+    const instead = INSTEAD[basename(file)];
+    const names = [...TWICE.map((name) => [name, `${name}_${at}`] as const), ...(instead ? [instead] : [])];
+    const renamed = names.map(([name, other]) => `#define ${name} ${other}\n`).join("");
+    return `${renamed}#include "${file}"\n${names.map(([name]) => `#undef ${name}\n`).join("")}`;
   });
   await Bun.write(path, blocks.join(""));
   return path;

@@ -62,6 +62,8 @@ class SoundSource {
 
   private:
     static constexpr size_t CHUNK_HEADER = 8;
+    // Whose lengths are in a chunk before all others, as numbers of 64 bits.
+    static constexpr const char * LONG_FORM = "RF64";
     static constexpr int MOST_CHUNKS = 1 << 12;
 
     uint64_t position() const { return static_cast<uint64_t>(std::max(std::ftell(file), 0L)); }
@@ -77,7 +79,7 @@ class SoundSource {
         const auto has = [&](size_t offset, const char * magic) {
             return offset + 4 <= length && std::memcmp(head + offset, magic, std::strlen(magic)) == 0;
         };
-        if (has(0, "RIFF") && has(8, "WAVE")) return ma_encoding_format_wav;
+        if ((has(0, "RIFF") || has(0, LONG_FORM)) && has(8, "WAVE")) return ma_encoding_format_wav;
         if (has(0, "fLaC")) return ma_encoding_format_flac;
         // A tag, or eleven set bits and layer III as each frame has them.
         if (has(0, "ID3") || (head[0] == 0xff && (head[1] & 0xe6) == 0xe2)) return ma_encoding_format_mp3;
@@ -92,14 +94,21 @@ class SoundSource {
     // follows is meant.
     void find_open_end() {
         uint8_t header[CHUNK_HEADER];
+        uint8_t lengths[16];
+        const bool is_long = read_at(0, header, 4) && std::memcmp(header, LONG_FORM, 4) == 0;
         uint64_t at = 12;
+        uint64_t long_length_at = 0;
         for (int chunk = 0; chunk < MOST_CHUNKS && read_at(at, header, CHUNK_HEADER); chunk++) {
-            const uint64_t length = number(header + 4);
+            uint64_t length = number(header + 4);
             at += CHUNK_HEADER;
+            // That of the file, and that of the sound.
+            if (is_long && chunk == 0 && read_at(at, lengths, sizeof(lengths))) long_length_at = at + 8;
             if (std::memcmp(header, "data", 4) == 0) {
-                if (length > 0 && at + length <= size) return;
-                open_end = at - 4;
-                length_there = static_cast<uint32_t>(std::min<uint64_t>(size - at, UINT32_MAX - 1));
+                if (long_length_at > 0) length = number(lengths + 8) | static_cast<uint64_t>(number(lengths + 12)) << 32;
+                if (length > 0 && length <= size - at) return;
+                open_end = long_length_at > 0 ? long_length_at : at - 4;
+                open_bytes = long_length_at > 0 ? 8 : 4;
+                length_there = long_length_at > 0 ? size - at : std::min<uint64_t>(size - at, UINT32_MAX - 1);
                 return;
             }
             at += length + (length & 1);
@@ -108,7 +117,7 @@ class SoundSource {
 
     // Writes the size there is over the one that is wrong, where bytes from `from` on contain it.
     void fill_open_end(uint8_t * out, uint64_t from, size_t bytes) const {
-        for (uint64_t place = 0; open_end > 0 && place < 4; place++) {
+        for (uint64_t place = 0; open_end > 0 && place < open_bytes; place++) {
             const uint64_t at = open_end + place;
             if (at >= from && at < from + bytes) out[at - from] = static_cast<uint8_t>(length_there >> (8 * place));
         }
@@ -117,7 +126,8 @@ class SoundSource {
     FILE * file;
     uint64_t size = 0;
     uint64_t open_end = 0;
-    uint32_t length_there = 0;
+    uint64_t open_bytes = 0;
+    uint64_t length_there = 0;
 };
 
 class SoundFile {

@@ -3,6 +3,7 @@
 #include "answer-format.hpp"
 
 #include "bounded-parser.hpp"
+#include "branches.hpp"
 #include "chat-template.hpp"
 #include "grammar-text.hpp"
 #include "grammar-watch.hpp"
@@ -72,11 +73,12 @@ common_grammar_trigger as_token(common_grammar_trigger trigger, std::set<llama_t
 void take_constraint(AnswerFormat & format, const common_chat_params & params, common_grammar_type type) {
     format.preserved = single_tokens(params.preserved_tokens);
     if (params.grammar.empty()) return;
-    if (!compiles(params.grammar)) {
+    const std::string grammar = with_branches(params.grammar);
+    if (!compiles(grammar)) {
         format.unconstrained = true;
         return;
     }
-    format.grammar = common_grammar(type, params.grammar);
+    format.grammar = common_grammar(type, grammar);
     format.lazy = params.grammar_lazy;
     for (const auto & trigger : params.grammar_triggers) format.triggers.push_back(as_token(trigger, format.preserved));
 }
@@ -157,7 +159,7 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
     format->thinking_ends = params.thinking_end_tags;
     format->stops = params.additional_stops;
     if (constrain && request.contains("grammar")) {
-        const auto grammar = request.at("grammar").get<std::string>();
+        const std::string grammar = with_branches(request.at("grammar").get<std::string>());
         if (!compiles(grammar)) throw invalid_grammar();
         format->grammar = common_grammar(COMMON_GRAMMAR_TYPE_USER, grammar);
     } else if (constrain) {
@@ -208,8 +210,8 @@ FormatPtr text_format(const common_json & request) {
     const std::string key = "text " + key_of(request, "");
     if (auto known = find_format(key)) return known;
     auto format = std::make_shared<AnswerFormat>();
-    const std::string grammar = request.contains("grammar") ? request.at("grammar").get<std::string>()
-                                                            : json_schema_to_grammar(request.at("schema"));
+    const std::string grammar = with_branches(request.contains("grammar") ? request.at("grammar").get<std::string>()
+                                                                          : json_schema_to_grammar(request.at("schema")));
     if (compiles(grammar)) {
         format->grammar = common_grammar(COMMON_GRAMMAR_TYPE_USER, grammar);
         format->compiled = compile(*format);

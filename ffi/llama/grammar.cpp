@@ -1,5 +1,6 @@
 // JSON schemas as grammars, for the tables and tests that measure what they enforce.
 
+#include "branches.hpp"
 #include "state.hpp"
 
 #include "json-schema-to-grammar.h"
@@ -30,13 +31,13 @@ bool accepts(llama_sampler * grammar, const std::vector<llama_token> & tokens) {
 extern "C" {
 
 int32_t svc_schema_grammar(const uint8_t * schema, int32_t length, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] { return copy_out(json_schema_to_grammar(parse_json(schema, length)), out, capacity); });
+    return guarded<int32_t>(-1, [&] { return copy_out(with_branches(json_schema_to_grammar(parse_json(schema, length))), out, capacity); });
 }
 
 int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_length, const uint8_t * text, int32_t text_length) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!is_loaded()) return fail("no model is loaded");
-        const std::string source = text_of(grammar, grammar_length);
+        const std::string source = with_branches(text_of(grammar, grammar_length));
         llama_sampler * sampler = llama_sampler_init_grammar(state.vocab, source.c_str(), "root");
         if (!sampler) return fail("the grammar is not valid GBNF");
         const bool result = accepts(sampler, common_tokenize(state.vocab, text_of(text, text_length), false, false));

@@ -53,6 +53,7 @@ struct Running {
     Queued prompt;
     bool only_small;
     bool is_lost = false;
+    bool is_reported = false;
     std::chrono::steady_clock::duration age{};
 };
 
@@ -199,8 +200,14 @@ void report(int32_t job, Prompt && prompt) {
     prompts.finished.notify_all();
 }
 
+// Unless too many are lost, or the system has no thread for its place: then it goes on.
 void lose_thread(Running & one) {
-    start_thread([only_small = one.only_small] { work(only_small); });
+    if (prompts.lost == MOST_LOST) return;
+    try {
+        start_thread([only_small = one.only_small] { work(only_small); });
+    } catch (const std::exception &) {
+        return;
+    }
     one.is_lost = true;
     prompts.lost++;
     leave_thread(one);
@@ -213,8 +220,10 @@ void lose_late_ones() {
     prompts.looked = now;
     for (Running & one : prompts.running) {
         one.age += passed;
-        if (one.is_lost || one.age < LONGEST || prompts.lost == MOST_LOST) continue;
+        if (one.is_lost || one.age < LONGEST) continue;
         lose_thread(one);
+        if (one.is_reported) continue;
+        one.is_reported = true;
         Prompt late;
         late.failure = Failure(SVC_ERROR_PROMPT_TOO_SLOW, "the prompt takes too long to be made");
         report(one.prompt.job, std::move(late));
@@ -227,7 +236,7 @@ void cancel(int32_t job) {
     std::list<Queued> cancelled;
     std::lock_guard<std::mutex> lock(prompts.mutex);
     for (Running & one : prompts.running) {
-        if (one.prompt.job == job && !one.is_lost && prompts.lost < MOST_LOST) return lose_thread(one);
+        if (one.prompt.job == job && !one.is_lost) return lose_thread(one);
     }
     const auto gone = std::find_if(prompts.queue.begin(), prompts.queue.end(), [job](const Queued & one) { return one.job == job; });
     if (gone == prompts.queue.end()) return;
@@ -277,7 +286,7 @@ bool finish(std::list<Running>::iterator one, Prompt && prompt) {
         return false;
     }
     leave_thread(*one);
-    report(one->prompt.job, std::move(prompt));
+    if (!one->is_reported) report(one->prompt.job, std::move(prompt));
     return true;
 }
 

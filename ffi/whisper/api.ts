@@ -22,7 +22,7 @@ export interface WhisperConfig {
   readonly path: string;
   /** Of the Silero model that `speech` listens with; without it, `speech` throws. */
   readonly vadPath?: string;
-  /** Jobs that are worked on side by side, each with a state of its own on the one model. */
+  /** Jobs that are worked on side by side, each with a state of its own on the one model, made when it is first needed. */
   readonly workers: number;
   /** Of each worker. */
   readonly threads: number;

@@ -25,6 +25,8 @@ struct Table {
     std::map<int32_t, JobPtr> jobs;
     std::deque<JobPtr> queue;
     std::deque<JobPtr> news;
+    // As many as there are workers, less those that work; the one that worked last is at the end.
+    std::vector<std::unique_ptr<Transcriber>> idle;
     std::condition_variable submitted;
     std::condition_variable changed;
     std::condition_variable stopped;
@@ -77,20 +79,23 @@ std::optional<Failure> run(Transcriber & transcriber, Job & job) {
     }
 }
 
-void serve(Transcriber & transcriber) {
+void serve() {
     std::unique_lock<std::mutex> lock(table.mutex);
     for (;;) {
         table.submitted.wait(lock, [] { return table.stopping || !table.queue.empty(); });
         if (table.stopping) return;
         JobPtr job = std::move(table.queue.front());
         table.queue.pop_front();
+        auto transcriber = std::move(table.idle.back());
+        table.idle.pop_back();
         job->stage = SVC_WHISPER_STAGE_RUNNING;
         count_busy(1);
         lock.unlock();
-        const std::optional<Failure> failure = run(transcriber, *job);
+        const std::optional<Failure> failure = run(*transcriber, *job);
         std::vector<float>().swap(job->samples);
         lock.lock();
         count_busy(-1);
+        table.idle.push_back(std::move(transcriber));
         job->failure = failure;
         job->stage = SVC_WHISPER_STAGE_DONE;
         note(job);
@@ -157,16 +162,18 @@ std::vector<float> copy_of(const float * samples, int32_t count) {
 } // namespace
 
 void start_workers(int32_t count) {
-    std::vector<std::shared_ptr<Transcriber>> transcribers;
-    for (int32_t index = 0; index < count; index++) transcribers.push_back(std::make_shared<Transcriber>());
-    for (auto & transcriber : transcribers) {
-        {
-            std::lock_guard<std::mutex> lock(table.mutex);
-            table.workers++;
-        }
-        start_thread([transcriber = std::move(transcriber)]() mutable {
-            serve(*transcriber);
-            transcriber.reset();
+    std::vector<std::unique_ptr<Transcriber>> idle;
+    for (int32_t index = 0; index < count; index++) idle.push_back(std::make_unique<Transcriber>());
+    // Whether there is room for one shows now, and not at the first job.
+    idle.back()->prepare();
+    {
+        std::lock_guard<std::mutex> lock(table.mutex);
+        table.idle = std::move(idle);
+        table.workers = count;
+    }
+    for (int32_t index = 0; index < count; index++) {
+        start_thread([] {
+            serve();
             std::lock_guard<std::mutex> lock(table.mutex);
             table.workers--;
             table.stopped.notify_all();
@@ -184,6 +191,7 @@ void stop_workers() {
     table.submitted.notify_all();
     table.stopped.wait(lock, [] { return table.workers == 0; });
     table.stopping = false;
+    table.idle.clear();
 }
 
 void tell_language(Job & job, Language && language) {

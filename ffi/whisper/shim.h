@@ -4,8 +4,9 @@
 // one model, so there is no handle for it. Abort requests that come through a pipe (svc_abort_listen) concern nobody here: a
 // job's work stops when it is released.
 //
-// Sound is 16 kHz mono, floats from -1 to 1. Jobs wait in a queue for one of several workers, native threads with a state of
-// their own on the one model, so that short clips are recognized side by side.
+// Sound is 16 kHz mono, floats from -1 to 1. Jobs wait in a queue for one of several workers, native threads, so that short
+// clips are recognized side by side. Each job has a state of its own on the one model meanwhile; there are as many as jobs have
+// been worked on at once.
 //
 // Who frees what: everything passed in is copied before the call returns. A job lives until svc_whisper_release, which may
 // be called at any time: a job that is being worked on is stopped and frees itself.

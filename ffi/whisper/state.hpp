@@ -104,13 +104,14 @@ void stop_workers();
 void tell_language(Job & job, Language && language);
 void tell_segment(Job & job, Segment && segment);
 
-// One worker's way of working: a state of its own.
+// Works on one job at a time, with a state of its own, which is made for the first one.
 class Transcriber {
   public:
-    // Throws std::runtime_error.
-    Transcriber();
+    Transcriber() = default;
     ~Transcriber();
     Transcriber(const Transcriber &) = delete;
+    // Makes the state, unless there is one. Throws std::runtime_error.
+    void prepare();
     // Tells what becomes known. Returns early when the job is released; throws std::runtime_error.
     void run(Job & job);
 
@@ -119,7 +120,6 @@ class Transcriber {
     static bool on_window(whisper_context *, whisper_state *, void * transcriber);
     static void on_segments(whisper_context *, whisper_state *, int count, void * transcriber);
     whisper_full_params parameters(const Options & options, bool is_short);
-    void prepare();
     // Whether the language was detected, and not reported yet.
     bool tell_detected();
 

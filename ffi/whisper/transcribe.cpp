@@ -18,8 +18,6 @@ thread_local const Job * current = nullptr;
 
 bool is_stopping() { return current && current->released; }
 
-Transcriber::Transcriber() { prepare(); }
-
 Transcriber::~Transcriber() { whisper_free_state(own); }
 
 void Transcriber::prepare() {

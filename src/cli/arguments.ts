@@ -4,7 +4,7 @@ import { nearest } from "../config/nearest.ts";
 import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
-import { commandNames, commandOf, type CommandName, type Flag } from "./commands.ts";
+import { commandNames, commandOf, isCommand, type CommandName, type Flag } from "./commands.ts";
 import { translateArguments } from "./llama-options.ts";
 
 /** What is printed without anything being done. */
@@ -40,8 +40,6 @@ const WORDS: Readonly<Record<string, Information>> = { help: "help", version: "v
 
 /** A single answer takes it, too. */
 const JSON_FLAG: Flag = { name: "json", help: "" };
-
-const isCommand = (word: string | undefined): word is CommandName => commandNames.some((name) => name === word);
 
 /**
  * Reads the arguments. `--name value`, `--name=value`, `-n value`, `-nvalue`, `--flag`, `--no-flag`, `--` ends options; without a

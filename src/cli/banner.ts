@@ -31,11 +31,11 @@ export function banner(
   if (config.lora.length > 0) lines.push(["adapters", config.lora.map(({ name }) => name).join(", ")]);
   const demo = modelGiven
     ? ""
-    : "\n  This is svc-mini, a tiny demonstration model. For real work: svc --model file.gguf\n";
+    : "\n  This is svc-mini, a tiny demonstration model. For real work:\n  svc pull Qwen/Qwen3-4B-GGUF && svc --model Qwen/Qwen3-4B-GGUF\n";
   const key = config.apiKeys.length > 0 ? "-H 'Authorization: Bearer KEY' " : "";
   const trust = config.tls ? `--cacert '${config.tls.certFile}' ` : "";
   const call = `curl ${trust}${addresses.here}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
-  return `${page([...lines, ...addressLines(addresses)], colours)}${demo}\n  ${call}\n\n`;
+  return `${page([...lines, ...addressLines(addresses)], colours)}\n  ${call}\n${demo}\n`;
 }
 
 /** The same of a server without a model of its own. */

@@ -20,6 +20,8 @@ export interface Command {
   /** What its operands are, for completions: files, downloaded models, or one of these words. */
   readonly operands?: "files" | "models" | readonly string[];
   readonly flags?: readonly Flag[];
+  /** Calls that its help shows. */
+  readonly examples?: readonly string[];
 }
 
 const format = (choices: string): Flag => ({ name: "format", value: "FORMAT", help: `Format: ${choices}.` });
@@ -41,6 +43,7 @@ const commands = {
       { name: "translate", help: "Translate into English." },
       output("Folder, one file per recording, or one file, whose ending sets the format; - is standard output."),
     ],
+    examples: ["svc transcribe interview.mp3", "svc transcribe lecture.m4a -o lecture.srt"],
   },
   ocr: {
     usage: "FILE… [-o PATH]",
@@ -52,8 +55,9 @@ const commands = {
       format("text, markdown, csv, json"),
       language("Languages of the text, separated by commas; default: those of --ocr-language."),
       { name: "pages", value: "PAGES", help: "Pages of a document, as 1-3,7." },
-      output("Folder, one file per document, or one file; - is standard output."),
+      output("Folder, one file per document, or one file, whose ending sets the format; - is standard output."),
     ],
+    examples: ["svc ocr letter.png", "svc ocr report.pdf --pages 1-3 -o report.md"],
   },
   say: {
     usage: "TEXT [-o FILE]",
@@ -67,6 +71,7 @@ const commands = {
       output("File; its ending sets the format; - is standard output."),
       json,
     ],
+    examples: ['svc say "Good morning." -o morning.mp3', "svc say -o book.opus < book.txt"],
   },
   draw: {
     usage: "PROMPT [-o FILE]",
@@ -79,6 +84,7 @@ const commands = {
       format("png, jpeg, webp"),
       output("File; its ending sets the format; - is standard output."),
     ],
+    examples: ['svc draw "a red circle above a blue square" -o shapes.png'],
   },
   launch: {
     usage: "codex|claude|opencode|aider [-- ARG…]",
@@ -86,6 +92,7 @@ const commands = {
     least: 1,
     needs: "the name of an agent: codex, claude, opencode or aider",
     operands: ["codex", "claude", "opencode", "aider"],
+    examples: ["svc launch claude --model model.gguf --ctx 65536", 'svc launch codex -- exec "Fix the failing test"'],
   },
   models: { usage: "[--json]", help: "list the models of the server at --host and --port", most: 0, flags: [json] },
   upstreams: {
@@ -111,7 +118,13 @@ const commands = {
     help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, ppocr, realesrgan, flux2-klein, …, or component:NAME of svc-slim",
     least: 1,
     most: 1,
-    needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",
+    needs: "the name of a model, such as Qwen/Qwen3-4B-GGUF",
+    examples: [
+      "svc pull Qwen/Qwen3-4B-GGUF",
+      "svc pull Qwen/Qwen3-4B-GGUF:Q8_0",
+      "svc pull whisper:small",
+      "svc pull tessdata:deu",
+    ],
   },
   list: { usage: "[--json]", help: "list the downloaded models and data", most: 0, flags: [json] },
   rm: {
@@ -161,6 +174,8 @@ const commands = {
 export type CommandName = keyof typeof commands;
 
 export const commandNames = Object.keys(commands) as CommandName[];
+
+export const isCommand = (word: string | undefined): word is CommandName => commandNames.some((name) => name === word);
 
 export const commandOf = (name: CommandName): Command => commands[name];
 

@@ -1,13 +1,14 @@
 // What commands on files have in common: one after the other, standard input among them, results to files or standard output, and
 // how far each is.
 
-import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError, type ExitReason } from "./exit-codes.ts";
 import { ProgressLine, whileLooking, type Measure } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
@@ -110,10 +111,16 @@ function expectThere(file: string): void {
   // A pipe of the shell's, as `<(…)` is.
   if (!found.isFile())
     throw new ExitError("failure", `${file}: it is no regular file; send it to standard input, named -.`);
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new ExitError("failure", `${file}: it cannot be read: ${fileReason(error)}.`);
+  }
 }
 
+/** About the file by its name, and not as the field of the request that it was. */
 const told = ({ message }: ExitError, name: string): string =>
-  message.startsWith(`${name}: `) ? message : `${name}: ${message}`;
+  message.startsWith(`${name}: `) ? message : `${name}: ${message.replace(/^'file' /, "it ")}`;
 
 /** Among others on standard output: under its name, and JSON as one line of its own. */
 function ofSeveral(file: string, text: string, format: string): string {

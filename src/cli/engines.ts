@@ -5,7 +5,7 @@ import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { errorMessage } from "../domain/error-message.ts";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import { availableMemory, physicalCores } from "../engine/process/memory.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
@@ -43,7 +43,12 @@ export const ALL_MINILM = {
   trainedContext: 256,
   modified: SYSTEM_ENGINE.created,
 } as const;
-export const WHISPER_BASE = { id: "whisper-base", modified: SYSTEM_ENGINE.created } as const;
+export const WHISPER_BASE = {
+  id: "whisper-base",
+  modified: SYSTEM_ENGINE.created,
+  translates: true,
+  stateBytes: 128_489_728,
+} as const;
 
 /** What the system model does not take from the options, which are about the model that was given. */
 const SYSTEM_CONFIG = {
@@ -188,28 +193,29 @@ export function transcriptionEngines(
   const files = isMissing
     ? [{ path: embeddedTranscription, bytes: bytesOf(embeddedTranscription), ...WHISPER_BASE }]
     : given;
-  return files.map(({ path, id, bytes, modified }) => {
+  return files.map(({ path, id, bytes, modified, translates, stateBytes }) => {
     const compute = computeOptions(config, native);
     const engine = {
       ...compute,
       modelPath: path,
-      ...(embeddedVad !== undefined && { vadPath: embeddedVad }),
+      ...(config.vad && embeddedVad !== undefined && { vadPath: embeddedVad }),
       parallel: recordingsAtOnce(compute.threads),
+      stateBytes,
       maxSeconds: config.maxAudioMinutes * 60,
     };
-    const model = { id, created: modified };
+    const model = { id, created: modified, translates };
     return new TranscriptionEngine({
       engine,
       model,
       launch,
       idleMs: config.idleUnloadMs,
-      needBytes: bytes,
+      needBytes: bytes + stateBytes,
       ...preparing(path, config, launch.log),
     });
   });
 }
 
-/** Each has a state of 100 MB or more in memory; beyond these, more threads for each are as good. */
+/** Beyond these, more threads for each are as good. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
 /** What every engine is told about the machine. */
@@ -350,8 +356,7 @@ function startTrace(path: string): string {
     createTraceFile(path);
     return path;
   } catch (error) {
-    const code = systemErrorCode(error) ?? "unwritable";
-    throw new ExitError("failure", `The trace file ${path} cannot be written (${code}).`);
+    throw new ExitError("failure", `The trace file ${path} cannot be written: ${fileReason(error)}.`);
   }
 }
 

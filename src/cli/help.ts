@@ -100,12 +100,13 @@ ${codes.join("\n")}
 
 /** The text of `svc COMMAND --help`. */
 export function commandHelp(name: CommandName, width = USUAL_WIDTH): string {
-  const { help, flags = [] } = commandOf(name);
+  const { help, flags = [], examples = [] } = commandOf(name);
   const own = flags.map((flag) => entry(flagSpelling(flag), flag.help, width));
   const options = own.length === 0 ? "" : `\nOptions:\n${own.join("\n")}\n`;
   const sentence = `${help.slice(0, 1).toUpperCase()}${help.slice(1)}.`;
   const usage = `Usage: ${callOf(name)}\n\n${wrapped(sentence, width, 0).join("\n")}\n`;
-  return `${usage}${options}\nThe options of svc apply as well: svc --help-all.\n`;
+  const shown = examples.length === 0 ? "" : `\nExamples:\n${examples.map((call) => `  ${call}\n`).join("")}`;
+  return `${usage}${options}${shown}\nThe options of svc apply as well: svc --help-all.\n`;
 }
 
 /** The text of `svc --help-json`: every option with its type, limits, default and other spellings. */

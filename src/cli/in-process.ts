@@ -5,6 +5,7 @@ import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ImageProgress } from "../domain/image.ts";
 import type { RecognitionProgress } from "../domain/recognition.ts";
+import type { SpeechProgress } from "../domain/speech.ts";
 import type { TranscriptionProgress } from "../domain/transcription.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
@@ -32,6 +33,8 @@ export interface Api {
   readonly transcribed: (id: string) => TranscriptionProgress | undefined;
   /** How far the recognition of text of this id is. */
   readonly recognised: (id: string) => RecognitionProgress | undefined;
+  /** How far the speech of this id is. */
+  readonly said: (id: string) => SpeechProgress | undefined;
   /** How far the images of this id are. */
   readonly drawn: (id: string) => ImageProgress | undefined;
 }
@@ -81,10 +84,11 @@ export async function withApi(
     throw refusal(response.status, error, options);
   };
   try {
-    const { transcriptions, recognition, images } = runtime;
+    const { transcriptions, recognition, speech, images } = runtime;
     const transcribed: Api["transcribed"] = (id) => transcriptions.progressOf(id);
     const recognised: Api["recognised"] = (id) => recognition.progressOf(id);
-    const api: Api = { ask, signal, transcribed, recognised, drawn: (id) => images.progressOf(id) };
+    const said: Api["said"] = (id) => speech.progressOf(id);
+    const api: Api = { ask, signal, transcribed, recognised, said, drawn: (id) => images.progressOf(id) };
     await Promise.all([loadsModel && loaded(engine, progress), work(api)]);
     return exitCodes.ok.code;
   } catch (error) {

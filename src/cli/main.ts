@@ -4,12 +4,12 @@ import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
-import { UsageError, type Values } from "../config/parse.ts";
+import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
 import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
-import { commandNames, commandOf } from "./commands.ts";
+import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
@@ -31,17 +31,23 @@ export async function main(args: readonly string[], user: Environment): Promise<
     }
     const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
     config = reread();
-    if (config.logFormat !== "json") for (const note of commandLine.notes) process.stderr.write(`svc: ${note}\n`);
+    const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
+    if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
     const { output, ...elsewhere } = flags;
     // As without it: the result goes to standard output.
     const own = output === "-" ? elsewhere : flags;
     const json = flags["json"] === true;
     return await runs[action]({ ...commandLine, flags: own, config, operand, json, user, reread });
   } catch (error) {
-    if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
+    if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
     throw error;
   }
+}
+
+/** Where a wrong command line is explained. */
+function helpFor([word = ""]: readonly string[]): string {
+  return isCommand(word) && word !== "serve" ? `svc ${word} --help` : "svc --help";
 }
 
 /** Lines longer than this are hard to read. */

@@ -2,8 +2,10 @@
 
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
+import { didYouMean } from "../config/parse.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { checkModelFile, servingOption } from "../model/serving-option.ts";
+import { KNOWN_SETS } from "../store/models/known-sets.ts";
 import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
 import { pull } from "../store/models/pull.ts";
 import { PullError } from "../store/models/pull-error.ts";
@@ -51,7 +53,8 @@ function readReference(name: string, endpoint: string): Reference {
   try {
     return parseReference(name, endpoint);
   } catch (error) {
-    throw error instanceof PullError ? new ExitError("usage", error.message) : error;
+    if (!(error instanceof PullError)) throw error;
+    throw new ExitError("usage", `${error.message}${didYouMean(name, [], [...KNOWN_SETS.keys()])}`);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** The file that is there while the server is ready; without a path, nothing. */
@@ -32,8 +33,10 @@ export class ReadyFile {
     try {
       work();
     } catch (error) {
-      const { code = "" } = error as NodeJS.ErrnoException;
-      throw new ExitError("failure", `The file of --ready-file, ${this.path}, cannot be written (${code}).`);
+      throw new ExitError(
+        "failure",
+        `The file of --ready-file, ${this.path}, cannot be written: ${fileReason(error)}.`,
+      );
     }
   }
 }

@@ -44,10 +44,8 @@ import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
 import type { TextLanguages } from "../service/text-languages.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
-import { Documents } from "../store/documents.ts";
 import { KeptImages } from "../store/kept-images.ts";
-import { Pictures } from "../store/pictures.ts";
-import { Recordings } from "../store/recordings.ts";
+import { uploadFolders } from "../store/upload-folders.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import {
@@ -215,16 +213,12 @@ function services({ config, launch, engine, system, others, languages }: Parts):
   };
   const { maxAudioBytes } = config;
   const received = new BodyBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files that requests brought");
-  const transcriptions = new TranscriptionService({
-    router,
-    requests,
-    recordings: new Recordings(tmpdir(), maxAudioBytes, received),
-    mediaLimits,
-  });
+  const { documents, pictures, recordings } = uploadFolders(tmpdir(), maxAudioBytes, received);
+  const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
   const recognition = new RecognitionService({
     router,
     requests,
-    documents: new Documents(tmpdir(), received),
+    documents,
     languages,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   });
@@ -253,12 +247,7 @@ function services({ config, launch, engine, system, others, languages }: Parts):
     speech: new SpeechService({ router, requests }),
     transcriptions,
     recognition,
-    images: new ImageService({
-      router,
-      requests,
-      pictures: new Pictures(tmpdir(), received),
-      kept: new KeptImages(clock),
-    }),
+    images: new ImageService({ router, requests, pictures, kept: new KeptImages(clock) }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),

@@ -5,11 +5,22 @@ import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
 import { wordsOrInput } from "./piped-input.ts";
+import { ProgressLine, whileLooking } from "./progress-line.ts";
+import { progressOutput } from "./terminal.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
-import { expectFileName, formatByName, writeResult } from "./write-result.ts";
+import { expectFileName, formatByName, writeAsItComes } from "./write-result.ts";
 
-const OPTIONS = { response_format: "--format", voice: "--voice", locale: "--locale", speed: "--speed" };
+/** Elsewhere than on a terminal, what is done sooner needs no line. */
+const PATIENCE_MS = 10_000;
+/** Sentences take seconds each. */
+const RATE_MS = 60_000;
+const characters = (count: number) => count.toLocaleString("en-US");
+const MEASURE = {
+  amount: (done: number, total: number | undefined) =>
+    total === undefined ? "" : `${characters(done)} of ${characters(total)} characters`,
+  rate: (speed: number) => `${speed.toFixed(0)} a second`,
+};
 
 interface SayFlags {
   readonly format?: string;
@@ -36,19 +47,34 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   if (output !== undefined) expectFileName(output);
   const input = await wordsOrInput(words);
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
-  const format = flags.format ?? formatByName(output, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
-  return withApi(config, async ({ ask }) => {
-    const body = {
-      input,
-      response_format: format,
+  const wanted = flags.format ?? formatByName(output, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
+  const format = SPEECH_FORMATS.find((one) => one === wanted);
+  if (format === undefined) throw new ExitError("usage", `--format must be one of ${SPEECH_FORMATS.join(", ")}.`);
+  return withApi(config, async (api) => {
+    const { LongSpeech } = await import("./long-speech.ts");
+    const wishes = {
       ...(voice !== undefined && { voice }),
       ...(locale !== undefined && { locale }),
       ...(speed !== undefined && { speed: Number(speed) }),
     };
-    const response = await ask("/v1/audio/speech", body, { options: OPTIONS });
-    if (output !== undefined) return writeResult(output, await response.bytes());
-    // No faster than they are read; whoever stops reading has heard enough.
-    for await (const bytes of response.body ?? []) if (!(await writeOut(bytes))) return;
+    const speech = new LongSpeech(api, input, format, wishes);
+    const shown = new ProgressLine({
+      ...progressOutput(config),
+      measure: MEASURE,
+      patienceMs: PATIENCE_MS,
+      rateMs: RATE_MS,
+    });
+    const work = async () => {
+      const file = speech.file();
+      if (output !== undefined) return writeAsItComes(output, file, (head) => speech.complete(head));
+      // No faster than they are read; whoever stops reading has heard enough.
+      for await (const bytes of file) if (!(await writeOut(bytes))) return;
+    };
+    try {
+      await whileLooking(() => shown.show({ name: "speaking", ...speech.progress }), work);
+    } finally {
+      shown.end();
+    }
   });
 }
 

@@ -22,8 +22,13 @@ import type { FoundKokoro } from "./kokoro-files.ts";
 /** Of what has no file of its own. */
 const { created } = SYSTEM_ENGINE;
 
-/** A computation of Kokoro takes half a minute on a slow machine, and nothing is heard of it meanwhile. */
-const KOKORO_QUIET_MS = 120_000;
+/**
+ * A computation of Kokoro takes half a minute on a slow machine, and nothing is heard of it meanwhile, nor can it be interrupted:
+ * to load the model again takes less.
+ */
+const KOKORO_PATIENCE = { quietMs: 120_000, abortGraceMs: 1000 };
+/** Bytes of a process that speaks, as measured. */
+const NEED_BYTES: Readonly<Record<SpeakerSource["type"], number>> = { heart: 300e6, kokoro: 700e6, program: 0 };
 const HIBARI_VOICES = [
   { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
 ] as const satisfies readonly Voice[];
@@ -37,13 +42,18 @@ export function speechEngines(
 ): SpeechEngine[] {
   const { idleUnloadMs: idleMs } = config;
   const programs = hostPrograms(config, process.platform);
-  const engine = (source: SpeakerSource, model: SpeechEngineOptions["model"], quietMs = 0) =>
+  const engine = (
+    source: SpeakerSource,
+    model: SpeechEngineOptions["model"],
+    patience: Pick<SpeechEngineOptions, "quietMs" | "abortGraceMs"> = {},
+  ) =>
     new SpeechEngine({
       engine: { libraries, source },
       model,
       launch,
       idleMs,
-      quietMs,
+      ...patience,
+      needBytes: NEED_BYTES[source.type],
       ...(source.type !== "program" && voice),
     });
   const words = embeddedVoice && dirname(embeddedVoice);
@@ -58,7 +68,7 @@ export function speechEngines(
     const found = kokoroVoices(readdirSync(kokoro.voices), reader !== undefined);
     const model = { id: "kokoro", created, origin: "model", voices: async () => found } as const;
     const files = { ...kokoro, words, ...(reader && { reader }) };
-    engines.push(engine({ type: "kokoro", files }, model, KOKORO_QUIET_MS));
+    engines.push(engine({ type: "kokoro", files }, model, KOKORO_PATIENCE));
   } else if (kokoro) {
     launch.log.warn("kokoro is not offered: this build has no dictionaries to read texts with");
   }

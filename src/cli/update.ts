@@ -95,7 +95,9 @@ export function archiveIn(checksums: string, name: string, platform: string): Ar
 
 function addressed(url: string | undefined): string {
   if (url !== undefined) return url;
-  throw new PullError("This svc was not built for a release: name the address of releases with --releases.");
+  throw new PullError(
+    "This svc was built from source: build the newer one, or name the address of releases with --releases.",
+  );
 }
 
 /** The old executable stays until the new one has run; whoever starts svc meanwhile finds one or the other. */

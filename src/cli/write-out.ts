@@ -1,5 +1,6 @@
 // Standard output at the pace of who reads it.
 
+import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** Resolves when it was taken; with false when nobody reads any more (`| head`). Throws ExitError when it cannot be written. */
@@ -10,9 +11,8 @@ export function writeOut(content: string | Uint8Array): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   stdout.write(content, (error) => {
     if (!error) return resolve(true);
-    const code = "code" in error ? String(error.code) : error.message;
-    if (code === "EPIPE") return resolve(false);
-    reject(new ExitError("failure", `Standard output cannot be written (${code}).`));
+    if (systemErrorCode(error) === "EPIPE") return resolve(false);
+    reject(new ExitError("failure", `Standard output cannot be written: ${fileReason(error)}.`));
   });
   return promise;
 }

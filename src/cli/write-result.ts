@@ -1,8 +1,11 @@
 // What a command was asked for, in a file.
 
-import { statSync } from "node:fs";
-import { extname } from "node:path";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { createWriteStream, statSync } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
+import { dirname, extname } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { HEAD_BYTES } from "../audio/encode/encoder.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** Throws ExitError about what is no name for a file, before anything is computed for it. */
@@ -36,7 +39,46 @@ export async function writeResult(path: string, content: string | Uint8Array): P
   try {
     await Bun.write(path, content);
   } catch (error) {
-    const code = systemErrorCode(error) ?? "unwritable";
-    throw new ExitError("failure", `${path} cannot be written (${code}).`);
+    throw unwritable(path, error);
   }
+}
+
+/**
+ * The same as it comes; the file is touched when the first of it is there. `complete` changes its first bytes at the end. Throws
+ * ExitError, or what `parts` throws: what was written by then stays.
+ */
+export async function writeAsItComes(
+  path: string,
+  parts: AsyncGenerator<Uint8Array, void, void>,
+  complete: (head: Uint8Array) => void,
+): Promise<void> {
+  const first = await parts.next();
+  let failure: unknown;
+  const all = async function* () {
+    if (!first.done) yield first.value;
+    try {
+      yield* parts;
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  };
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await pipeline(all, createWriteStream(path));
+    if (statSync(path).isFile()) await changeHead(path, complete);
+  } catch (error) {
+    throw failure ?? unwritable(path, error);
+  }
+}
+
+async function changeHead(path: string, change: (head: Uint8Array) => void): Promise<void> {
+  await using file = await open(path, "r+");
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  change(buffer);
+  await file.write(buffer, 0, bytesRead, 0);
+}
+
+function unwritable(path: string, error: unknown): ExitError {
+  return new ExitError("failure", `${path} cannot be written: ${fileReason(error)}.`);
 }

@@ -71,6 +71,9 @@ export const isRow = (node: Row | Rows): node is Row => typeof node.toConfig ===
 export const nameOf = (field: string, { name }: Row): string =>
   name ?? field.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 
+/** How the names of all environment variables begin that are options. */
+export const ENVIRONMENT_PREFIX = "SVC_";
+
 /** The environment variable of an option. */
 export const environmentName = ({ name }: Pick<Option, "name">): string =>
-  `SVC_${name.toUpperCase().replaceAll("-", "_")}`;
+  `${ENVIRONMENT_PREFIX}${name.toUpperCase().replaceAll("-", "_")}`;

@@ -1,7 +1,7 @@
 // From text to values: flags, environment variables and config files all end here.
 
 import { errorMessage } from "../domain/error-message.ts";
-import { environmentName, type Option, type OptionValue } from "./option.ts";
+import { ENVIRONMENT_PREFIX, environmentName, type Option, type OptionValue } from "./option.ts";
 import { nearest } from "./nearest.ts";
 
 /** Wrong use of the program; the message is one plain sentence that names where the value came from. */
@@ -47,13 +47,28 @@ export function parseEnvironment(
   return values;
 }
 
+/** A sentence about each variable that is no option's, but nearly has the name of one. */
+export function misspeltVariables(
+  options: readonly Option[],
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const known = options.map(environmentName);
+  const bare = known.map((name) => name.slice(ENVIRONMENT_PREFIX.length));
+  return Object.keys(environment).flatMap((name) => {
+    if (!name.startsWith(ENVIRONMENT_PREFIX) || known.includes(name)) return [];
+    // Other programs may have variables that begin like these: Kubernetes makes SVC_SERVICE_HOST for a service named svc.
+    const meant = nearest(name.slice(ENVIRONMENT_PREFIX.length), bare);
+    return meant === undefined ? [] : `${name} has no effect. Did you mean ${ENVIRONMENT_PREFIX}${meant}?`;
+  });
+}
+
 /** The values of a TOML config file; `file` names it in errors. Unknown keys are errors. */
 export function parseConfigFile(options: readonly Option[], text: string, file: string): Values {
   let table: Record<string, unknown>;
   try {
     table = Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new UsageError(`${file} is not valid TOML: ${errorMessage(error)}`);
+    throw new UsageError(`${file} is not valid TOML: ${errorMessage(error).replace(/^TOML Parse error: /, "")}.`);
   }
   const values = new Map<string, OptionValue>();
   for (const [key, given] of Object.entries(table)) {

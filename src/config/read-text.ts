@@ -1,7 +1,7 @@
 // Files that options name.
 
 import { readFileSync, statSync } from "node:fs";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import { UsageError } from "./parse.ts";
 
 /** `<(…)` and standard input: somebody writes into these already. */
@@ -15,7 +15,6 @@ export function readText(file: string, what: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    const code = systemErrorCode(error) ?? "unreadable";
-    throw new UsageError(`The ${what} ${file} cannot be read (${code}).`);
+    throw new UsageError(`The ${what} ${file} cannot be read: ${fileReason(error)}.`);
   }
 }

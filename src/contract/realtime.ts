@@ -1,11 +1,9 @@
 // WebSocket /v1/realtime: what its clients send; and the client secrets that sessions may be opened with.
 
 import { oneOf, opt, t, type Static } from "./schema.ts";
-import { LONGEST_PROMPT } from "./transcriptions.ts";
+import { LONGEST_PROMPT, voiceDetection } from "./transcriptions.ts";
 
 const LONGEST_ID = 512;
-const LONGEST_PADDING_MS = 5000;
-const LONGEST_SILENCE_MS = 10_000;
 
 const Format = t.Object({ type: oneOf("audio/pcm", "audio/pcmu", "audio/pcma"), rate: opt(t.Integer()) });
 
@@ -17,9 +15,7 @@ const TranscriptionSettings = t.Object({
 
 const TurnDetectionSettings = t.Object({
   type: opt(oneOf("server_vad", "semantic_vad")),
-  threshold: opt(t.Number({ minimum: 0, maximum: 1 })),
-  prefix_padding_ms: opt(t.Integer({ minimum: 0, maximum: LONGEST_PADDING_MS })),
-  silence_duration_ms: opt(t.Integer({ minimum: 0, maximum: LONGEST_SILENCE_MS })),
+  ...voiceDetection,
 });
 
 const NoiseReduction = t.Object({ type: opt(oneOf("near_field", "far_field")) });

@@ -72,7 +72,7 @@ const shownPart = (part: string): string => (part === "" ? "" : shownName(part))
 const isLiteral = (schema: TSchema): boolean => "const" in schema;
 
 /** The members of nested unions, null (which only means "absent") left out. */
-function alternatives(schema: TSchema): TSchema[] {
+export function alternatives(schema: TSchema): TSchema[] {
   const variants: TSchema[] = schema["anyOf"] ?? [schema];
   return variants.flatMap((one) => (one["anyOf"] ? alternatives(one) : one["type"] === "null" ? [] : [one]));
 }

@@ -1,15 +1,12 @@
 // POST /v1/audio/speech and GET /v1/audio/voices
 
-import { SPEECH_FORMATS } from "../domain/speech.ts";
+import { LONGEST_TEXT, SPEECH_FORMATS } from "../domain/speech.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
-
-/** About three quarters of an hour. */
-const LONGEST_INPUT = 32_768;
 
 export const SpeechRequest = t.Object({
   input: t.String({
     minLength: 1,
-    maxLength: LONGEST_INPUT,
+    maxLength: LONGEST_TEXT,
     description: "What is said: plain text, sentence by sentence. Markup of any kind is text.",
   }),
   model: opt(
@@ -23,7 +20,12 @@ export const SpeechRequest = t.Object({
         "Id of a voice of GET /v1/audio/voices, or one of OpenAI's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which stand for the voices that are here. Default: the first voice for the language.",
     }),
   ),
-  locale: opt(t.String({ description: "Language of the text, as en-US: the voice must speak it." })),
+  locale: opt(
+    t.String({
+      description:
+        "Language of the text, as en-US: the voice must speak it. Default: that of its script, where the script tells; else English.",
+    }),
+  ),
   response_format: opt(oneOf(...SPEECH_FORMATS)),
   speed: opt(t.Number({ minimum: 0.25, maximum: 4, description: "Default 1. The pitch stays." })),
   stream_format: opt(oneOf("audio", "sse")),

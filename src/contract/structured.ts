@@ -31,7 +31,7 @@ const Regex = t.String({
 });
 const Choice = t.Array(t.String({ minLength: 1, maxLength: 10_000 }), {
   minItems: 1,
-  maxItems: 1000,
+  maxItems: 20_000,
   description: "The answer is one of these.",
 });
 

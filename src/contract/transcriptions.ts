@@ -5,6 +5,34 @@ import { oneOf, opt, t, type Static, type TSchema } from "./schema.ts";
 /** More than the model can take into account. */
 export const LONGEST_PROMPT = 10_000;
 
+const LONGEST_PADDING_MS = 5000;
+const LONGEST_SILENCE_MS = 10_000;
+
+/** How speech is told from everything else; what is usual differs between recordings and dictation. */
+export const voiceDetection = {
+  threshold: opt(
+    t.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Probability from which on a moment counts as speech, usually 0.5; 0: all sound is speech.",
+    }),
+  ),
+  prefix_padding_ms: opt(
+    t.Integer({
+      minimum: 0,
+      maximum: LONGEST_PADDING_MS,
+      description: "How much sound around speech goes with it, usually 300.",
+    }),
+  ),
+  silence_duration_ms: opt(
+    t.Integer({
+      minimum: 0,
+      maximum: LONGEST_SILENCE_MS,
+      description: "Shorter silences do not end a stretch of speech; usually 100 in recordings, 500 in dictation.",
+    }),
+  ),
+};
+
 const common = {
   file: opt(
     t.String({
@@ -37,12 +65,6 @@ const common = {
       description: "Default 0. Where decoding fails, it is tried again at higher ones.",
     }),
   ),
-};
-
-export const TranslationRequest = t.Object(common);
-
-export const TranscriptionRequest = t.Object({
-  ...common,
   timestamp_granularities: opt(
     t.Array(oneOf("segment", "word"), {
       minItems: 1,
@@ -50,12 +72,19 @@ export const TranscriptionRequest = t.Object({
       description: "What `verbose_json` gives times of; default: segments. In a form: `timestamp_granularities[]`.",
     }),
   ),
-  stream: opt(t.Boolean({ description: "Send text as it is recognised, as server-sent events." })),
   chunking_strategy: opt(
-    t.Union([t.Literal("auto"), t.Object({ type: t.Literal("server_vad") })], {
-      description: "Recordings are always split at silence.",
+    t.Union([t.Literal("auto"), t.Object({ type: t.Literal("server_vad"), ...voiceDetection })], {
+      description:
+        "How recordings are split at silence, which is removed. In a form: JSON, or `chunking_strategy[threshold]`.",
     }),
   ),
+};
+
+export const TranslationRequest = t.Object(common);
+
+export const TranscriptionRequest = t.Object({
+  ...common,
+  stream: opt(t.Boolean({ description: "Send text as it is recognised, as server-sent events." })),
 });
 
 export type TranscriptionRequest = Static<typeof TranscriptionRequest>;
@@ -85,11 +114,11 @@ const Segment = t.Object({
   end: t.Number(),
   text: t.String(),
   tokens: t.Array(t.Integer(), { description: "Of the model's vocabulary." }),
-  temperature: t.Optional(t.Number({ description: "At which this text was decoded, where the model tells." })),
+  temperature: t.Optional(t.Number({ description: "At which this text was decoded, where the model reports it." })),
   avg_logprob: t.Number(),
   confidence: t.Number({ description: "The tokens' mean probability (geometric), from avg_logprob." }),
   compression_ratio: t.Number({ description: "Bytes of the text, over those of it compressed." }),
-  no_speech_prob: t.Optional(t.Number({ description: "Where the model tells." })),
+  no_speech_prob: t.Optional(t.Number({ description: "Where the model reports it." })),
 });
 
 const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() });

@@ -5,7 +5,7 @@ import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
 import { isDead, isOut, type UpstreamStatus } from "../domain/upstream.ts";
-import type { ProcessStatus } from "../engine/process/status.ts";
+import type { ProcessStatus } from "../domain/process-status.ts";
 
 /** GET /v1/models: the models in their order, and in the same order what each can do. */
 export const encodeModels = (models: readonly ListedModel[]): ModelList => ({

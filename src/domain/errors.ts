@@ -74,6 +74,13 @@ export class SvcError extends Error {
   }
 }
 
+/** The failure itself when it was meant for clients; others go to `onUnexpected`, and the client reads a fixed sentence. */
+export function typedError(error: unknown, onUnexpected: (error: unknown) => void): SvcError {
+  if (error instanceof SvcError) return error;
+  onUnexpected(error);
+  return new SvcError("internal_error", "An internal error occurred.");
+}
+
 /** The error about a field's value: "'param' must `rule`; got `got`." Neither holds text of the client's. */
 export const invalidValue = (param: string, rule: string, got: string | number): SvcError =>
   new SvcError("invalid_value", `'${param}' must ${rule}; got ${got}.`, { param });

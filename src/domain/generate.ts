@@ -114,7 +114,8 @@ interface Gap {
   readonly files: readonly { readonly filename: string; readonly text: string }[];
 }
 
-export interface GenerateRequest extends RequestOrigin {
+/** What is to be generated, whoever asks for it. */
+export interface Generation {
   /** The model that the client named; absent: none. */
   readonly model?: string;
   readonly messages: readonly ChatMessage[];
@@ -140,8 +141,6 @@ export interface GenerateRequest extends RequestOrigin {
   readonly continueLast?: boolean;
   /** False: the prompt ends behind the last message, and nothing tells the model that its turn has come. */
   readonly generationPrompt?: false;
-  /** The media that `messages` refer to, in their order; absent until they are loaded. */
-  readonly media?: readonly Media[];
   /** Tools that may be called; none where calling is forbidden. */
   readonly tools: readonly Tool[];
   /** All tools of the client, where `tools` are a choice among them: servers that choose by themselves get these, for an unchanged prompt. */
@@ -179,10 +178,28 @@ export interface GenerateRequest extends RequestOrigin {
   readonly slot?: number;
   /** Answers wanted. Each has its own generator; the prompt is computed once. */
   readonly choices: number;
-  /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
-  readonly group?: string;
   /** The finish is to tell what the request cost the machine. */
   readonly profile?: true;
+}
+
+/** What belongs together: its answers come as those of one. */
+export type Generations = readonly [Generation, ...Generation[]];
+
+/** What a generation says of conversation and tools where it has neither. */
+export const PLAIN = {
+  messages: [],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  templateKwargs: {},
+} as const satisfies Partial<Generation>;
+
+/** A generation as engines get it. */
+export interface GenerateRequest extends Generation, RequestOrigin {
+  /** The media that `messages` refer to, in their order; absent until they are loaded. */
+  readonly media?: readonly Media[];
+  /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
+  readonly group?: string;
   /** Nobody sees anything of the answer before its end: until then it may be begun again elsewhere. */
   readonly whole?: true;
 }

@@ -21,7 +21,6 @@ export class JsonBounds {
   private values = 1;
   private names = 0;
   private inString = false;
-  private isWithin = false;
   /** The bytes so far end with a backslash in a string, which takes the next byte with it. */
   private escaped = false;
 
@@ -32,17 +31,11 @@ export class JsonBounds {
     this.escaped = false;
   }
 
-  /** Whether the last bytes are all of one string that goes on behind them. */
-  get isInside(): boolean {
-    return this.isWithin;
-  }
-
   /** Reads on. What is too much about the text so far, to follow its name in a message; undefined when nothing is. */
   push(bytes: Uint8Array): string | undefined {
     let { depth, values, names } = this;
     let deepest = depth;
     const start = this.inString ? this.skipString(bytes, 0) : 0;
-    this.isWithin = this.inString && start === bytes.length;
     for (let i = start; i < bytes.length && values <= MOST_JSON_VALUES; i++) {
       switch (bytes[i]) {
         case QUOTE:

@@ -1,9 +1,6 @@
-// JSON text that is parsed in pieces, so that a large one does not stop others. What is inside long strings, as images are, is
-// decoded as it comes, and parsing the rest is short.
+// JSON text that is parsed in pieces, so that a large one does not stop others.
 
-import { JsonBounds } from "./json-bounds.ts";
-
-/** Bytes that are decoded at once; a string that fills as many is a long one. */
+/** Bytes that are decoded at once. */
 const WINDOW = 8 * 1024;
 
 /** A text up to this size is parsed at once. */
@@ -22,8 +19,7 @@ export async function parseJson(chunks: Uint8Array[], turn: () => Promise<void> 
     await turn();
     pieces.push(piece);
   }
-  await turn();
-  return pieces.parse();
+  return pieces.end();
 }
 
 const textOf = (chunks: Uint8Array[]): string =>
@@ -38,80 +34,176 @@ function* piecesOf(chunks: Uint8Array[]): Generator<Uint8Array, void, void> {
   }
 }
 
-/** Reads one JSON text that is within its bounds. */
+type Container = unknown[] | Record<string, unknown>;
+
+/** What may come next. */
+type Expected = "value" | "first item" | "name" | "first name" | "colon" | "comma" | "nothing";
+
+const VALUE: ReadonlySet<Expected> = new Set(["value", "first item"]);
+const NAME: ReadonlySet<Expected> = new Set(["name", "first name"]);
+/** Of numbers, `true`, `false` and `null`. */
+const WORD = /[-+.\w]*/y;
+/** A number of megabytes would be read at once. */
+const LONGEST_WORD = 64 * 1024;
+
+/** Reads one JSON text that is within its bounds, and makes of it what `JSON.parse` makes. */
 export class JsonPieces {
-  private readonly bounds = new JsonBounds();
   private readonly decoder = new TextDecoder("utf-8", { fatal: true });
-  /** The text, where of a long string, which may be a name, only its ends and a mark are left. */
-  private readonly texts: string[] = [];
-  private readonly long: string[] = [];
-  /** Stands before the number of a long string; nobody can write it who does not know it. */
-  private readonly mark = `${crypto.randomUUID()}:`;
-  private isInLong = false;
-  /** The beginning of an escape sequence that goes on in what comes next. */
+  private expected: Expected = "value";
+  private value: unknown;
+  /** The containers that are not whole, each in the one before, and the names of the members that are not. */
+  private readonly open: Container[] = [];
+  private readonly names: string[] = [];
+  /** Of the string, or of the word, that goes on in what comes next. */
+  private string: string | undefined;
+  private word = "";
+  /** The beginning of an escape sequence that does. */
   private rest = "";
 
   /** Takes the next bytes in. Throws TypeError when they are no UTF-8, and SyntaxError when they are no JSON. */
   push(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += WINDOW) {
-      const window = bytes.subarray(at, at + WINDOW);
-      this.bounds.push(window);
-      // What is short may be a name, and names have to be together when equal ones are looked for.
-      const isLong = this.bounds.isInside && (this.isInLong || window.length === WINDOW);
-      this.add(this.rest + this.decoder.decode(window, { stream: true }), isLong);
+      this.read(this.rest + this.decoder.decode(bytes.subarray(at, at + WINDOW), { stream: true }));
     }
   }
 
   /** The value, once all of the text is there. Throws as `push` does. */
-  parse(): unknown {
-    this.texts.push(this.rest, this.decoder.decode());
-    const value: unknown = JSON.parse(this.texts.join(""));
-    return this.long.length > 0 ? this.whole(value) : value;
+  end(): unknown {
+    this.decoder.decode();
+    this.endWord();
+    if (this.expected !== "nothing") throw new SyntaxError("the text is not whole");
+    return this.value;
   }
 
-  private add(text: string, isLong: boolean): void {
-    const end = unfinishedEscape(text);
-    this.rest = text.slice(end);
-    const finished = text.slice(0, end);
-    if (!isLong) {
-      this.isInLong = false;
-      this.texts.push(finished);
-      return;
+  private read(text: string): void {
+    this.rest = "";
+    let at = this.string === undefined ? 0 : this.readString(text, 0);
+    while (at < text.length) at = this.readToken(text, at);
+  }
+
+  /** Where to go on behind the token, or the part of one, at `at`. */
+  private readToken(text: string, at: number): number {
+    WORD.lastIndex = at;
+    WORD.test(text);
+    const end = WORD.lastIndex;
+    if (end > at) {
+      this.word += text.slice(at, end);
+      if (this.word.length > LONGEST_WORD) throw new SyntaxError("a number of too many digits");
+      return end;
     }
-    const part: string = JSON.parse(`"${finished}"`);
-    if (!this.isInLong) this.texts.push(`${this.mark}${this.long.push("") - 1}:`);
-    this.isInLong = true;
+    this.endWord();
+    const token = text[at] as string;
+    switch (token) {
+      case " ":
+      case "\n":
+      case "\r":
+      case "\t":
+        return at + 1;
+      case '"':
+        this.string = "";
+        return this.readString(text, at + 1);
+      case "[":
+      case "{":
+        this.begin(token === "[" ? [] : {}, token === "[" ? "first item" : "first name");
+        return at + 1;
+      case "]":
+      case "}":
+        this.close(token === "]");
+        return at + 1;
+      case ",":
+        this.go("comma", Array.isArray(this.open.at(-1)) ? "value" : "name");
+        return at + 1;
+      case ":":
+        this.go("colon", "value");
+        return at + 1;
+      default:
+        throw new SyntaxError("a character that begins nothing");
+    }
+  }
+
+  /** Where to go on behind the string that `at` is in. */
+  private readString(text: string, at: number): number {
+    const quote = closingQuote(text, at);
+    const end = quote ?? unfinishedEscape(text, at);
     // Appending is no copying: they become one string when somebody looks into it.
-    this.long[this.long.length - 1] += part;
-  }
-
-  /** The value with its long strings where their marks are. */
-  private whole(value: unknown): unknown {
-    if (typeof value === "string") return this.unmarked(value);
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) value[index] = this.whole(item);
-    else if (typeof value === "object" && value !== null) {
-      return Object.fromEntries(Object.entries(value).map(([name, item]) => [this.unmarked(name), this.whole(item)]));
+    const string = (this.string ?? "") + (JSON.parse(`"${text.slice(at, end)}"`) as string);
+    if (quote === undefined) {
+      this.string = string;
+      this.rest = text.slice(end);
+      return text.length;
     }
-    return value;
+    this.string = undefined;
+    if (!NAME.has(this.expected)) this.give(string);
+    else {
+      this.names.push(string);
+      this.expected = "colon";
+    }
+    return quote + 1;
   }
 
-  private unmarked(text: string): string {
-    const at = text.indexOf(this.mark);
-    if (at < 0) return text;
-    const start = at + this.mark.length;
-    const end = text.indexOf(":", start);
-    return text.slice(0, at) + this.long[Number(text.slice(start, end))] + text.slice(end + 1);
+  private endWord(): void {
+    if (this.word === "") return;
+    const value: unknown = JSON.parse(this.word);
+    this.word = "";
+    this.give(value);
   }
+
+  /** A value is whole: of the container that it is in, or all there is. */
+  private give(value: unknown): void {
+    if (!VALUE.has(this.expected)) throw new SyntaxError("a value where none may be");
+    const container = this.open.at(-1);
+    if (container === undefined) this.value = value;
+    else if (Array.isArray(container)) container.push(value);
+    else setMember(container, this.names.pop() ?? "", value);
+    this.expected = container === undefined ? "nothing" : "comma";
+  }
+
+  private begin(container: Container, expected: Expected): void {
+    if (!VALUE.has(this.expected)) throw new SyntaxError("a value where none may be");
+    this.open.push(container);
+    this.expected = expected;
+  }
+
+  private close(isArray: boolean): void {
+    const isWhole = this.expected === "comma" || this.expected === (isArray ? "first item" : "first name");
+    const container = isWhole ? this.open.pop() : undefined;
+    if (container === undefined || Array.isArray(container) !== isArray) throw new SyntaxError("an end of nothing");
+    this.expected = "value";
+    this.give(container);
+  }
+
+  private go(from: Expected, to: Expected): void {
+    if (this.expected !== from) throw new SyntaxError(`${from} where none may be`);
+    this.expected = to;
+  }
+}
+
+/** Also where an object is told its prototype by an assignment. */
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== "__proto__") object[name] = value;
+  else Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
+}
+
+/** Where the string ends that `at` is in; undefined: not in this text. */
+function closingQuote(text: string, at: number): number | undefined {
+  for (let quote = text.indexOf('"', at); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (before > at && text[before - 1] === "\\") before--;
+    if ((quote - before) % 2 === 0) return quote;
+  }
+  return undefined;
 }
 
 const UNFINISHED_ESCAPE = /^\\(?:u[\da-f]{0,3})?$/i;
 const LONGEST_UNFINISHED = 5;
 
 /** Where an escape sequence begins that goes on behind the text; else the text's length. */
-function unfinishedEscape(text: string): number {
+function unfinishedEscape(text: string, from: number): number {
   const at = text.lastIndexOf("\\");
-  if (at < text.length - LONGEST_UNFINISHED || !UNFINISHED_ESCAPE.test(text.slice(at))) return text.length;
+  if (at < Math.max(from, text.length - LONGEST_UNFINISHED) || !UNFINISHED_ESCAPE.test(text.slice(at))) {
+    return text.length;
+  }
   let before = at;
-  while (text[before - 1] === "\\") before--;
+  while (before > from && text[before - 1] === "\\") before--;
   return (at - before) % 2 === 0 ? at : text.length;
 }

@@ -42,3 +42,10 @@ export interface AudioMedia {
   readonly bytes: Uint8Array;
   readonly format: "wav" | "mp3" | "flac";
 }
+
+/** The pixels of an image, or the file of a sound. */
+export const contentOf = (media: Media): Uint8Array => (media.kind === "image" ? media.rgb : media.bytes);
+
+/** The same with other content. */
+export const withContent = (media: Media, content: Uint8Array): Media =>
+  media.kind === "image" ? { ...media, rgb: content } : { ...media, bytes: content };

@@ -17,6 +17,10 @@ export interface PromptLimits {
   readonly mostPromptBytes?: number | undefined;
 }
 
+/** The field that a prompt came in. */
+export const fieldOfPrompt = ({ prompt }: GenerateRequest): "messages" | "prompt" =>
+  prompt === undefined ? "messages" : "prompt";
+
 /** Why a prompt is too much; undefined when it may fit. Counts what there is and looks into no text, so it takes no time. */
 export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): SvcError | undefined {
   const parts = request.messages.reduce((sum, message) => sum + partsOf(message), 0);
@@ -34,7 +38,7 @@ export function tooLongPrompt(
 ): SvcError | undefined {
   const bytes = promptLength(request, measure);
   if (mostPromptBytes === undefined || bytes <= mostPromptBytes) return undefined;
-  const param = request.prompt === undefined ? "messages" : "prompt";
+  const param = fieldOfPrompt(request);
   const message =
     `This model's context is ${maxModelLen} tokens, which are at most ${mostPromptBytes} bytes of text, but '${param}'` +
     ` has at least ${bytes} bytes. Shorten the ${param} or start svc with a larger --ctx.`;

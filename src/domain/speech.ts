@@ -10,6 +10,11 @@ export interface SpeechWork {
   readonly format: SpeechFormat;
 }
 
+/** Characters of a text that are said at once: about three quarters of an hour. */
+export const LONGEST_TEXT = 32_768;
+/** Samples a second of `pcm`. */
+export const PCM_RATE = 24_000;
+
 export const SPEECH_FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm", "caf"] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
@@ -34,12 +39,19 @@ interface SpeechResult {
   readonly phonemes: number;
 }
 
+/** How far it is, in characters: those of its sentences, without what is between them. */
+export interface SpeechProgress {
+  readonly said: number;
+  readonly of: number;
+}
+
 /**
  * `accepted`: it waits for its turn · `started`: its first computation begins · `audio`: the next bytes of the file ·
- * `result`: the last event.
+ * `progress`: a sentence is said · `result`: the last event.
  */
 export type SpeechEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started" }
   | { readonly type: "audio"; readonly bytes: Uint8Array }
+  | { readonly type: "progress"; readonly progress: SpeechProgress }
   | { readonly type: "result"; readonly result: SpeechResult };

@@ -1,9 +1,21 @@
 // Recorded speech as text.
 
+/** How speech in a recording is told from everything else; what is absent is as usual. */
+export interface SpeechDetection {
+  /** Probability from which on a moment counts as speech; 0: all of it is. */
+  readonly threshold?: number;
+  /** What around speech goes with it. */
+  readonly padSeconds?: number;
+  /** Shorter silences do not end a phrase. */
+  readonly minSilenceSeconds?: number;
+}
+
 /** How speech is to be recognised. */
 export interface Recognition {
   /** Of the speech, by its two- or three-letter code; absent: it is detected. */
   readonly language?: string;
+  /** The request's field that names it, for messages; absent: `language`. */
+  readonly languageField?: string;
   /** Into English, whatever the language of the speech. */
   readonly translate: boolean;
   /** Text that came before, or names and spellings that may occur. */
@@ -12,6 +24,9 @@ export interface Recognition {
   readonly temperature: number;
   /** Times of words are wanted. */
   readonly words: boolean;
+  readonly detection?: SpeechDetection;
+  /** The text is read as it comes: some of it is to be there soon. */
+  readonly early?: true;
 }
 
 /** What is to be recognised, and how. */

@@ -1,8 +1,8 @@
 // Which replicas a request is sent to, one after another, as long as asking again is safe and may help.
 
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import { pause } from "../domain/pause.ts";
 import type { Attempt } from "./attempt.ts";
-import { pause } from "./deadline.ts";
 import type { Replica } from "./replica.ts";
 import type { Choice, Upstream } from "./upstream.ts";
 import { modelGone, UpstreamFailure } from "./upstream-failure.ts";

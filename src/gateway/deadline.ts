@@ -1,7 +1,5 @@
 // Waiting for other servers: never for ever, and no longer than anybody wants to know.
 
-import { setTimeout as sleep } from "node:timers/promises";
-
 /** Settles with `work`, or rejects: with `late()` after `ms`, with the signal's reason when it is aborted. */
 export async function within<T>(
   work: Promise<T>,
@@ -21,11 +19,6 @@ export async function within<T>(
     clearTimeout(timer);
     signal.removeEventListener("abort", abort);
   }
-}
-
-/** Resolves after `ms`; rejects with the signal's reason when it is aborted. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 /** Resolves when `work` has settled, or after `ms`, when it goes on by itself. */

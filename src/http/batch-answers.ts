@@ -13,7 +13,7 @@ import { functionNames } from "../dialect/responses/functions.ts";
 import { decodeTranscription } from "../dialect/transcriptions/decode.ts";
 import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/encode.ts";
 import { unixSeconds } from "../domain/clock.ts";
-import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
 import { newChatCompletionId, newCompletionId, newResponseId } from "../domain/ids.ts";
 import type { AnswerLine, LineOrigin } from "../service/batch/answer-line.ts";
 import type { Capability } from "../service/model-router.ts";
@@ -102,18 +102,14 @@ const speechLine =
     return type === "application/json" ? JSON.parse(text) : text;
   };
 
-type Requests = readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
-
 /** Begins a generation in the background; its events follow the acceptance. */
 async function begin(
   { generation }: AppDeps,
-  [first, ...others]: Requests,
+  generations: Generations,
   own: LineOrigin,
   signal: AbortSignal,
 ): Promise<{ events: AsyncGenerator<GenerateEvent>; accepted: Partial<AcceptedEvent> }> {
-  const inBackground = { ...own, background: true as const };
-  const requests = [{ ...first, ...inBackground }, ...others.map((other) => ({ ...other, ...inBackground }))] as const;
-  const events = generation.generate(requests, signal);
+  const events = generation.generate(generations, { ...own, background: true }, signal);
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : {} };
 }

@@ -6,13 +6,13 @@ import { chatWriter } from "../dialect/chat/encode-stream.ts";
 import { encodeChat } from "../dialect/chat/encode.ts";
 import { reporterOf } from "../dialect/chat/running-reports.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../dialect/stream/streamed.ts";
-import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { GenerateEvent, Generation } from "../domain/generate.ts";
 import { newChatCompletionId } from "../domain/ids.ts";
 import { answerOrigin } from "./answer-origin.ts";
 import type { AppDeps } from "./deps.ts";
 
 export interface ChatExchange {
-  readonly request: Omit<GenerateRequest, "id">;
+  readonly request: Generation;
   /** The client wants a stream, and the server gives streams. */
   readonly stream: boolean;
   /** The whole answer; throws what the generation throws. */

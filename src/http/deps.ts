@@ -3,9 +3,9 @@
 import type { Config } from "../config/config.ts";
 import type { BodyBudget } from "../domain/body-budget.ts";
 import type { Timers } from "../domain/clock.ts";
+import type { Pause } from "../domain/pause.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { TextPort } from "../engine/text/port.ts";
-import type { Pause } from "../service/batch/pause.ts";
 import type { ClassificationService } from "../service/classification.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";

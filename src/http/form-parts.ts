@@ -14,6 +14,16 @@ export interface Received {
   discard(): Promise<void>;
 }
 
+/** What `work` resolves to; when it throws, nobody wants these contents. */
+export async function orDiscard<T>(contents: readonly Received[], work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await Promise.all(contents.map((content) => content.discard()));
+    throw error;
+  }
+}
+
 /** Where the content of the part of this name goes, with the fields that came before it; what it throws ends the upload. */
 type ReceivePart<Content extends Received> = (
   chunks: AsyncIterable<Uint8Array>,

@@ -2,7 +2,7 @@
 
 import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
@@ -22,12 +22,12 @@ export const DOWNGRADED = { "X-Grammar-Constraints": "downgraded" } as const;
 
 export interface GenerationCall {
   /** Answered together; ids are given here. */
-  readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
+  readonly requests: Generations;
   readonly stream: boolean;
   /** The whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
-  /** Writes the answer as a stream. */
-  readonly writer: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
+  /** Writes the answer as a stream; absent: it never is one. */
+  readonly writer?: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
   readonly report?: RequestReport;
   readonly framing?: Framing;
@@ -44,8 +44,9 @@ export async function respond(
   const { events, accepted } = await begin(deps, contexts, request, call, disconnect.signal);
   const headers = constraintHeaders(accepted);
   const known = knownOf(contexts.of(request).id, accepted);
-  if (!streams(deps, call)) return Response.json(await call.json(events, known), { headers });
-  const open = (put: Put<Frame>) => call.writer(put, known);
+  const { writer } = call;
+  if (!writer || !streams(deps, call)) return Response.json(await call.json(events, known), { headers });
+  const open = (put: Put<Frame>) => writer(put, known);
   return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
 }
 
@@ -130,14 +131,8 @@ async function begin(
   const context = contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => reportFields(report);
-  const whole = streams(deps, call) ? {} : { whole: true as const };
-  const own = { ...requestOrigin(deps, contexts, request), ...whole };
-  const [first, ...others] = call.requests;
-  const events = deps.generation.generate(
-    [{ ...first, ...own }, ...others.map((other) => ({ ...other, ...own }))],
-    signal,
-    report,
-  );
+  const origin = requestOrigin(deps, contexts, request);
+  const events = deps.generation.generate(call.requests, origin, signal, report, { whole: !streams(deps, call) });
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }

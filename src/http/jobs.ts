@@ -1,11 +1,11 @@
 // Files and batches over the services that all routes share.
 
 import { unixSeconds } from "../domain/clock.ts";
+import { pause } from "../domain/pause.ts";
 import { BatchesService } from "../service/batch/batches.ts";
 import { FilesService } from "../service/batch/files.ts";
 import { JobFolder } from "../service/batch/job-folder.ts";
 import { jobLevels } from "../service/batch/job-levels.ts";
-import { pause } from "../service/batch/pause.ts";
 import type { JobLevels } from "../telemetry/metrics.ts";
 import { batchAnswers } from "./batch-answers.ts";
 import type { AppDeps } from "./deps.ts";

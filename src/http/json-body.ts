@@ -11,6 +11,9 @@ const MB = 1024 * 1024;
 /** What programs send that did not choose, as `curl -d`, and what a page of any site may send without a preflight. */
 const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
+/** A body of so many bytes is collected when it has been read. */
+const LARGE_BYTES = 4 * MB;
+
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
@@ -28,9 +31,10 @@ export class JsonBodies {
   async read(request: Request, ceiling: number, { alsoForm = false } = {}): Promise<unknown> {
     checkMediaType(request.headers, alsoForm);
     const account = this.budget.open();
+    let size = 0;
     try {
-      const chunks = await readChunks(request, ceiling, (size) => account.hold(size));
-      const size = chunks.reduce((sum, { length }) => sum + length, 0);
+      const chunks = await readChunks(request, ceiling, (bytes) => account.hold(bytes));
+      size = chunks.reduce((sum, { length }) => sum + length, 0);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
       return await parseJson(chunks, () => this.turn()).catch((error: unknown) => {
         if (error instanceof SyntaxError) throw invalid("valid JSON", size);
@@ -38,6 +42,8 @@ export class JsonBodies {
       });
     } finally {
       account.close();
+      // Until then it takes memory beside what the budget lets in; this does not wait for it.
+      if (size >= LARGE_BYTES) Bun.gc(false);
     }
   }
 

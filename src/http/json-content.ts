@@ -1,7 +1,7 @@
 // Schemas in a route's `detail`: bodies are read and checked by us, so Elysia's own `body` and `response` hooks, which
 // would also read and check, stay empty, and the API description takes the schemas from here.
 
-import type { TSchema } from "../contract/schema.ts";
+import { t, type TSchema } from "../contract/schema.ts";
 
 /** An OpenAPI request body or response of JSON with this schema. TypeBox values are JSON Schema. */
 export const jsonContent = (schema: TSchema, description = "") => ({
@@ -16,3 +16,12 @@ export const jsonAnswer = (answer: TSchema) =>
 /** Hooks of a route that takes and answers JSON. */
 export const jsonRoute = (body: TSchema, answer: TSchema) =>
   ({ parse: "none", detail: { requestBody: jsonContent(body), responses: { 200: jsonContent(answer) } } }) as const;
+
+/** Hooks of a route that takes a form with a file, or JSON, and answers with JSON or one of these types of text. */
+export const formRoute = (what: string, form: TSchema, body: TSchema, answer: TSchema, texts: readonly string[]) => {
+  const content = { "multipart/form-data": { schema: form }, ...jsonContent(body).content };
+  const plain = Object.fromEntries(texts.map((type) => [type, { schema: t.String() }]));
+  const answers = { description: "", content: { ...jsonContent(answer).content, ...plain } };
+  const requestBody = { description: `A form with ${what}, or JSON.`, content };
+  return { parse: "none", detail: { requestBody, responses: { 200: answers } } } as const;
+};

@@ -19,9 +19,10 @@ interface UploadLimits {
   readonly tooLarge: () => SvcError;
   /** Bytes of each other field. */
   readonly fieldBytes: number;
+  /** Of a file without a name. */
+  readonly usualName?: string;
 }
 
-const RAW_NAME = "upload.jsonl";
 const LONGEST_NAME = 255;
 /** What a form may have beside the content. */
 const FORM_BYTES = 64 * 1024;
@@ -32,11 +33,11 @@ const FORM_BYTES = 64 * 1024;
  */
 export async function readUpload<Content extends Received>(
   request: Request,
-  { ceiling, ...limits }: UploadLimits,
+  { ceiling, usualName = "file", ...limits }: UploadLimits,
   receive: Receive<Content>,
 ): Promise<Upload<Content>> {
   if (isForm(request)) {
-    const form = { ...limits, ceiling: ceiling + FORM_BYTES, files: { file: 1 }, usualName: RAW_NAME };
+    const form = { ...limits, ceiling: ceiling + FORM_BYTES, files: { file: 1 }, usualName };
     const { files, fields } = await readParts(request, form, receive);
     const [file] = files;
     if (file) return { content: file.content, filename: file.filename, fields };
@@ -48,7 +49,7 @@ export async function readUpload<Content extends Received>(
   try {
     const query = new URL(request.url).searchParams;
     const content = await receive(bodyChunks(request), [...query]);
-    return { content, filename: (query.get("filename") ?? RAW_NAME).slice(0, LONGEST_NAME), fields: [...query] };
+    return { content, filename: (query.get("filename") ?? usualName).slice(0, LONGEST_NAME), fields: [...query] };
   } catch (error) {
     request.signal.throwIfAborted();
     throw error;

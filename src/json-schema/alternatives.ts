@@ -3,7 +3,7 @@
 
 import { fault } from "./fault.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
-import { MAX_BEGINNING, MAX_OPEN } from "./limits.ts";
+import { MAX_BEGINNING, MAX_FLAT_VALUES, MAX_OPEN } from "./limits.ts";
 import { patternAlternatives } from "./pattern-alternatives.ts";
 
 interface Alternatives {
@@ -19,13 +19,42 @@ const ONE: Alternatives = { begin: 1, open: 1 };
 
 /** Refuses a schema for the converter by which an answer would take seconds. Throws SvcError. */
 export function checkAlternatives(schema: JsonObject, param: string): void {
-  const { begin, open } = schemaAlternatives(schema);
-  if (open > MAX_OPEN) throw fault(param, "", `at most ${MAX_OPEN} alternatives may be open at once, got ${open}`);
-  if (begin === 1) return;
-  const work = begin * JSON.stringify(schema).length;
-  if (work <= MAX_BEGINNING) return;
-  const problem = `alternatives that it begins with, times characters, may be at most ${MAX_BEGINNING}, got ${work}`;
-  throw fault(param, "", problem);
+  const alternatives = schemaAlternatives(schema);
+  const problem = tooMany(alternatives, alternatives.begin === 1 ? 0 : JSON.stringify(schema).length);
+  if (problem !== undefined) throw fault(param, "", problem);
+}
+
+/** What of the alternatives of so many characters would take seconds, in words; undefined: nothing. */
+export function tooMany({ begin, open }: Alternatives, characters: number): string | undefined {
+  if (open > MAX_OPEN) return `at most ${MAX_OPEN} alternatives may be open at once, got ${open}`;
+  const work = begin * characters;
+  if (work <= MAX_BEGINNING) return undefined;
+  return `alternatives that it begins with, times characters, may be at most ${MAX_BEGINNING}, got ${work}`;
+}
+
+/** Counts those of a list of texts. A long one branches where they part (ffi/llama/branches.cpp). */
+export function textAlternatives(texts: readonly string[]): Alternatives {
+  const sorted = [...new Set(texts)].sort();
+  if (sorted.length <= MAX_FLAT_VALUES) return { begin: sorted.length, open: sorted.length };
+  const parted: { readonly at: number; count: number }[] = [{ at: 0, count: 1 }];
+  let open = 1;
+  for (const [index, text] of sorted.entries()) {
+    if (index === 0) continue;
+    const at = alikeUpTo(text, sorted[index - 1] ?? "");
+    while ((parted.at(-1)?.at ?? 0) > at) parted.pop();
+    const top = parted.at(-1);
+    if (top?.at === at) top.count++;
+    else parted.push({ at, count: 2 });
+    open = Math.max(open, parted.at(-1)?.count ?? 0);
+  }
+  return { begin: parted[0]?.count ?? 1, open };
+}
+
+/** In whole characters. */
+function alikeUpTo(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at > 0 && /[\ud800-\udbff]/.test(one[at - 1] ?? "") ? at - 1 : at;
 }
 
 /** Counts those of a schema for the converter, with its definitions. */
@@ -43,7 +72,7 @@ class Counter {
     const { $ref, anyOf, enum: values, pattern } = schema;
     if (typeof $ref === "string") return this.definition($ref);
     if (Array.isArray(anyOf)) return this.options(anyOf);
-    if (Array.isArray(values)) return { begin: values.length, open: values.length };
+    if (Array.isArray(values)) return textAlternatives(values.map((value) => JSON.stringify(value)));
     if (typeof pattern === "string") return { begin: 1, open: patternAlternatives(pattern) };
     const { properties, required, additionalProperties, items, prefixItems } = schema;
     const members = isObject(properties) ? Object.values(properties) : [];

@@ -4,6 +4,7 @@
 import type { Apart } from "./apart.ts";
 import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
 import { choicesOf, hasConditions } from "./choices.ts";
+import type { Spend } from "./effort.ts";
 import { MAX_CASES, MAX_STEPS } from "./limits.ts";
 import { impliedKinds, isContradiction, kindsOf, memberNames, requiredNames } from "./merge.ts";
 import type { Negator } from "./negate.ts";
@@ -35,6 +36,7 @@ export class CaseFinder {
     private readonly regexes: RegexCache,
     /** Whether keywords about one type narrow an untyped schema to that type. */
     private readonly infers: boolean,
+    private readonly effort: Spend,
   ) {}
 
   /** The cases of a value that satisfies all of `nodes`. None: there is no such value. */
@@ -143,7 +145,9 @@ export class CaseFinder {
   /** Whether so much more may be done. */
   private spend(steps: number): boolean {
     this.steps -= steps;
-    return this.steps >= 0;
+    if (this.steps < 0) return false;
+    this.effort(steps / 8);
+    return true;
   }
 
   /** Adds a node with all that it applies to the same value. False when nothing can satisfy the state any more. */

@@ -2,12 +2,11 @@
 
 import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
-import { enumerationPattern } from "./enumeration.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
 import type { JsonObject } from "./json-value.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
-import { MAX_EXPANSION_DEPTH, MAX_FLAT_VALUES, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
+import { MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
 import { numberPlan } from "./number-plan.ts";
 import type { ObjectForm } from "./object-plan.ts";
 import { isLarge, Plans } from "./plans.ts";
@@ -103,7 +102,7 @@ class Emitter {
     }
     this.lose(unit.lost);
     const options: JsonObject[] = [];
-    if (values) options.push(...this.values(values));
+    if (values) options.push(valuesSchema(values));
     else {
       options.push(...this.objects(unit, path), ...this.arrays(unit, path));
       if (alive & KIND.string) options.push(this.string(unit));
@@ -113,14 +112,6 @@ class Emitter {
     }
     this.depth--;
     return options;
-  }
-
-  private values(values: readonly unknown[]): JsonObject[] {
-    const texts = new Set(values.filter((value) => typeof value === "string"));
-    if (texts.size <= MAX_FLAT_VALUES) return [valuesSchema(values)];
-    const plan = { type: "string", pattern: enumerationPattern([...texts]) };
-    const others = values.filter((value) => typeof value !== "string");
-    return [this.strings.write(plan, 0) ?? plan, ...(others.length > 0 ? [valuesSchema(others)] : [])];
   }
 
   private objects(unit: Unit, path: string): JsonObject[] {

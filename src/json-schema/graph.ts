@@ -2,6 +2,7 @@
 // are one part, so that recursive schemas become circles in the graph.
 
 import type { Case, CaseFinder } from "./cases.ts";
+import type { Spend } from "./effort.ts";
 import { fault } from "./fault.ts";
 import { kindOf } from "./json-value.ts";
 import { KIND, NUMBER, type Kinds } from "./kinds.ts";
@@ -69,6 +70,7 @@ export class Graph {
     private readonly finder: CaseFinder,
     private readonly literals: LiteralChecker,
     private readonly regexes: RegexCache,
+    private readonly spend: Spend,
     private readonly param: string,
   ) {}
 
@@ -109,6 +111,7 @@ export class Graph {
     const key = `${kinds}:${keyOf(nodes)}`;
     const known = this.units.get(key);
     if (known) return known;
+    this.spend(1 + nodes.length / 8);
     const lost: string[] = [];
     const values = this.valuesOf(nodes, kinds, lost);
     const unit: Unit = {
@@ -154,6 +157,7 @@ export class Graph {
     const names = nodes.flatMap(({ object }) => object?.names ?? []);
     const members = new Map<string, Use>();
     for (const name of memberNames(nodes)) {
+      this.spend(1 + nodes.length / 128);
       const { nodes: found, unknown } = member(nodes, name, this.regexes);
       const verdicts = names.map((node) => ({ node, verdict: this.literals.check(name, node) }));
       lost.push(...unknown, ...verdicts.filter(({ verdict }) => verdict === undefined).map(({ node }) => node.at));

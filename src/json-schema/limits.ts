@@ -42,7 +42,7 @@ export const MAX_COPIES = 16;
 export const MAX_PATH_NAMES = 400;
 /** Properties whose rules get the same name but for a number. */
 export const MAX_SAME_NAMES = 500;
-/** Strings of an `enum` that are written out beside one another; more become a pattern. */
+/** Values of an `enum` that stay beside one another in the grammar; more branch where they part. */
 export const MAX_FLAT_VALUES = 32;
 /** Values of an `enum` that is used in several places; a longer one becomes a definition. */
 export const MAX_INLINE_VALUES = 16;

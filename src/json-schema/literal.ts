@@ -1,6 +1,7 @@
 // Whether a value that stands in a schema satisfies a subschema.
 
 import { formatPattern, isKnownFormat } from "./formats.ts";
+import type { Spend } from "./effort.ts";
 import { codePoints, isMultiple, isObject, kindOf, valueKey } from "./json-value.ts";
 import type { RegexCache } from "./regex-cache.ts";
 import type { ArrayFacts, NumberFacts, ObjectFacts, SchemaNode, StringFacts } from "./schema-node.ts";
@@ -30,17 +31,23 @@ export class LiteralChecker {
   constructor(
     private readonly regexes: RegexCache,
     private steps: number,
+    private readonly spend: Spend,
   ) {}
 
   check(value: unknown, node: SchemaNode): Verdict {
-    if (--this.steps < 0) return undefined;
+    if (!this.step()) return undefined;
     return all(this.verdicts(value, node));
   }
 
   /** Like `check`, but of what the node itself allows; what it excludes or applies in place is left aside. */
   fits(value: unknown, node: SchemaNode): Verdict {
-    if (--this.steps < 0) return undefined;
+    if (!this.step()) return undefined;
     return all(this.own(value, node));
+  }
+
+  private step(): boolean {
+    this.spend(1 / 3);
+    return --this.steps >= 0;
   }
 
   private *verdicts(value: unknown, node: SchemaNode): Iterable<Verdict> {

@@ -1,3 +1,4 @@
+import type { Spend } from "./effort.ts";
 import type { SchemaFields, SchemaNode } from "./schema-node.ts";
 
 /** Makes nodes, numbered in the order in which they are made. */
@@ -6,7 +7,10 @@ export class NodeMaker {
 
   private readonly kept = new Map<string, SchemaNode>();
 
+  constructor(private readonly spend: Spend) {}
+
   make(at: string, fields: SchemaFields): SchemaNode {
+    this.spend(1);
     return { id: this.made++, at, ...fields };
   }
 

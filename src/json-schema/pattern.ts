@@ -1,7 +1,7 @@
 // A client's `pattern` → one that llama.cpp's converter enforces. The converter compares the raw characters between the
 // quotes of a JSON string, so that what must be escaped there is spelled as its escape, and nothing else may match it.
 
-import { complement, includes, intersect, single, size, SPELLABLE, union, type CharSet } from "./char-set.ts";
+import { complement, includes, intersect, size, SPELLABLE, union, type CharSet } from "./char-set.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { lengthRange, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
@@ -60,12 +60,6 @@ export function grammarPattern(source: string, lengths: Lengths): GrammarPattern
 /** A pattern for strings of certain lengths; the converter's own count would take `\ud83d\ude00` for two characters. */
 export const lengthPattern = ({ min, max }: Lengths): string =>
   `^${render({ kind: "repeat", item: { kind: "set", set: complement([]) }, min, max })}$`;
-
-/** One character of a JSON string in the converter's patterns; no surrogate. */
-export function spelling(text: string): string {
-  const char = Number(text.codePointAt(0));
-  return includes(RAW, char) ? character(char) : renderSet(single(char));
-}
 
 /** Whether a sequence matches every string: anything, and beside it only what may be absent. */
 const isEverything = (sequence: Sequence): boolean => sequence.every(canBeEmpty) && sequence.some(isAnything);

@@ -3,6 +3,7 @@
 import { markAlive } from "./alive.ts";
 import { Apart } from "./apart.ts";
 import { CaseFinder } from "./cases.ts";
+import { Effort, type Spend } from "./effort.ts";
 import { emit } from "./emit.ts";
 import { fault } from "./fault.ts";
 import { Graph, type Part } from "./graph.ts";
@@ -29,28 +30,31 @@ interface PreparedSchema {
 /**
  * Checks and rewrites a schema; the same schema gives the same JSON text. `param` is the request field that it came in.
  * Throws SvcError `invalid_value`, naming the place in the schema, when it is no schema, refers to what is not in it,
- * is too large, or no value can satisfy it.
+ * is too large, or no value can satisfy it, or when it takes more than is left of the `effort` that its request may take.
  */
-export function prepareSchema(schema: unknown, param: string): PreparedSchema {
-  checkSize(schema, param);
-  const maker = new NodeMaker();
+export function prepareSchema(schema: unknown, param: string, effort = new Effort()): PreparedSchema {
+  const spend = effort.spending(() => {
+    throw fault(param, "", "the combinations of all schemas of the request are too many");
+  });
+  spend(checkSize(schema, param) / 4);
+  const maker = new NodeMaker(spend);
   const parser = new SchemaParser(maker, param);
   const node = parser.parse(schema, "");
   resolveReferences(parser, param);
 
   // Untyped schemas are taken for what they describe, unless they describe what cannot be.
-  const root = living(node, maker, param, true) ?? living(node, maker, param, false);
+  const root = living(node, maker, spend, param, true) ?? living(node, maker, spend, param, false);
   if (!root) throw fault(param, "", "no value can satisfy it");
   const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), param);
   return { schema: prepared, inexpressible: lost };
 }
 
 /** The resolved schema, or undefined when no value can satisfy it. */
-function living(node: SchemaNode, maker: NodeMaker, param: string, infers: boolean): Part | undefined {
-  const regexes = new RegexCache();
-  const literals = new LiteralChecker(regexes, MAX_STEPS);
-  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes), regexes, infers);
-  const graph = new Graph(finder, literals, regexes, param);
+function living(node: SchemaNode, maker: NodeMaker, spend: Spend, param: string, infers: boolean): Part | undefined {
+  const regexes = new RegexCache(spend);
+  const literals = new LiteralChecker(regexes, MAX_STEPS, spend);
+  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes), regexes, infers, spend);
+  const graph = new Graph(finder, literals, regexes, spend, param);
   const root = graph.build(node);
   markAlive(graph);
   return root.alive ? root : undefined;

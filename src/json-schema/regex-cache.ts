@@ -1,5 +1,6 @@
 // Regular expressions of one schema, each parsed once.
 
+import type { Spend } from "./effort.ts";
 import { MAX_STEPS } from "./limits.ts";
 import { finds, type Regex } from "./regex.ts";
 import { parseRegex } from "./regex-parser.ts";
@@ -7,6 +8,8 @@ import { parseRegex } from "./regex-parser.ts";
 export class RegexCache {
   private readonly steps = { left: MAX_STEPS };
   private readonly known = new Map<string, Regex | undefined>();
+
+  constructor(private readonly spend: Spend) {}
 
   /** Nothing more can be told. */
   get isSpent(): boolean {
@@ -17,6 +20,9 @@ export class RegexCache {
   finds(source: string, text: string): boolean | undefined {
     if (!this.known.has(source)) this.known.set(source, parseRegex(source));
     const regex = this.known.get(source);
-    return regex && finds(regex, text, this.steps);
+    const before = this.steps.left;
+    const found = regex && finds(regex, text, this.steps);
+    this.spend((before - this.steps.left) / 8);
+    return found;
   }
 }

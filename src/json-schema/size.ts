@@ -1,8 +1,8 @@
 import { fault } from "./fault.ts";
 import { MAX_CHARACTERS, MAX_JSON_DEPTH, MAX_NODES } from "./limits.ts";
 
-/** What is true of the whole text of a schema: its size, and that it has a JSON form. Throws SvcError. */
-export function checkSize(schema: unknown, param: string): void {
+/** What is true of the whole text of a schema: its size, and that it has a JSON form. Returns its values. Throws SvcError. */
+export function checkSize(schema: unknown, param: string): number {
   let [count, characters] = [0, 0];
   const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 1 }];
   const checkText = (text: string) => {
@@ -20,4 +20,5 @@ export function checkSize(schema: unknown, param: string): void {
     if (!Array.isArray(value)) Object.keys(value).forEach(checkText);
     for (const item of Object.values(value)) open.push({ value: item, depth: depth + 1 });
   }
+  return count;
 }

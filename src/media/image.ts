@@ -124,7 +124,7 @@ async function render(
   if (!alpha) return decode(picture, maxPixels, signal, maxSide);
   const full = await plainPng(picture, maxPixels);
   const { width, height } = ownPngSize(full);
-  if (Math.max(width, height) <= maxSide) return readOwnPng(full, signal);
+  if (Math.max(width, height) <= maxSide) return readPixels(full, signal);
   const onWhite = await ownPngAsBmp(full, signal);
   release(full);
   const scaled = await decode({ bytes: onWhite, orientation: 1 }, maxPixels, signal, maxSide);
@@ -133,7 +133,13 @@ async function render(
 }
 
 const decode = async (picture: Picture, maxPixels: number, signal: AbortSignal, maxSide: number): Promise<Pixels> =>
-  readOwnPng(await plainPng(picture, maxPixels, maxSide), signal);
+  readPixels(await plainPng(picture, maxPixels, maxSide), signal);
+
+async function readPixels(png: Uint8Array, signal: AbortSignal): Promise<Pixels> {
+  const pixels = await readOwnPng(png, signal);
+  release(png);
+  return pixels;
+}
 
 /** As `readOwnPng` and `readOpacity` read it. */
 function plainPng(picture: Picture, maxPixels: number, maxSide?: number): Promise<Uint8Array> {
@@ -143,7 +149,7 @@ function plainPng(picture: Picture, maxPixels: number, maxSide?: number): Promis
 }
 
 /** Gives memory back that nobody else has: until it is collected, the next image would take as much again. */
-const release = ({ buffer }: Uint8Array): void => void (buffer as ArrayBuffer).transfer(0);
+export const release = ({ buffer }: Uint8Array): void => void (buffer as ArrayBuffer).transfer(0);
 
 /** The decoder's own words stay here: they may speak of the file's content. */
 function asRefusal(error: unknown, format: ImageFormat, maxPixels: number): unknown {

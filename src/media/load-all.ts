@@ -1,8 +1,9 @@
 // All media of a request: a few at a time, in order, all or none.
 
 import { invalidValue } from "../domain/errors.ts";
-import type { Media, MediaSource } from "../domain/media.ts";
+import { contentOf, type Media, type MediaSource } from "../domain/media.ts";
 import type { MediaLimits } from "./limits.ts";
+import { release } from "./image.ts";
 import { loadMedia } from "./load-media.ts";
 
 /** A medium and the request field that it came from. */
@@ -32,9 +33,8 @@ export async function loadAll(
   const waiting = parts.entries();
   const work = async (): Promise<void> => {
     for (const [index, { source, param }] of waiting) {
-      const media = await loadMedia(source, param, limits, group.signal);
-      hold(bytesOf(media));
-      loaded[index] = media;
+      const media = (loaded[index] = await loadMedia(source, param, limits, group.signal));
+      hold(contentOf(media).length);
     }
   };
   const workers = Array.from({ length: Math.min(parallel, parts.length) }, async () => {
@@ -47,11 +47,10 @@ export async function loadAll(
   });
   await Promise.all(workers);
   signal.removeEventListener("abort", forward);
+  if (group.signal.aborted) for (const media of loaded) if (media?.kind === "image") release(media.rgb);
   group.signal.throwIfAborted();
   return loaded;
 }
-
-const bytesOf = (media: Media): number => (media.kind === "image" ? media.rgb : media.bytes).length;
 
 /** Throws SvcError `invalid_value` when there are too many media. */
 export function checkCount({ length }: readonly MediaPart[], { maxCount }: Pick<MediaLimits, "maxCount">): void {

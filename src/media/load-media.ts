@@ -8,7 +8,7 @@ import { decodeImage } from "./image.ts";
 import { readBase64, readDataUrl } from "./inline.ts";
 import type { MediaLimits } from "./limits.ts";
 import { readLocalFile } from "./local-file.ts";
-import { Refusal } from "./refusal.ts";
+import { atField, Refusal } from "./refusal.ts";
 
 /** Everything but data: URLs is shorter. */
 const LONGEST_URL = 8192;
@@ -25,15 +25,13 @@ export async function loadMedia(
   signal: AbortSignal,
 ): Promise<Media> {
   signal.throwIfAborted();
-  try {
+  return atField(param, async () => {
     if (source.kind === "audio") {
-      return await checkAudio(await inlineBytes(source.data, limits.maxAudioBytes, signal), limits, signal);
+      return checkAudio(await inlineBytes(source.data, limits.maxAudioBytes, signal), limits, signal);
     }
     const bytes = await imageBytes(source.url, limits, signal);
-    return await decodeImage(bytes, limits.maxSide[source.detail], limits, signal);
-  } catch (error) {
-    throw error instanceof Refusal ? error.at(param) : error;
-  }
+    return decodeImage(bytes, limits.maxSide[source.detail], limits, signal);
+  });
 }
 
 /** Bytes in base64 or in a data: URL, at most `limit`. Throws Refusal, or the signal's reason. */

@@ -1,8 +1,6 @@
 // From the decoder's output to pixels and back. Bun.Image gives no raw pixels, so they travel as uncompressed PNG, which
 // costs a copy; the other way they travel as BMP.
 
-import { Readable } from "node:stream";
-import { createInflate } from "node:zlib";
 import { dataView } from "../domain/data-view.ts";
 import { inSlices } from "./slices.ts";
 
@@ -13,8 +11,11 @@ export interface Pixels {
   readonly rgb: Uint8Array;
 }
 
-/** What goes through zlib at once: small enough to let others run in between. */
-const PIECE_BYTES = 1 << 20;
+/** What is read or copied at once: many images may be at a time, and others run in between. */
+const PIECE_BYTES = 1 << 19;
+/** Bytes of zlib before all blocks, and of deflate before each. */
+const ZLIB_HEAD = 2;
+const BLOCK_HEAD = 5;
 const BMP_HEAD = 54;
 
 /** How opaque the pixels of an image are. */
@@ -65,50 +66,64 @@ export function ownPngSize(png: Uint8Array): { readonly width: number; readonly 
   return { width: view.getUint32(16), height: view.getUint32(20) };
 }
 
-/** `take` gets each row: its pixels begin at `from` of `rgba`. */
+/** `take` gets each row: its pixels begin at `from` of `rgba`, which is the next row's afterwards. */
 async function eachRow(
   png: Uint8Array,
   signal: AbortSignal,
   take: (rgba: Uint8Array, from: number, row: number) => void,
 ): Promise<void> {
   const { width, height } = ownPngSize(png);
-  const stride = 1 + width * 4;
-  let rest = new Uint8Array(0);
+  const line = new Uint8Array(1 + width * 4);
+  let filled = 0;
   let row = 0;
-  const inflate = Readable.from(imageData(png)).pipe(createInflate({ chunkSize: PIECE_BYTES }));
-  try {
-    for await (const chunk of inflate as AsyncIterable<Uint8Array>) {
-      signal.throwIfAborted();
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      let at = 0;
-      for (; at + stride <= bytes.length; at += stride, row++) {
-        if (bytes[at] !== 0) throw new Error("Bun.Image wrote a PNG with filtered rows");
-        take(bytes, at + 1, row);
-      }
-      rest = bytes.slice(at);
+  let read = 0;
+  for (const bytes of imageData(png)) {
+    for (let at = 0; at < bytes.length;) {
+      const piece = bytes.subarray(at, at + line.length - filled);
+      line.set(piece, filled);
+      at += piece.length;
+      filled = (filled + piece.length) % line.length;
+      if (filled > 0) continue;
+      if (line[0] !== 0) throw new Error("Bun.Image wrote a PNG with filtered rows");
+      take(line, 1, row++);
     }
-  } finally {
-    inflate.destroy();
+    read += bytes.length;
+    if (read < PIECE_BYTES) continue;
+    read = 0;
+    // Right behind native work, Bun may wait for another event before an immediate.
+    await new Promise((resolve) => setTimeout(resolve));
+    signal.throwIfAborted();
   }
   if (row !== height) throw new Error("Bun.Image wrote a PNG with missing rows");
 }
 
-/** The contents of all IDAT chunks, in large pieces: they are written in small ones. */
+/** The contents of all IDAT chunks, where they lie: in blocks that are stored, which begin and end anywhere in chunks. */
 function* imageData(png: Uint8Array): Generator<Uint8Array> {
   const IDAT = 0x49444154;
   const view = dataView(png);
-  let pieces: Uint8Array[] = [];
-  let length = 0;
+  let toSkip = ZLIB_HEAD;
+  let head: number[] = [];
+  let left = 0;
   for (let at = 8; at + 12 <= png.length; at += 12 + view.getUint32(at)) {
     if (view.getUint32(at + 4) !== IDAT) continue;
-    pieces.push(png.subarray(at + 8, at + 8 + view.getUint32(at)));
-    length += view.getUint32(at);
-    if (length < PIECE_BYTES) continue;
-    yield Buffer.concat(pieces);
-    pieces = [];
-    length = 0;
+    const end = at + 8 + view.getUint32(at);
+    for (let from = at + 8; from < end;) {
+      if (toSkip > 0) {
+        toSkip--;
+        from++;
+      } else if (left > 0) {
+        const to = Math.min(end, from + left);
+        yield png.subarray(from, to);
+        left -= to - from;
+        from = to;
+      } else if (head.push(view.getUint8(from++)) === BLOCK_HEAD) {
+        const [kind = 0, low = 0, high = 0] = head;
+        if (kind > 1) throw new Error("Bun.Image wrote a PNG that is compressed");
+        left = low | (high << 8);
+        head = [];
+      }
+    }
   }
-  if (length > 0) yield Buffer.concat(pieces);
 }
 
 /** Copies `count` RGBA pixels as RGB; what is transparent becomes white. */

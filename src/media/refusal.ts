@@ -20,6 +20,15 @@ export class Refusal extends Error {
   }
 }
 
+/** What `work` resolves to. Throws SvcError about the field in place of a Refusal. */
+export async function atField<T>(field: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Refusal ? error.at(field) : error;
+  }
+}
+
 /** Throws Refusal when a medium is empty or larger than `limit` bytes. */
 export function checkSize(bytes: number, limit: number): void {
   if (bytes === 0) throw new Refusal("not be empty", "0 bytes");

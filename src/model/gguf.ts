@@ -1,8 +1,8 @@
 // The header of a GGUF file (versions 2 and 3): metadata and where the tensors lie. Nothing of the weights is read.
 
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { GgufCursor, HeaderOutOfBounds } from "./gguf-cursor.ts";
 import { tensorTypes } from "./tensor-types.ts";
 
@@ -36,6 +36,9 @@ const MOST_DIMENSIONS = 4;
 const SMALLEST_ENTRY = 13;
 const SMALLEST_TENSOR = 24;
 
+/** Files of a folder that an error names. */
+const MOST_LISTED = 5;
+
 const STRING = 8;
 const ARRAY = 9;
 
@@ -50,7 +53,7 @@ export function readGguf(path: string): Gguf {
   const name = basename(path);
   // Before opening: opening a pipe would wait for its writer.
   const stat = attempt(path, () => statSync(path));
-  if (stat.isDirectory()) throw new ModelFileError(`${name} is a directory; name the .gguf file in it.`);
+  if (stat.isDirectory()) throw aboutFolder(path, name);
   if (!stat.isFile()) throw new ModelFileError(`${name} is not a regular file.`);
   if (stat.size === 0) throw new ModelFileError(`${name} is empty.`);
   const fd = attempt(path, () => openSync(path, "r"));
@@ -61,14 +64,25 @@ export function readGguf(path: string): Gguf {
   }
 }
 
+/** Somebody names the folder of a download: what to name is in it, or weights in another format. */
+function aboutFolder(path: string, name: string): ModelFileError {
+  const files = attempt(path, () => readdirSync(path)).filter((file) => file.toLowerCase().endsWith(".gguf"));
+  const more = files.length > MOST_LISTED ? ", …" : "";
+  return new ModelFileError(
+    files.length === 0
+      ? `${name} is a folder without a GGUF file.`
+      : `${name} is a folder; name a file in it: ${files.toSorted().slice(0, MOST_LISTED).join(", ")}${more}.`,
+  );
+}
+
 function attempt<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    const code = systemErrorCode(error) ?? "unknown";
+    const code = systemErrorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") throw new ModelFileError(`There is no file ${path}.`);
     if (code === "EACCES" || code === "EPERM") throw new ModelFileError(`There is no permission to read ${path}.`);
-    throw new ModelFileError(`${path} cannot be opened (${code}).`);
+    throw new ModelFileError(`${path} cannot be opened: ${fileReason(error)}.`);
   }
 }
 

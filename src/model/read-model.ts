@@ -1,7 +1,7 @@
 // Reading files that may be no models.
 
 import { closeSync, openSync, readSync } from "node:fs";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import { ModelFileError } from "./gguf.ts";
 
 /** Up to `length` bytes of a file from `at` on; fewer at its end. Throws what the system throws. */
@@ -21,6 +21,6 @@ export function readingModel<T>(path: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof ModelFileError) throw error;
-    throw new ModelFileError(`${path} cannot be read (${systemErrorCode(error) ?? "unreadable"}).`);
+    throw new ModelFileError(`${path} cannot be read: ${fileReason(error)}.`);
   }
 }

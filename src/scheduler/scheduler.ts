@@ -69,10 +69,9 @@ export class Scheduler {
       this.slices.abandon(sequence);
       this.speculation.release(sequence);
     });
-    const { running } = this.queue;
-    this.planner = new StepPlanner(limits, running, kv, cost, budget, this.slices, this.speculation);
+    this.planner = new StepPlanner(limits, this.queue, kv, cost, budget, this.slices, this.speculation);
     this.results = new StepResults(byKey, this.queue, kv, cost, this.speculation);
-    this.media = new MediaSteps(limits, running, kv, cost, budget, interlude);
+    this.media = new MediaSteps(limits, this.queue, kv, cost, budget, interlude);
     this.forecast = new Forecast(cost, limits.stallBudgetMs);
   }
 
@@ -191,7 +190,7 @@ export class Scheduler {
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
-    this.interlude.end(this.streams);
+    this.interlude.end(this.queue.streams);
     this.admit(now);
     const computable = this.queue.running.filter((sequence) => !sequence.mediaNext);
     for (const group of this.turns.inOrder(computable)) {
@@ -203,7 +202,7 @@ export class Scheduler {
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    return this.planner.planSlice(this.streams, now);
+    return this.planner.planSlice(now);
   }
 
   /** Takes in a slice. An abandoned one has left nothing of its chunk in the cache. */
@@ -218,7 +217,7 @@ export class Scheduler {
     if (!this.queue.running.some(({ mediaNext }) => mediaNext)) return undefined;
     // Requests that are received while media are computed must be admitted too.
     this.admit(now);
-    return this.media.plan(this.streams, now);
+    return this.media.plan(now);
   }
 
   /** Takes in a piece of a medium; unless it is `done`, the whole medium is computed again. */
@@ -238,7 +237,7 @@ export class Scheduler {
     this.turns.served(adapters);
     this.interlude.served(adapters);
     // Streams of other adapters wait for these prompts too: prompts are sized as if all streams were in the step.
-    const streams = plan.prefillRows > 0 ? this.streams.length : plan.decodeRows;
+    const streams = plan.prefillRows > 0 ? this.queue.streams.length : plan.decodeRows;
     const sampled =
       plan.steps > 1 ? this.results.applySteps(plan, tokens, ms) : this.results.apply(plan, tokens, ms, streams);
     for (const sequence of this.queue.running) if (sequence.isFull) this.shift(sequence);
@@ -268,18 +267,14 @@ export class Scheduler {
 
   /** Milliseconds that text may be held. */
   get heldMs(): number {
-    return multiStepMs(this.streams.length, this.limits.stallBudgetMs);
-  }
-
-  private get streams(): Sequence[] {
-    return this.queue.running.filter((sequence) => sequence.decoding);
+    return multiStepMs(this.queue.streams.length, this.limits.stallBudgetMs);
   }
 
   /** Admits waiting requests while the streams leave capacity for them. */
   private admit(now: number): void {
-    const { length: streams } = this.streams;
+    const { length: streams } = this.queue.streams;
     this.kv.host.beginStep(streams > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);
-    while (!this.kv.ensureFree(this.streams.length, now) && this.preemptNewest(now));
+    while (!this.kv.ensureFree(this.queue.streams.length, now) && this.preemptNewest(now));
     this.queue.admit(now);
   }
 }

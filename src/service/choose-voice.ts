@@ -1,6 +1,7 @@
 // Which voice says a text, of those of all sources.
 
 import { SvcError } from "../domain/errors.ts";
+import { languageOfScript } from "../domain/script-language.ts";
 import type { Voice } from "../domain/speech.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { Backend } from "./model-router.ts";
@@ -23,6 +24,8 @@ export interface VoiceWish {
   /** Id or name; absent: the usual one. */
   readonly name?: string | undefined;
   readonly locale?: string | undefined;
+  /** What is said: without a locale, its script may tell the language. */
+  readonly text?: string;
 }
 
 /** The public convention's voices by how they sound; each stands for the voice here that comes nearest. */
@@ -46,15 +49,16 @@ const USUAL_LOCALE = "en-US";
 /**
  * The voice of this id, else the nearest one to a name of the public convention, else the first for the language. Programs of
  * the host speak only what no model does. `known` is in the order of precedence. Throws SvcError `not_found` about a name,
- * `invalid_value` about a language, or a voice that needs what the host does not have.
+ * `invalid_value` about a language, of the locale or of the text's script, or a voice that needs what the host does not have.
  */
-export function chooseVoice(known: readonly OfferedVoice[], { name, locale }: VoiceWish): OfferedVoice {
+export function chooseVoice(known: readonly OfferedVoice[], { name, locale, text = "" }: VoiceWish): OfferedVoice {
   const offered = ready(known);
-  const wanted = readTag(locale ?? USUAL_LOCALE);
-  const spoken = locale === undefined ? offered : offered.filter((one) => speaks(one, wanted));
   const own = known.find(({ voice }) => voice.id === name);
+  const language = locale ?? (own ? undefined : languageOfScript(text));
+  const wanted = readTag(language ?? USUAL_LOCALE);
+  const spoken = language === undefined ? offered : offered.filter((one) => speaks(one, wanted));
   if (own && !offered.includes(own)) throw needsProgram(own);
-  if (spoken.length === 0) throw noneSpeaks(known, wanted);
+  if (spoken.length === 0) throw noneSpeaks(known, wanted, locale === undefined ? "input" : "locale");
   if (own && !spoken.includes(own)) throw speaksOther(own);
   const chosen = own ?? standIn(spoken, name, wanted);
   if (chosen) return chosen;
@@ -123,13 +127,14 @@ function readTag(text: string): Language {
   }
 }
 
-function noneSpeaks(known: readonly OfferedVoice[], wanted: Language): SvcError {
+function noneSpeaks(known: readonly OfferedVoice[], wanted: Language, param: "locale" | "input"): SvcError {
   const spoken = [...new Set(ready(known).map(({ voice }) => voice.locale))].toSorted().join(", ");
   const needs = known.find((one) => speaks(one, wanted))?.voice.needs;
   const remedy =
     needs === undefined ? "" : ` With the program ${needs} on the server's host there is one for this language.`;
-  const message = `'locale' must be a language that a voice speaks: ${spoken}.${remedy}`;
-  return new SvcError("invalid_value", message, { param: "locale" });
+  const got = param === "input" ? `; got a text in the script of ${wanted.language}` : "";
+  const message = `'${param}' must be ${param === "input" ? "in " : ""}a language that a voice speaks: ${spoken}${got}.${remedy}`;
+  return new SvcError("invalid_value", message, { param });
 }
 
 const needsProgram = ({ voice }: OfferedVoice): SvcError =>

@@ -1,7 +1,7 @@
 // What a picture shows, by the chat model, where that sees.
 
 import { SvcError } from "../domain/errors.ts";
-import type { GenerateRequest, TextEvent } from "../domain/generate.ts";
+import { PLAIN, type Generation, type TextEvent } from "../domain/generate.ts";
 import type { PictureLabel } from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { GenerationService } from "./generation.ts";
@@ -44,13 +44,17 @@ export class ClassificationService {
    * `unprocessable_media` where it finds no words, `request_cancelled`,
    * `deadline_exceeded` and what a generation throws), or the signal's reason after an abort.
    */
-  async labels(picture: ShownPicture, run: ClassificationRun, signal: AbortSignal): Promise<PictureLabel[]> {
+  async labels(
+    picture: ShownPicture,
+    { most, ...origin }: ClassificationRun,
+    signal: AbortSignal,
+  ): Promise<PictureLabel[]> {
     const { generation } = this.deps;
     const answer = new Answer();
     // The picture was made by a request that was admitted before.
     const options = { partOf: true, asMedia: true } as const;
     try {
-      for await (const event of generation.generate(question(picture, run), signal, {}, options)) {
+      for await (const event of generation.generate([question(picture, most)], origin, signal, {}, options)) {
         if (event.type === "text") answer.add(event);
         if (event.type === "finish" && event.reason === "cancelled") {
           throw new SvcError("request_cancelled", "The request was cancelled by its id.");
@@ -59,7 +63,7 @@ export class ClassificationService {
     } catch (error) {
       throw error instanceof SvcError && BLIND.has(error.code) ? unavailable() : error;
     }
-    const labels = answer.labels().slice(0, run.most);
+    const labels = answer.labels().slice(0, most);
     if (labels.length > 0) return labels;
     const { field } = picture;
     throw new SvcError("unprocessable_media", `The model found no words for what '${field}' shows.`, { param: field });
@@ -78,12 +82,11 @@ const unavailable = () => {
   return new SvcError("mode_unavailable", message, { param: "mode" });
 };
 
-function question({ bytes, field }: ShownPicture, run: ClassificationRun): GenerateRequest {
-  const { most, id, client, deadline } = run;
+function question({ bytes, field }: ShownPicture, most: number): Generation {
   const url = `data:;base64,${bytes.toBase64()}`;
   const ask = `What does the picture show? Name up to ${most} things, one or two words each in English, the most certain first, as JSON: {"labels": ["dog", "grass"]}`;
   return {
-    id,
+    ...PLAIN,
     messages: [
       {
         role: "user",
@@ -93,19 +96,13 @@ function question({ bytes, field }: ShownPicture, run: ClassificationRun): Gener
         ],
       },
     ],
-    tools: [],
-    toolChoice: "auto",
-    parallelToolCalls: false,
     constraint: { schema: schemaFor(most), strict: false, inexpressible: false },
-    templateKwargs: {},
     thinking: false,
     sampling: { temperature: 0 },
     topLogprobs: 0,
     maxTokens: most * TOKENS_A_LABEL + MORE_TOKENS,
     stop: [],
     choices: 1,
-    ...(client !== undefined && { client }),
-    ...(deadline !== undefined && { deadline }),
   };
 }
 

@@ -4,7 +4,7 @@ import { invalidValue } from "../domain/errors.ts";
 import { IMAGE_FORMATS } from "../domain/image.ts";
 import { measureImage, type MeasuredImage } from "../media/image.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField } from "../media/refusal.ts";
 import type { TemporaryFile } from "../store/temporary-files.ts";
 
 export interface EditedPictures {
@@ -39,13 +39,8 @@ export async function checkPictures(
   );
 }
 
-async function measure({ path, field }: TemporaryFile): Promise<MeasuredImage> {
-  try {
-    return measureImage(await Bun.file(path).bytes(), IMAGE_FORMATS, defaultMediaLimits.maxPixels);
-  } catch (error) {
-    throw error instanceof Refusal ? error.at(field) : error;
-  }
-}
+const measure = ({ path, field }: TemporaryFile): Promise<MeasuredImage> =>
+  atField(field, async () => measureImage(await Bun.file(path).bytes(), IMAGE_FORMATS, defaultMediaLimits.maxPixels));
 
 /** A photograph may lie on its side in its file. */
 const isAsLarge = (image: MeasuredImage, width: number, height: number): boolean =>

@@ -4,10 +4,10 @@ import type { EmbeddingInput, EmbeddingResult, EmbeddingWork, EmbedWork } from "
 import { invalidValue, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import type { EmbeddingEvent, EmbeddingPort } from "../engine/embedding/port.ts";
+import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import { refuseForeign } from "./foreign-fields.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
-import type { RequestReport, RequestService } from "./request.ts";
+import type { RequestService } from "./request.ts";
 
 interface EmbeddingDeps {
   readonly router: ModelRouter;
@@ -72,18 +72,11 @@ export class EmbeddingService {
     signal: AbortSignal,
     origin: RequestOrigin,
   ): Promise<EmbeddingResult> {
-    const report: RequestReport = {};
     const { id, client, deadline, background } = origin;
     const spec = { id, client, backend, deadline, background };
-    const observe = (event: EmbeddingEvent) => {
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = noUsage(event.result.tokens);
-    };
-    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(work, live.signal, origin);
-    for await (const event of this.deps.requests.run(spec, signal, report, { begin, observe })) {
-      if (event.type === "result") return event.result;
-    }
+    const begin = (live: AbortSignal) => backend.engine.run(work, live, origin);
+    const events = this.deps.requests.compute(spec, signal, {}, begin, ({ result }) => noUsage(result.tokens));
+    for await (const event of events) if (event.type === "result") return event.result;
     throw new SvcError("internal_error", "The engine gave no result.");
   }
 }

@@ -9,8 +9,10 @@ import {
   type FinishEvent,
   type GenerateEvent,
   type GenerateRequest,
+  type Generations,
   type ReadInput,
 } from "../domain/generate.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import { SharedBytes } from "../domain/shared-bytes.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
@@ -37,14 +39,14 @@ interface GenerationDeps {
 interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
   /** Its media are for the model itself: a text in their place would be another question. */
   readonly asMedia?: boolean;
+  /** Nobody sees anything of the answer before its end. */
+  readonly whole?: boolean;
 }
 
 /** Bytes that decoding the images of all requests takes: an image of the largest size, and small ones beside it. */
 const DECODING_BYTES = 600 * 2 ** 20;
 /** Bytes that the media of all requests have from when they are loaded until the requests end: a request's, at the most. */
 const MEDIA_BYTES = 400 * 2 ** 20;
-
-type Requests = readonly [GenerateRequest, ...GenerateRequest[]];
 
 export class GenerationService {
   private readonly mediaLimits: MediaLimits;
@@ -57,30 +59,31 @@ export class GenerationService {
   }
 
   /**
-   * Runs one generation, of one request or of several that belong together: `accepted` first, `finish` last. Throws SvcError
-   * (`server_busy`, `shutting_down` and what the engine throws), or the signal's reason after an abort. At its deadline a
-   * generation ends with reason `length`, or throws `deadline_exceeded` while nothing of the answer is there. A consumer that
-   * stops early must `return()` the iterator.
+   * Runs generations that belong together: `accepted` first, `finish` last. Throws SvcError (`server_busy`, `shutting_down` and
+   * what the engine throws), or the signal's reason after an abort. At its deadline a generation ends with reason `length`,
+   * or throws `deadline_exceeded` while nothing of the answer is there. A consumer that stops early must `return()` the
+   * iterator.
    */
   async *generate(
-    requested: GenerateRequest | Requests,
+    generations: Generations,
+    origin: RequestOrigin,
     signal: AbortSignal,
     report: RequestReport = {},
-    { assured, partOf, asMedia = false }: GenerationOptions = {},
+    { assured, partOf, asMedia = false, whole = false }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
-    const requests: Requests = "id" in requested ? [requested] : requested;
-    const [{ id, client, deadline, model, background }] = requests;
-    const backend = this.deps.router.find(model, "chat");
+    const requests = generations.map((one) => ({ ...one, ...origin, ...(whole && { whole }) }));
+    const { id, client, deadline, background } = origin;
+    const backend = this.deps.router.find(generations[0].model, "chat");
     for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
-    const held = requests[0].whole ? new HeldAnswer() : undefined;
+    const held = whole ? new HeldAnswer() : undefined;
     const media = this.mediaBudget.open();
     try {
       const events = this.deps.requests.run(spec, signal, report, {
         begin: (live) => this.begin(backend, requests, live, media, asMedia),
-        observe: this.observer(requests, report, held),
+        observe: this.observer(generations, report, held),
       });
       yield* held ? held.of(events) : events;
     } finally {
@@ -111,7 +114,7 @@ export class GenerationService {
 
   /** Counts tokens and times, and fills in the report. */
   private observer(
-    [{ choices, counted, returnProgress }, ...others]: Requests,
+    [{ choices, counted, returnProgress }, ...others]: Generations,
     report: RequestReport,
     held: HeldAnswer | undefined,
   ) {
@@ -154,14 +157,14 @@ export class GenerationService {
   /** The events of the engine; those of a request that was never begun where it was cancelled before the engine had it. */
   private async begin(
     backend: TextBackend,
-    requests: Requests,
+    requests: readonly GenerateRequest[],
     { signal, stopped, keys, metrics }: LiveRequest,
     media: BodyAccount,
     asMedia: boolean,
   ): Promise<AsyncIterable<EngineEvent>> {
     const { engine, surface } = backend;
     const { adapters: offered } = engine.status();
-    const adapters = requests[0].adapters ?? defaultAdapters(offered);
+    const adapters = requests[0]?.adapters ?? defaultAdapters(offered);
     for (const adapter of adapters) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
     const untilStopped = AbortSignal.any([signal, stopped]);
     const loaded = await this.withMedia(backend, requests, untilStopped, media, asMedia).catch((error: unknown) => {

@@ -1,17 +1,11 @@
 // Images drawn from descriptions, and changed by them: which model draws, what it begins with, and what is kept.
 
-import {
-  LARGEST_SEED,
-  type DrawingEvent,
-  type ImageEvent,
-  type ImageProgress,
-  type ImageWork,
-} from "../domain/image.ts";
+import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
 import { inlineBytes } from "../media/load-media.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField } from "../media/refusal.ts";
 import type { KeptImages } from "../store/kept-images.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
@@ -19,6 +13,7 @@ import { subjectLabels } from "../telemetry/metrics.ts";
 import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
 import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { Admitting, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 interface ImageDeps {
@@ -49,8 +44,7 @@ const LARGEST_UPSCALED = 1024 ** 2;
 export class ImageService {
   /** By engines. */
   private readonly progresses = new Map<ImagePort, ImageProgresses>();
-  /** By the ids of requests. */
-  private readonly running = new Map<string, ImageProgress>();
+  private readonly running = new ProgressById<ImageProgress>();
 
   constructor(private readonly deps: ImageDeps) {}
 
@@ -81,17 +75,13 @@ export class ImageService {
 
   /** How far the request of this id is; undefined before it begins, and after its end. */
   progressOf(id: string): ImageProgress | undefined {
-    return this.running.get(id);
+    return this.running.of(id);
   }
 
   /** Takes an image out of a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
   async picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
-    const { pictures } = this.deps;
-    try {
-      return await pictures.receive([await inlineBytes(data, Number.POSITIVE_INFINITY, signal)], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    const bytes = await atField(field, () => inlineBytes(data, Number.POSITIVE_INFINITY, signal));
+    return this.pictures.receive([bytes], field);
   }
 
   /**
@@ -142,26 +132,19 @@ export class ImageService {
   ): AsyncGenerator<DrawingEvent, void, void> {
     const { engine } = backend;
     const progresses = this.progressesOf(engine);
-    const begin = async (live: { readonly signal: AbortSignal }) => engine.run(job, live.signal);
-    const observe = (event: ImageEvent) => {
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = noUsage();
-    };
+    const spec = { ...origin, backend: this.admitting(backend) };
+    const begin = (live: AbortSignal) => engine.run(job, live);
     const { progress, see, end } = progresses.begin(job.work.count);
-    const events = this.deps.requests.run({ ...origin, backend: this.admitting(backend) }, signal, report, {
-      begin,
-      observe,
-    });
+    const running = this.running.begin(origin.id);
     try {
-      for await (const event of events) {
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
         see(event);
-        if (event.type === "accepted") this.running.set(origin.id, progress);
+        if (event.type === "accepted") running.tell(progress);
         yield event;
       }
     } finally {
       end();
-      if (this.running.get(origin.id) === progress) this.running.delete(origin.id);
+      running.end();
     }
   }
 

@@ -4,6 +4,7 @@ import type { GenerateRequest, ReadInput, RecognizedInput, TranscribedInput } fr
 import type { ImageSource, MediaKind, MediaSource, SoundSource } from "../domain/media.ts";
 import type { MediaPart } from "../media/load-all.ts";
 import { inSlices } from "../media/slices.ts";
+import { BoundedStore } from "../store/bounded-store.ts";
 
 /** Of a request: whose turn it takes, and how long the text is wanted. */
 export type Turn = Pick<GenerateRequest, "client" | "deadline" | "background">;
@@ -26,13 +27,12 @@ export interface InputReader<Source extends MediaSource> {
   open(source: Source, param: string, signal: AbortSignal): Promise<Readable>;
 }
 
-/** Texts that are remembered: chats send their media again with each turn. */
-const REMEMBERED = { count: 256, characters: 1_000_000 };
+/** Texts that are remembered, in characters: chats send their media again with each turn. */
+const REMEMBERED = { count: 256, bytes: 1_000_000 };
 
 export class InputReaders {
-  /** By the hash of content and manner; the one that was used last is last. */
-  private readonly remembered = new Map<string, ReadText>();
-  private characters = 0;
+  /** By the hash of content and manner. */
+  private readonly remembered = new BoundedStore<ReadText>(REMEMBERED);
 
   /** A kind without a reader is not read. */
   constructor(
@@ -58,22 +58,8 @@ export class InputReaders {
     await inSlices(content.length, signal, (from, to) => hasher.update(content.slice(from, to)));
     const key = hasher.digest("base64");
     const text = this.remembered.get(key) ?? (await readable.read(turn, signal));
-    this.remember(key, text);
+    // Also what was known: the one that was used last goes last.
+    this.remembered.put(key, text, text.text.length);
     return { param, ...text };
-  }
-
-  private remember(key: string, read: ReadText): void {
-    this.forget(key);
-    this.remembered.set(key, read);
-    this.characters += read.text.length;
-    for (const oldest of this.remembered.keys()) {
-      if (this.remembered.size <= REMEMBERED.count && this.characters <= REMEMBERED.characters) return;
-      this.forget(oldest);
-    }
-  }
-
-  private forget(key: string): void {
-    this.characters -= this.remembered.get(key)?.text.length ?? 0;
-    this.remembered.delete(key);
   }
 }

@@ -1,6 +1,7 @@
 // One multiplex batch from its first item to its last.
 
-import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent, Generation } from "../domain/generate.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import { joinUsage, type Usage } from "../domain/usage.ts";
 import type { GenerationService } from "./generation.ts";
 import type { RequestReport } from "./request.ts";
@@ -10,7 +11,8 @@ type Events = AsyncGenerator<GenerateEvent, void, void>;
 
 export interface MultiplexItem {
   readonly customId: string;
-  readonly request: GenerateRequest;
+  readonly request: Generation;
+  readonly origin: RequestOrigin;
   /** What the client reads of a generation that was accepted. Throws what the generation throws. */
   readonly texts: (events: Events, accepted: AcceptedEvent) => AsyncIterable<string>;
   /** What it reads of one that failed. */
@@ -132,10 +134,10 @@ export class MultiplexRun {
     }
   }
 
-  private generate({ cancelled, request, report }: LiveItem): Events {
+  private generate({ cancelled, request, origin, report }: LiveItem): Events {
     if (cancelled) return neverBegun(request.choices, "id");
     const { generation, signal } = this.options;
-    return generation.generate(request, signal, report, { assured: true });
+    return generation.generate([request], origin, signal, report, { assured: true });
   }
 
   /** Resolves when the reader has taken the text: false when it takes no more. */

@@ -1,14 +1,12 @@
 // Models that are computed here in engines of their own, as a source of the router.
 
-import type { ImageModel } from "../domain/image.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { ImagePort } from "../engine/image/port.ts";
-import type { ProcessState } from "../engine/process/status.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
-import type { Backend, ModelSource, Served } from "./model-router.ts";
+import type { Capability, ModelSource, Served } from "./model-router.ts";
 
 /** A model that is loaded on first use: what it can do, and how listings show it. */
 export interface OfferedModel {
@@ -34,103 +32,65 @@ export class OfferedModels implements ModelSource {
 }
 
 /** A model for vectors or rankings. `parallel`: requests to it that are in work at once. */
-export function offeredEmbeddings(engine: EmbeddingPort, parallel: number): OfferedModel {
-  const { modelId: id, kind } = engine.status();
-  const backend: Backend<EmbeddingPort> = { model: id, engine, parallel, subject: { kind: "embedding", model: id } };
-  return {
-    id,
-    served: kind === "embed" ? { embeddings: backend } : { rerank: backend },
-    describe: () => {
-      const { created, state, maxTokens, model } = engine.status();
-      return {
-        ...listed(id, created, state, [kind === "embed" ? "embeddings" : "rerank"], model),
-        ...(maxTokens !== undefined && { contextLength: maxTokens }),
-      };
-    },
-  };
-}
+export const offeredEmbeddings = (engine: EmbeddingPort, parallel: number): OfferedModel =>
+  offered(engine.status().kind === "embed" ? "embeddings" : "rerank", "embedding", engine, parallel, () => {
+    const { maxTokens, model } = engine.status();
+    return { ...(model && { file: model }), ...(maxTokens !== undefined && { contextLength: maxTokens }) };
+  });
 
 /** A model that recognises speech. `parallel`: recordings that are recognised side by side. */
-export function offeredTranscription(engine: TranscriptionPort, parallel: number): OfferedModel {
-  const { modelId: id } = engine.status();
-  const subject = { kind: "transcription", model: id };
-  return {
-    id,
-    served: { transcription: { model: id, engine, parallel, subject } },
-    describe: () => {
-      const { created, state, model } = engine.status();
-      const file = model && { bytes: model.bytes, device: model.device, description: `whisper ${model.size}` };
-      const capabilities = ["transcription", ...(model && model.languages.length < 2 ? [] : ["translation"])];
-      return listed(id, created, state, capabilities, file);
-    },
-  };
-}
+export const offeredTranscription = (engine: TranscriptionPort, parallel: number): OfferedModel =>
+  offered("transcription", "transcription", engine, parallel, () => {
+    const { model } = engine.status();
+    const capabilities = ["transcription", ...(engine.translates ? ["translation"] : [])];
+    return { capabilities, ...fileOf(model, `whisper ${model?.size}`) };
+  });
 
 /** A model that speaks. `parallel`: texts that are said at once. */
-export function offeredSpeech(engine: SpeechPort, parallel: number): OfferedModel {
-  const { modelId: id } = engine.status();
-  return {
-    id,
-    served: { speech: { model: id, engine, parallel, subject: { kind: "speech", model: id } } },
-    describe: () => {
-      const { created, state } = engine.status();
-      return listed(id, created, state, ["speech"]);
-    },
-  };
-}
+export const offeredSpeech = (engine: SpeechPort, parallel: number): OfferedModel =>
+  offered("speech", "speech", engine, parallel);
 
 /** A model that reads pages. `parallel`: pages that are read at once. */
-export function offeredRecognition(engine: RecognitionPort, parallel: number): OfferedModel {
-  const { modelId: id } = engine.status();
-  return {
-    id,
-    served: { ocr: { model: id, engine, parallel, subject: { kind: "recognition", model: id } } },
-    describe: () => {
-      const { created, state } = engine.status();
-      return listed(id, created, state, ["ocr"]);
-    },
-  };
-}
+export const offeredRecognition = (engine: RecognitionPort, parallel: number): OfferedModel =>
+  offered("ocr", "recognition", engine, parallel);
 
 /** A model that makes images larger, one after the other. */
-export function offeredUpscaling(engine: ImagePort): OfferedModel {
-  const { modelId: id } = engine.status();
-  return {
-    id,
-    served: { upscaling: { model: id, engine, parallel: 1, subject: { kind: "image", model: id } } },
-    describe: () => {
-      const { created, state, model } = engine.status();
-      return listed(id, created, state, ["upscaling"], imageFile(model));
-    },
-  };
-}
+export const offeredUpscaling = (engine: ImagePort): OfferedModel =>
+  offered("upscaling", "image", engine, 1, () => {
+    const { model } = engine.status();
+    return fileOf(model, model?.family);
+  });
 
 /** A model that draws, one image after the other. */
-export function offeredImages(engine: ImagePort): OfferedModel {
+export const offeredImages = (engine: ImagePort): OfferedModel =>
+  offered("images", "image", engine, 1, () => {
+    const { model, isDemo = model?.isDemo } = engine.status();
+    // Most can; what this one can is known when it was loaded.
+    const edits = model?.edits.image === false ? [] : ["image_edits"];
+    return { capabilities: ["images", ...edits], ...fileOf(model, model?.family), ...(isDemo && { isDemo }) };
+  });
+
+/** What every one of them is offered with. `kind`: of its metrics. `known`: what else listings show. */
+function offered<Name extends Exclude<Capability, "chat">>(
+  capability: Name,
+  kind: string,
+  engine: NonNullable<Served[Name]>["engine"],
+  parallel: number,
+  known: () => Partial<ListedModel> = () => ({}),
+): OfferedModel {
   const { modelId: id } = engine.status();
   return {
     id,
-    served: { images: { model: id, engine, parallel: 1, subject: { kind: "image", model: id } } },
+    served: { [capability]: { model: id, engine, parallel, subject: { kind, model: id } } },
     describe: () => {
-      const { created, state, model, isDemo = model?.isDemo } = engine.status();
-      // Most can; what this one can is known when it was loaded.
-      const edits = model?.edits.image === false ? [] : ["image_edits"];
-      return {
-        ...listed(id, created, state, ["images", ...edits], imageFile(model)),
-        ...(isDemo && { isDemo }),
-      };
+      const { created, state } = engine.status();
+      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: [capability], ...known() };
     },
   };
 }
 
-/** What every one of them is listed with. `file`: once it was loaded. */
-const listed = (
-  id: string,
-  created: number,
-  state: ProcessState,
-  capabilities: readonly string[],
-  file?: ListedModel["file"],
-): ListedModel => ({ id, created, ownedBy: "svc", loaded: state === "ready", capabilities, ...(file && { file }) });
-
-const imageFile = (model: ImageModel | undefined): ListedModel["file"] =>
-  model && { bytes: model.bytes, device: model.device, description: model.family };
+/** Absent before the model was loaded. */
+const fileOf = (
+  model: { readonly bytes: number; readonly device: string } | undefined,
+  description = "",
+): Pick<ListedModel, "file"> => (model ? { file: { bytes: model.bytes, device: model.device, description } } : {});

@@ -5,7 +5,7 @@ import { newRequestId } from "../domain/ids.ts";
 import type { ImageSource } from "../domain/media.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { imageBytes } from "../media/load-media.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField } from "../media/refusal.ts";
 import { pageMarkdown } from "../text/page-markdown.ts";
 import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
 import type { RecognitionService, TextWish } from "./recognition.ts";
@@ -28,9 +28,7 @@ export class PictureReader implements InputReader<ImageSource> {
 
   /** Reading throws `invalid_value`, `unsupported_media_input` or `unprocessable_media` about the picture. */
   async open({ url, detail, languages = [] }: ImageSource, param: string, signal: AbortSignal): Promise<Readable> {
-    const content = await imageBytes(url, this.limits, signal).catch((error: unknown) => {
-      throw error instanceof Refusal ? error.at(param) : error;
-    });
+    const content = await atField(param, () => imageBytes(url, this.limits, signal));
     const text: TextWish = {
       level: detail === "low" ? "fast" : "accurate",
       correction: true,

@@ -12,9 +12,10 @@ import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import { inlineBytes } from "../media/load-media.ts";
 import { localPath } from "../media/local-file.ts";
-import { Refusal } from "../media/refusal.ts";
+import { atField, Refusal } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 import type { TextLanguages } from "./text-languages.ts";
 
@@ -47,8 +48,7 @@ interface RecognitionRun extends RequestOrigin {
 type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 export class RecognitionService {
-  /** By the ids of requests. */
-  private readonly progress = new Map<string, RecognitionProgress>();
+  private readonly progress = new ProgressById<RecognitionProgress>();
 
   constructor(private readonly deps: RecognitionDeps) {}
 
@@ -59,7 +59,7 @@ export class RecognitionService {
 
   /** How far the request of this id is, in the document that it is at; undefined before its first page, and after its end. */
   progressOf(id: string): RecognitionProgress | undefined {
-    return this.progress.get(id);
+    return this.progress.of(id);
   }
 
   /** Throws what a request would be refused with at this moment: `engine_unavailable`, `server_busy`. */
@@ -79,13 +79,9 @@ export class RecognitionService {
    */
   async document(source: DocumentSource, signal: AbortSignal): Promise<TemporaryFile> {
     const { field } = source;
-    try {
-      if (source.kind === "path") return await this.local(source.path, field);
-      const bytes = await inlineBytes(source.data, Number.POSITIVE_INFINITY, signal);
-      return await this.documents.receive([bytes], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    if (source.kind === "path") return atField(field, () => this.local(source.path, field));
+    const bytes = await atField(field, () => inlineBytes(source.data, Number.POSITIVE_INFINITY, signal));
+    return this.documents.receive([bytes], field);
   }
 
   /**
@@ -99,8 +95,7 @@ export class RecognitionService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
-    let own: RecognitionProgress | undefined;
-    let document = 0;
+    const { tell, end } = this.progress.begin(id);
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -109,22 +104,18 @@ export class RecognitionService {
         work: { ...work, task, path, field },
         ...(client !== undefined && { client }),
       }));
-      const begin = async (live: { readonly signal: AbortSignal }) =>
-        all(jobs.map((job) => backend.engine.run(job, live.signal)));
-      const observe = (event: InDocument<RecognitionEvent>) => {
-        if (event.type === "page") {
-          const before = event.document === document ? (own?.pages ?? 0) : 0;
-          ({ document } = event);
-          this.progress.set(id, (own = { pages: before + 1, of: event.of }));
-        }
-        if (event.type !== "result" || event.document < jobs.length - 1) return;
-        report.reason = "stop";
-        report.usage = noUsage();
-      };
       const spec = { id, client, backend, deadline, background, partOf };
-      yield* this.deps.requests.run(spec, signal, report, { begin, observe });
+      const begin = (live: AbortSignal) => all(jobs.map((job) => backend.engine.run(job, live)));
+      const usage = ({ document }: { readonly document: number }) =>
+        document < jobs.length - 1 ? undefined : noUsage();
+      let pages = 0;
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
+        if (event.type === "page") tell({ pages: ++pages, of: event.of });
+        if (event.type === "result") pages = 0;
+        yield event;
+      }
     } finally {
-      if (this.progress.get(id) === own) this.progress.delete(id);
+      end();
       await Promise.all(documents.map((one) => one.discard()));
     }
   }

@@ -221,6 +221,21 @@ export class RequestService {
     }
   }
 
+  /** Runs one that a result ends, which says its usage; undefined: there are further results. Throws as `run` does. */
+  compute<Event extends { readonly type: string }>(
+    spec: RequestSpec,
+    signal: AbortSignal,
+    report: RequestReport,
+    begin: (signal: AbortSignal) => AsyncIterable<Event>,
+    usageOf: (event: ResultOf<Event>) => Usage | undefined,
+  ): AsyncGenerator<Exclude<Event, Internal>, void, void> {
+    const observe = (event: Event) => {
+      const usage = isResult(event) ? usageOf(event) : undefined;
+      if (usage) Object.assign(report, { reason: "stop", usage } satisfies RequestReport);
+    };
+    return this.run(spec, signal, report, { begin: async (live) => begin(live.signal), observe });
+  }
+
   /** Ends the newest live request of this correlation id; false when there is none. */
   cancel(id: string): boolean {
     const entry = this.registry.takeNewest(id);
@@ -291,6 +306,9 @@ export class RequestService {
 const isStarted = (event: {
   readonly type: string;
 }): event is { readonly type: "started"; readonly isAssumed?: true } => event.type === "started";
+type ResultOf<Event> = Extract<Event, { readonly type: "result" }>;
+const isResult = <Event extends { readonly type: string }>(event: Event): event is ResultOf<Event> =>
+  event.type === "result";
 /** How a request ends of whose answer nobody wants a half. */
 function failureOf(cause: CancelCause): SvcError {
   if (cause === "shutdown") return shuttingDown();

@@ -4,7 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { spokenLanguage } from "../domain/languages.ts";
 import type { SoundSource } from "../domain/media.ts";
-import { wholeText, type SpeechSegment } from "../domain/transcription.ts";
+import { wholeText, type Recognition, type SpeechSegment } from "../domain/transcription.ts";
 import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
 
@@ -13,18 +13,20 @@ export class SoundReader implements InputReader<SoundSource> {
 
   /** Reading throws `invalid_value`, `payload_too_large` or `no_speech` about the sound. */
   async open({ data, language: named }: SoundSource, param: string): Promise<Readable> {
-    const language = spokenLanguage(named, param.replace(/data$/, "language"));
+    const languageField = param.replace(/data$/, "language");
+    const language = spokenLanguage(named, languageField);
     return {
       content: data,
       manner: language ?? "",
-      read: (turn, signal) => this.read(data, param, language, turn, signal),
+      read: (turn, signal) =>
+        this.read(data, param, language === undefined ? undefined : { language, languageField }, turn, signal),
     };
   }
 
   private async read(
     data: string,
     param: string,
-    language: string | undefined,
+    spoken: Pick<Recognition, "language" | "languageField"> | undefined,
     { client, deadline, background }: Turn,
     signal: AbortSignal,
   ): Promise<ReadText> {
@@ -36,7 +38,7 @@ export class SoundReader implements InputReader<SoundSource> {
       id: newRequestId(),
       partOf: true as const,
       model,
-      work: { translate: false, temperature: 0, words: false, ...(language !== undefined && { language }) },
+      work: { translate: false, temperature: 0, words: false, ...spoken },
       ...(client !== undefined && { client }),
       ...(deadline !== undefined && { deadline }),
       ...(background && { background }),
@@ -45,8 +47,8 @@ export class SoundReader implements InputReader<SoundSource> {
     for await (const event of transcriptions.recognise(recording, run, signal, {})) {
       if (event.type === "segment") segments.push(event.segment);
       if (event.type !== "result") continue;
-      const { language: spoken, seconds } = event.result;
-      return { kind: "audio", model, text: wholeText(segments), language: spoken, seconds };
+      const { language, seconds } = event.result;
+      return { kind: "audio", model, text: wholeText(segments), language, seconds };
     }
     throw new SvcError("internal_error", "The recognition ended without a result.");
   }

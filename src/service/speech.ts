@@ -1,10 +1,11 @@
 // Text as speech: which voice says it.
 
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
+import type { SpeechEvent, SpeechProgress, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
 import { aliasesOf, chooseVoice, offer, ready, type OfferedVoice } from "./choose-voice.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 interface SpeechDeps {
@@ -21,11 +22,21 @@ interface SpeechRun extends RequestOrigin {
   readonly locale?: string;
 }
 
+/** What those who want the sound are told. */
+type SpokenEvent = Exclude<SpeechEvent, { readonly type: "started" | "progress" }>;
+
 export class SpeechService {
   /** By lists of voices: to read a language takes time, and programs have many. */
   private readonly offers = new WeakMap<readonly Voice[], readonly OfferedVoice[]>();
 
+  private readonly progress = new ProgressById<SpeechProgress>();
+
   constructor(private readonly deps: SpeechDeps) {}
+
+  /** How far the request of this id is; undefined before its first sentence is said, and after its end. */
+  progressOf(id: string): SpeechProgress | undefined {
+    return this.progress.of(id);
+  }
 
   /** All voices that can speak, each with its model and the names that stand for it. Throws SvcError `engine_unavailable` without a model. */
   async voices(): Promise<(Voice & { readonly model: string; readonly aliases: readonly string[] })[]> {
@@ -43,16 +54,21 @@ export class SpeechService {
     { model, work, voice: name, locale, id, client, deadline }: SpeechRun,
     signal: AbortSignal,
     report: RequestReport,
-  ): AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void> {
-    const { backend, voice } = chooseVoice(await this.known(model), { name, locale });
+  ): AsyncGenerator<SpokenEvent, void, void> {
+    const { backend, voice } = chooseVoice(await this.known(model), { name, locale, text: work.text });
     const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
-    const observe = (event: SpeechEvent) => {
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = noUsage(event.result.phonemes);
-    };
-    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    yield* this.deps.requests.run({ id, client, backend, deadline }, signal, report, { begin, observe });
+    const spec = { id, client, backend, deadline };
+    const begin = (live: AbortSignal) => backend.engine.run(job, live);
+    const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.phonemes));
+    const { tell, end } = this.progress.begin(id);
+    try {
+      for await (const event of events) {
+        if (event.type === "progress") tell(event.progress);
+        else yield event;
+      }
+    } finally {
+      end();
+    }
   }
 
   /** The voices of one model, or of all, in the order of their precedence; also those that cannot speak here yet. */

@@ -16,15 +16,16 @@ import { noUsage } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { localPath } from "../media/local-file.ts";
 import { inlineBytes } from "../media/load-media.ts";
-import { Refusal } from "../media/refusal.ts";
-import type { Recording, Recordings } from "../store/recordings.ts";
+import { atField } from "../media/refusal.ts";
+import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 interface TranscriptionDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
-  readonly recordings: Recordings;
+  readonly recordings: TemporaryFiles;
   readonly mediaLimits: MediaLimits;
 }
 
@@ -39,13 +40,12 @@ interface TranscriptionRun extends RequestOrigin {
 type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
-  /** By the ids of requests. */
-  private readonly progress = new Map<string, TranscriptionProgress>();
+  private readonly progress = new ProgressById<TranscriptionProgress>();
 
   constructor(private readonly deps: TranscriptionDeps) {}
 
   /** Where recordings are put that come in a form. */
-  get recordings(): Recordings {
+  get recordings(): TemporaryFiles {
     return this.deps.recordings;
   }
 
@@ -57,26 +57,22 @@ export class TranscriptionService {
 
   /** How far the request of this id is; undefined before it is known, and after its end. */
   progressOf(id: string): TranscriptionProgress | undefined {
-    return this.progress.get(id);
+    return this.progress.of(id);
   }
 
   /**
    * Takes a recording from where a request says it is; `field`: where base64 stands in it. Throws SvcError `invalid_value`,
    * `payload_too_large` or `storage_full`, or the signal's reason.
    */
-  async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<Recording> {
+  async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<TemporaryFile> {
     const { recordings } = this.deps;
     if (!source) {
       const message = "'file' is required: the recording, in a form or by its path; 'data' has it in base64.";
       throw new SvcError("missing_required_parameter", message, { param: "file" });
     }
     if (source.kind === "path") return this.local(source.path);
-    try {
-      const bytes = await inlineBytes(source.data, recordings.largest, signal);
-      return await recordings.receive([bytes], field);
-    } catch (error) {
-      throw error instanceof Refusal ? error.at(field) : error;
-    }
+    const bytes = await atField(field, () => inlineBytes(source.data, recordings.largest, signal));
+    return recordings.receive([bytes], field);
   }
 
   /**
@@ -85,7 +81,7 @@ export class TranscriptionService {
    * abort.
    */
   async *recognise(
-    recording: Recording,
+    recording: TemporaryFile,
     run: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
@@ -126,36 +122,34 @@ export class TranscriptionService {
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
+    if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
     const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
     let tokens = 0;
-    const observe = (event: TranscriptionEvent) => {
-      if (event.type === "segment") tokens += event.segment.tokens.length;
-      if (event.type !== "result") return;
-      report.reason = "stop";
-      report.usage = { ...noUsage(), completionTokens: tokens };
-    };
-    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
     const spec = { id, client, backend, deadline, background, partOf };
-    const events = this.deps.requests.run(spec, signal, report, { begin, observe });
-    let own: TranscriptionProgress | undefined;
+    const begin = (live: AbortSignal) => backend.engine.run(job, live);
+    const usage = () => ({ ...noUsage(), completionTokens: tokens });
+    const { tell, end } = this.progress.begin(id);
     try {
-      for await (const event of events) {
-        if (event.type === "progress") this.progress.set(id, (own = event.progress));
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
+        if (event.type === "segment") tokens += event.segment.tokens.length;
+        if (event.type === "progress") tell(event.progress);
         else yield event;
       }
     } finally {
-      if (this.progress.get(id) === own) this.progress.delete(id);
+      end();
     }
   }
 
   /** A file of the operator's: it stays. */
-  private async local(path: string): Promise<Recording> {
-    try {
-      const { mediaRoot } = this.deps.mediaLimits;
-      const found = await localPath(path, mediaRoot, this.deps.recordings.largest);
-      return { path: found, field: "file", discard: async () => {} };
-    } catch (error) {
-      throw error instanceof Refusal ? error.at("file") : error;
-    }
+  private async local(path: string): Promise<TemporaryFile> {
+    const { recordings, mediaLimits } = this.deps;
+    const found = await atField("file", () => localPath(path, mediaLimits.mediaRoot, recordings.largest));
+    return { path: found, field: "file", discard: async () => {} };
   }
 }
+
+/** Its text would come as it was spoken, and pass for English. */
+const cannotTranslate = (model: string): SvcError =>
+  new SvcError("invalid_value", `The model ${model} was not trained to translate: translations need another one.`, {
+    param: "model",
+  });

@@ -7,18 +7,21 @@ const FIRST = 60;
 /** Of all others: a program is started for each, and says better what belongs together. */
 const MOST = 600;
 
-/** Whole sentences, as many as go into a portion; one that is too long is cut where one hears it least. */
-export function portions(text: string): string[] {
+/**
+ * Whole sentences, as many as go into a portion of at most `most` UTF-16 units, or `first` for the first; a sentence that is too
+ * long is cut where one hears it least.
+ */
+export function portions(text: string, { first = FIRST, most = MOST } = {}): string[] {
   const sentences = new Intl.Segmenter("en", { granularity: "sentence" }).segment(text.toWellFormed());
   const portions: string[] = [];
   let portion = "";
   for (const { segment } of sentences) {
-    const most = portions.length === 0 ? FIRST : MOST;
-    if (portion.trim() !== "" && portion.length + segment.length > most) {
+    const room = portions.length === 0 ? first : most;
+    if (portion.trim() !== "" && portion.length + segment.length > room) {
       portions.push(portion);
       portion = "";
     }
     portion += segment;
   }
-  return [...portions, portion].flatMap((one) => cut(one.trim(), MOST)).filter((one) => one !== "");
+  return [...portions, portion].flatMap((one) => cut(one.trim(), most)).filter((one) => one !== "");
 }

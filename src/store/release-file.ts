@@ -2,9 +2,10 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { pause } from "../domain/pause.ts";
 import { download } from "./models/download.ts";
 import { writing } from "./models/part-file.ts";
-import { defaultPatience, pause, type Patience } from "./models/retry.ts";
+import { defaultPatience, type Patience } from "./models/retry.ts";
 import { tryLock } from "./process-lock.ts";
 
 export interface ReleaseFile {

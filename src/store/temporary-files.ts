@@ -26,8 +26,9 @@ interface TemporaryFilesOptions {
   readonly prefix: string;
   /** Bytes that a file may have. */
   readonly largest: number;
-  /** What is thrown about more. */
-  readonly tooLarge: (param: string) => SvcError;
+  /** What the server does with them, and the option that says how large they may be, for messages. */
+  readonly does: string;
+  readonly option: string;
   /** Of the files that there are, these and others. */
   readonly budget: BodyBudget;
 }
@@ -66,7 +67,10 @@ export class TemporaryFiles {
 
   /** What is thrown about more. */
   tooLarge(param: string): SvcError {
-    return this.options.tooLarge(param);
+    const { largest, does, option } = this.options;
+    const limit = `${Math.floor(largest / 1024 / 1024)} MB${option && ` (${option})`}`;
+    const message = `'${param}' is too large: this server ${does} of at most ${limit}.`;
+    return new SvcError("payload_too_large", message, { param });
   }
 
   /** Deletes all of them. */

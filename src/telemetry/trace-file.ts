@@ -2,7 +2,7 @@
 // good at every moment, whatever becomes of its writer.
 
 import { closeSync, fstatSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
-import { systemErrorCode } from "../domain/system-error-code.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 
 const FLUSH_MS = 1000;
 const MIB = 1024 ** 2;
@@ -77,4 +77,4 @@ export class TraceFile {
   }
 }
 
-const reasonOf = (error: unknown): string => `it cannot be written (${systemErrorCode(error) ?? "unknown"})`;
+const reasonOf = (error: unknown): string => `it cannot be written: ${fileReason(error)}`;

@@ -11,6 +11,8 @@ export interface WavShape {
   readonly bits?: 8 | 16 | 24 | 32 | 64;
   /** The header has the longer form, with the coding in a GUID. */
   readonly extensible?: boolean;
+  /** The file begins as those of more than 4 GB do (RF64), with lengths of 64 bits. */
+  readonly long?: boolean;
   /** What the header says of the length; absent: the truth. */
   readonly dataBytes?: number;
 }
@@ -51,7 +53,20 @@ export function wav(shape: WavShape): Uint8Array<ArrayBuffer> {
       write(sound, index * frame + (channel * bits) / 8, value, coding, bits);
     }
   }
-  return Buffer.concat([Buffer.from(head.buffer), Buffer.from(sound.buffer)]);
+  const file = Buffer.concat([Buffer.from(head.buffer), Buffer.from(sound.buffer)]);
+  return shape.long === true ? longForm(file, head.byteLength, shape.dataBytes ?? frames * frame) : file;
+}
+
+/** As RF64 (EBU 3306). */
+function longForm(file: Buffer<ArrayBuffer>, headBytes: number, dataBytes: number): Buffer<ArrayBuffer> {
+  const lengths = Buffer.alloc(8 + 28);
+  lengths.write("ds64", "latin1");
+  lengths.writeUInt32LE(28, 4);
+  lengths.writeBigUInt64LE(BigInt(file.length - 8 + lengths.length), 8);
+  lengths.writeBigUInt64LE(BigInt(dataBytes), 16);
+  file.write("RF64\xff\xff\xff\xff", "latin1");
+  file.writeUInt32LE(0xffff_ffff, headBytes - 4);
+  return Buffer.concat([file.subarray(0, 12), lengths, file.subarray(12)]);
 }
 
 function write(view: DataView, at: number, value: number, coding: keyof typeof CODINGS, bits: number): void {

@@ -29,7 +29,7 @@ export const noisy = (samples: Int16Array, level: number, roll: Dice): Int16Arra
 /** A WAV file of these samples. */
 export function wav(samples: Int16Array): Uint8Array<ArrayBuffer> {
   const file = Buffer.concat([wavHead(RATE), new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
-  completeWav(file);
+  completeWav(file, samples.length);
   return new Uint8Array(file);
 }
 
@@ -42,7 +42,8 @@ export function floatWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
   head.writeUInt16LE(bytesPerSample, 32);
   head.writeUInt16LE(8 * bytesPerSample, 34);
   const file = Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
-  completeWav(file);
+  // It counts samples of two bytes.
+  completeWav(file, samples.byteLength / 2);
   return new Uint8Array(file);
 }
 

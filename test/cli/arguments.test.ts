@@ -163,7 +163,7 @@ describe("mistakes", () => {
     [["plul", "owner/name"], 'One model file is served; "owner/name" is one argument too many. Did you mean svc pull?'],
     [["draw", "--sze", "1"], "Unknown option --sze. Did you mean --size?"],
     [["wait", "--timeuot", "1"], "Unknown option --timeuot. Did you mean --timeout?"],
-    [["pull"], "svc pull needs the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL."],
+    [["pull"], "svc pull needs the name of a model, such as Qwen/Qwen3-4B-GGUF."],
     [["list", "tiny"], '"tiny" is one argument too many for svc list.'],
     [["--json", "rm", "tiny"], "svc rm has no --json."],
   ])("%j is refused", (args, message) => {

@@ -49,7 +49,7 @@ test("where keys are asked for, the request to paste has a place for one", () =>
 });
 
 test("without a model it says what answers and how to give a real one", () => {
-  expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work: svc --model file.gguf");
+  expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work:\n  svc pull ");
 });
 
 test("shows where others reach it, or how they could", () => {

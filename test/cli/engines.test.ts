@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
-import { systemEngine } from "../../src/cli/engines.ts";
+import { systemEngine, transcriptionEngines } from "../../src/cli/engines.ts";
 import { recognitionEngine } from "../../src/cli/recognition-engine.ts";
 import { createGatewayServices } from "../../src/cli/runtime.ts";
 import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
@@ -33,4 +33,18 @@ test.skipIf(!native)("every model that is loaded on first use has an engine that
   const offered = router.models().map(({ id }) => id);
   expect(offered).toContain("tesseract");
   expect(engines.map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
+});
+
+test("speech is told from everything else where the detector is there, unless the operator wants all of it recognised", () => {
+  const file = { path: "w.bin", id: "w", bytes: 1, modified: 0, translates: true, stateBytes: 1 };
+  const files = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
+  const tellsSpeech = (vad: boolean, embeddedVad?: string) => {
+    const given = { ...files, ...(embeddedVad !== undefined && { embeddedVad }) };
+    return transcriptionEngines([file], { ...testConfig, vad }, testLaunch(), given)[0]?.tellsSpeech;
+  };
+  expect([tellsSpeech(true, "vad.bin"), tellsSpeech(true), tellsSpeech(false, "vad.bin")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { commandNames, commandOf } from "../../src/cli/commands.ts";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
+import { parseArguments } from "../../src/cli/arguments.ts";
 import { commandHelp, COMMON_OPTIONS, fullHelpText, helpJson, helpText } from "../../src/cli/help.ts";
 import { environmentName } from "../../src/config/option.ts";
 import { options } from "../../src/config/options.ts";
@@ -54,6 +55,14 @@ test.each(commandNames)("svc %s --help has every option of its own", (name) => {
   const text = commandHelp(name);
   expect(text).toStartWith(`Usage: svc ${name} `);
   for (const flag of commandOf(name).flags ?? []) expect(text).toContain(`--${flag.name}`);
+});
+
+test.each(commandNames)("the examples in svc %s --help are command lines of it", (name) => {
+  for (const example of commandOf(name).examples ?? []) {
+    const words = example.replace(/ <.*/, "").match(/"[^"]*"|\S+/g) ?? [];
+    expect(commandHelp(name)).toContain(`\n  ${example}\n`);
+    expect(parseArguments(words.slice(1))).toMatchObject({ action: name });
+  }
 });
 
 test("the help for programs says all that the table says", () => {

@@ -40,6 +40,12 @@ test.each([
   expect(error.trimEnd().split("\n")).toHaveLength(1);
 });
 
+test.skipIf(process.getuid?.() === 0)("refuses a file that its user may not read in one sentence", async () => {
+  writeFileSync(at("locked.png"), "", { mode: 0 });
+  const { code, error } = await svc([at("locked.png")]);
+  expect([code, error]).toEqual([1, `svc: ${at("locked.png")}: it cannot be read: there is no permission.\n`]);
+});
+
 test(
   "prints what documents say, of some pages alone, and says which file is none",
   async () => {
@@ -49,7 +55,7 @@ test(
     const wrong = await svc([at("a.pdf"), "--pages", "x"]);
     expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
     const { code, error } = await svc([at("a.txt")]);
-    expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: 'file' must be a PNG`)]);
+    expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: it must be a PNG`)]);
   },
   PATIENCE_MS,
 );

@@ -29,11 +29,11 @@ afterAll(() => rmSync(home, { recursive: true }));
 /** A number is a descriptor. */
 type Input = "ignore" | "pipe" | Blob | number;
 
-const start = (args: readonly string[], stdin: Input = "ignore") =>
-  Bun.spawn([process.execPath, MAIN, ...args], { env: { HOME: home }, stdin, stdout: "pipe", stderr: "pipe" });
+const start = (args: readonly string[], stdin: Input = "ignore", env = {}) =>
+  Bun.spawn([process.execPath, MAIN, ...args], { env: { HOME: home, ...env }, stdin, stdout: "pipe", stderr: "pipe" });
 
-async function finish(args: readonly string[], stdin?: Input) {
-  const child = start(args, stdin);
+async function finish(args: readonly string[], stdin?: Input, env?: Readonly<Record<string, string>>) {
+  const child = start(args, stdin, env);
   const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
   return { code, out, err };
 }
@@ -87,10 +87,20 @@ describe("information and mistakes", () => {
     expect(code).toBe(0);
   });
 
+  test("a misspelt variable is told, and the program does what it was asked for", async () => {
+    const { code, err } = await finish(["list", "--json"], "ignore", { SVC_MODEL_DIR: "/models" });
+    expect([code, err]).toEqual([0, "svc: SVC_MODEL_DIR has no effect. Did you mean SVC_MODELS_DIR?\n"]);
+  });
+
   test.each([
     [["--bogus"], 2, "svc: Unknown option --bogus. Try svc --help.\n"],
-    [["--config", "/nowhere.toml"], 2, "svc: The config file /nowhere.toml cannot be read (ENOENT). Try svc --help.\n"],
+    [
+      ["--config", "/nowhere.toml"],
+      2,
+      "svc: The config file /nowhere.toml cannot be read: there is no such file or folder. Try svc --help.\n",
+    ],
     [["-s", "-"], 2, "svc: Standard input has no prompt. Try svc --help.\n"],
+    [["rm"], 2, "svc: svc rm needs the name of a model: as svc list shows it. Try svc rm --help.\n"],
   ])("%j ends with %i", async (args, code, err) => {
     expect(await finish(args)).toEqual({ code, err, out: "" });
   });
@@ -270,7 +280,7 @@ describe("scripts", () => {
 
   test("hear before a model is loaded that --ready-file cannot be written", async () => {
     const { code, err } = await finish(["serve", "--port", "0", "--ready-file", join(home, "missing", "ready")]);
-    expect([code, err]).toEqual([1, expect.stringContaining("cannot be written (ENOENT)")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("cannot be written: there is no such file or folder")]);
   });
 });
 
@@ -345,7 +355,7 @@ describe("one answer", () => {
         });
         return [await child.exited, await child.stderr.text()];
       };
-      const sentence = "svc: Standard output cannot be written (ENOSPC).\n";
+      const sentence = "svc: Standard output cannot be written: the disk is full.\n";
       for (const args of [["-s", QUESTION], ["-s", QUESTION, "--json"], ["--help"], ["list"]]) {
         expect([args, ...(await told(args))]).toEqual([args, 1, sentence]);
       }

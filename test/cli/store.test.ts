@@ -256,6 +256,8 @@ describe("refusals", () => {
     [["pull", "../../etc"], 2, "A model is named owner/repository"],
     [["pull", "tessdata:"], 2, "Data for text recognition is named tessdata:NAME"],
     [["pull", "tessdata:../x"], 2, "Data for text recognition is named tessdata:NAME"],
+    [["pull", "tessdata"], 2, "Data for text recognition is named tessdata:NAME"],
+    [["pull", "kokorro"], 2, "Did you mean kokoro?"],
     [["pull"], 2, "svc pull needs the name of a model"],
     [["pull", "a/b", "c/d"], 2, '"c/d" is one argument too many for svc pull.'],
     [["list", "x"], 2, '"x" is one argument too many for svc list.'],

@@ -82,7 +82,7 @@ test.concurrent(
     const [refused] = await Promise.all([
       loading(2 ** 60)
         .prepare?.(signal)
-        .catch((error: unknown) => error),
+        ?.catch((error: unknown) => error),
       small.prepare?.(signal),
     ]);
     expect(refused).toBeInstanceOf(SvcError);

@@ -75,7 +75,7 @@ async function transcriptionChecks({ OpenAI, client, toFile }: Sdk): Promise<voi
       model,
       file: recording(),
       prompt: "Kennedy",
-      chunking_strategy: { type: "server_vad" },
+      chunking_strategy: { type: "server_vad", threshold: 0.4 },
       stream: false,
     });
     ok(saidIn(text, JFK_WORDS), text);

@@ -79,7 +79,7 @@ describe("is refused, and the key not told:", () => {
 
   test("a file that cannot be read, or has no key: the server would be open", () => {
     expect(messageOf([], [join(home, "missing")])).toBe(
-      `The file of API keys ${join(home, "missing")} cannot be read (ENOENT).`,
+      `The file of API keys ${join(home, "missing")} cannot be read: there is no such file or folder.`,
     );
     const empty = file("# nobody yet\n\n");
     expect(messageOf([], [empty])).toBe(`The file of API keys ${empty} has none.`);

@@ -19,7 +19,7 @@ test("a chat template is a name, the text itself, or a file, which wins over a n
     expect(() => read("chatmll")).toThrow("no template of svc's own: chatml, llama2");
     // A name of llama.cpp's that svc has not.
     expect(() => read("mistral-v7")).toThrow(/mistral-v7 is no file.* name a Jinja file/);
-    expect(() => read("./missing.jinja")).toThrow("cannot be read (ENOENT)");
+    expect(() => read("./missing.jinja")).toThrow("cannot be read: there is no such file or folder");
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { options } from "../../src/config/options.ts";
-import { parseConfigFile, parseEnvironment, parseValue, UsageError } from "../../src/config/parse.ts";
+import {
+  misspeltVariables,
+  parseConfigFile,
+  parseEnvironment,
+  parseValue,
+  UsageError,
+} from "../../src/config/parse.ts";
 
 function read(name: string, given: unknown) {
   const option = options.find((candidate) => candidate.name === name);
@@ -73,6 +79,23 @@ describe("environment", () => {
   });
 });
 
+describe("variables that are no option's", () => {
+  test("nearly have the name of one", () => {
+    const environment = { SVC_PROT: "8080", SVC_MODELS: "a.gguf", SVC_PORT: "9", PROT: "1" };
+    expect(misspeltVariables(options, environment)).toEqual([
+      "SVC_PROT has no effect. Did you mean SVC_PORT?",
+      "SVC_MODELS has no effect. Did you mean SVC_MODEL?",
+    ]);
+  });
+
+  test("are somebody else's", () => {
+    const kubernetes = ["SERVICE_HOST", "SERVICE_PORT", "PORT_9999_TCP", "PORT_9999_TCP_PORT", "PORT_9999_TCP_ADDR"];
+    const installer = ["VERSION", "SLIM", "FLAVOUR", "PREFIX"];
+    const environment = Object.fromEntries([...kubernetes, ...installer].map((name) => [`SVC_${name}`, "1"]));
+    expect(misspeltVariables(options, environment)).toEqual([]);
+  });
+});
+
 describe("config file", () => {
   const parse = (text: string) => parseConfigFile(options, text, "/etc/svc.toml");
 
@@ -100,6 +123,6 @@ describe("config file", () => {
   });
 
   test("a syntax error names the file", () => {
-    expect(() => parse("port = ")).toThrow(/^\/etc\/svc\.toml is not valid TOML: /);
+    expect(() => parse("port = ")).toThrow(/^\/etc\/svc\.toml is not valid TOML: Missing value .*\.$/);
   });
 });

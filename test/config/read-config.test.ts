@@ -46,7 +46,7 @@ describe("precedence", () => {
 
   test("a named file must exist", () => {
     expect(() => settings({ config: "missing.toml" })).toThrow(
-      "The config file /srv/missing.toml cannot be read (ENOENT).",
+      "The config file /srv/missing.toml cannot be read: there is no such file or folder.",
     );
   });
 });

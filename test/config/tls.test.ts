@@ -28,8 +28,12 @@ test("what cannot be used is told by what is wrong with it", () => {
   expect(() => readTls({ cert })).toThrow("--tls-cert and --tls-key belong together.");
   expect(() => readTls({ key })).toThrow("--tls-cert and --tls-key belong together.");
   const missing = join(home, "missing.pem");
-  expect(() => readTls({ cert: missing, key })).toThrow(`The certificate ${missing} cannot be read (ENOENT).`);
-  expect(() => readTls({ cert, key: missing })).toThrow(`The private key ${missing} cannot be read (ENOENT).`);
+  expect(() => readTls({ cert: missing, key })).toThrow(
+    `The certificate ${missing} cannot be read: there is no such file or folder.`,
+  );
+  expect(() => readTls({ cert, key: missing })).toThrow(
+    `The private key ${missing} cannot be read: there is no such file or folder.`,
+  );
   expect(() => readTls({ cert: key, key })).toThrow(`The certificate ${key} is none in PEM form.`);
   expect(() => readTls({ cert, key: cert })).toThrow(`The private key ${cert} is none in PEM form.`);
   expect(() => readTls({ cert, key: keyFile("locked.pem", "hush") })).toThrow("locked.pem has a passphrase.");

@@ -30,7 +30,7 @@ const LARGE_GRAMMARS = [
 ] as const;
 
 /** More numbers than llama.cpp can compare with each other at every character. */
-const LARGE_SCHEMA = { enum: Array.from({ length: 5001 }, (_, n) => n) };
+const LARGE_SCHEMA = { enum: Array.from({ length: 5001 }, (_, n) => String.fromCodePoint(0x4e00 + n)) };
 
 const wrongObjects = [
   [[], T],

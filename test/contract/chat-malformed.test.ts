@@ -56,7 +56,9 @@ describe("malformed chat requests", () => {
     await round();
     const before = await lowest();
     for (let i = 0; i < 3; i++) await round();
-    const after = await lowest();
+    let after = await lowest();
+    // What is leaked only becomes more.
+    for (let i = 0; i < 3 && after.heapUsed - before.heapUsed >= 4 << 20; i++) after = await lowest();
     expect(after.heapUsed - before.heapUsed).toBeLessThan(4 << 20);
     expect(after.rss - before.rss).toBeLessThan(48 << 20);
     expect((await server.chat({})).status).toBe(200);

@@ -207,7 +207,7 @@ const WRONG_STRUCTURES: readonly (readonly [object, string])[] = [
   [{ guided_regex: 5 }, "guided_regex"],
   [{ guided_regex: "a".repeat(4001) }, "guided_regex"],
   [{ guided_choice: 5 }, "guided_choice"],
-  [{ guided_choice: Array.from({ length: 1001 }, String) }, "guided_choice"],
+  [{ guided_choice: Array.from({ length: 20_001 }, String) }, "guided_choice"],
   [{ guided_grammar: 5 }, "guided_grammar"],
   [{ guided_decoding_backend: "outlines" }, "guided_decoding_backend"],
   [{ stop: "a".repeat(1001) }, "stop"],

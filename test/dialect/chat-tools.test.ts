@@ -35,6 +35,28 @@ describe("tools", () => {
     expect(decode({ tools: [tool("a", { parameters })] }).tools[0]?.enforced).toEqual({ type: "object" });
   });
 
+  test("what their schemas multiply out to is bounded in all, and ordinary ones are many", () => {
+    const names = (start: string, count: number, at: number) =>
+      Array.from({ length: count }, (_, index) => `${start}${index}_${at}`);
+    const branching = (at: number) => ({
+      type: "object",
+      dependentRequired: Object.fromEntries(names("a", 9, at).map((name) => [name, [`b${name}`]])),
+    });
+    const many = (count: number, parameters: (at: number) => object) =>
+      Array.from({ length: count }, (_, at) => tool(`f${at}`, { parameters: parameters(at) }));
+    expect(decode({ tools: many(4, branching) }).tools.length).toBe(4);
+    expect(thrown(() => decode({ tools: many(40, branching) }))).toEqual([
+      "invalid_value",
+      "tools.8.function.parameters",
+    ]);
+    const nullable = { anyOf: [{ type: "string", description: "A path." }, { type: "null" }] };
+    const ordinary = (at: number) => ({
+      type: "object",
+      properties: Object.fromEntries(names("p", 10, at).map((name) => [name, nullable])),
+    });
+    expect(decode({ tools: many(300, ordinary) }).tools.length).toBe(300);
+  });
+
   test("none takes them all away, a name leaves one and demands it, required demands any", () => {
     const tools = [tool("a"), tool("b")];
     expect(decode({ tools, tool_choice: "none" })).toMatchObject({ tools: [], toolChoice: "auto" });

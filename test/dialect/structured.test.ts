@@ -74,6 +74,7 @@ describe("a grammar", () => {
 });
 
 describe("refused by name", () => {
+  const signs = (count: number) => Array.from({ length: count }, (_, n) => String.fromCodePoint(0x4e00 + n));
   test.each([
     [{ guided_json: "{" }, "invalid_value", "guided_json"],
     [{ guided_json: "[]" }, "invalid_value", "guided_json"],
@@ -82,6 +83,9 @@ describe("refused by name", () => {
     [{ guided_choice: ["a", "b\ud800"] }, "invalid_value", "guided_choice.1"],
     [{ structured_outputs: { choice: ["\udc00"] } }, "invalid_value", "structured_outputs.choice.0"],
     [{ guided_regex: "a\ud800?" }, "invalid_value", "guided_regex"],
+    [{ guided_choice: signs(5001) }, "invalid_value", "guided_choice"],
+    [{ guided_choice: signs(2000).map((sign) => sign.repeat(300)) }, "invalid_value", "guided_choice"],
+    [{ guided_choice: signs(101).map((sign) => `a${sign.repeat(9999)}`) }, "invalid_value", "guided_choice"],
     [{ guided_choice: ["a"], guided_regex: "a" }, "invalid_value", "guided_regex"],
     [{ grammar: 'root ::= "x"', response_format: { type: "json_object" } }, "invalid_value", "grammar"],
     [{ structured_outputs: { structural_tag: "{}" } }, "unsupported_parameter", "structured_outputs.structural_tag"],
@@ -96,6 +100,11 @@ describe("refused by name", () => {
     [{ response_format: { type: "json_schema" } }, "missing_required_parameter", "response_format.json_schema"],
   ])("%j", (fields, code, param) => {
     for (const decode of [chat, completion]) expect(thrown(() => decode(fields))).toEqual([code, param]);
+  });
+
+  test("thousands of choices are taken where they part early", () => {
+    const choices = Array.from({ length: 20_000 }, (_, n) => `ticket ${n}`);
+    expect(chat({ guided_choice: choices }).constraint?.choice).toEqual(choices);
   });
 
   test("a whole pair is a choice as any other", () => {

@@ -6,7 +6,7 @@ function read(text: string | Uint8Array, step: number): unknown {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const json = new JsonPieces();
   for (let at = 0; at < bytes.length; at += step) json.push(bytes.subarray(at, at + step));
-  return json.parse();
+  return json.end();
 }
 
 const long = "x".repeat(100_000);
@@ -37,6 +37,10 @@ describe("JSON in pieces", () => {
     ["half an escape", `"${long}\\u12"`, SyntaxError],
     ["something behind the end", `"${long}" "${long}"`, SyntaxError],
     ["nothing", "", SyntaxError],
+    ["a number that would take long", "1".repeat(100_000), SyntaxError],
+    ["a name without a value", `{"${long}"}`, SyntaxError],
+    ["a comma before an end", `["${long}",]`, SyntaxError],
+    ["the end of another", `["${long}"}`, SyntaxError],
     ["no UTF-8", Buffer.concat([Buffer.from(`"${long}`), Buffer.from([0xff]), Buffer.from(`${long}"`)]), TypeError],
     ["half a character", Buffer.from(`"${long}é`).subarray(0, -1), TypeError],
   ])("%s is refused", (_, text, error) => {

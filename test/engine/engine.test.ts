@@ -197,11 +197,13 @@ test.each([
   ["prefill-too-deep", "messages", /more than 200 values inside one another/],
   ["prefill-ambiguous", "messages", /can be read in too many ways/],
   ["prompt-too-slow", "messages", /more than 20 seconds/],
+  ["prompt-too-slow", "prompt", /more than 20 seconds/],
   ["bad-grammar", "grammar", /a GBNF grammar with a rule named root/],
-] as const)("what a request makes impossible is told: %s", async (code, param, told) => {
+] as const)("what a request makes impossible is told: %s, %s", async (code, param, told) => {
   const { engine, until, messages, llama } = startEngine();
   llama.complaint = { error: "something", code };
-  engine.submit(1, { type: "generate", request: ask("bad template") });
+  const raw = param === "prompt" && { messages: [], prompt: "bad template" };
+  engine.submit(1, { type: "generate", request: { ...ask("bad template"), ...raw } });
   await until(() => messages.some((message) => message.type === "rejected"));
   const rejected = messages.find((message) => message.type === "rejected");
   expect(rejected).toMatchObject({ code: "invalid_value", param });

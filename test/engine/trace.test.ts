@@ -145,7 +145,9 @@ test("a trace file that cannot be written is an error at once", async () => {
     stderr: "pipe",
   });
   expect(await child.exited).toBe(1);
-  expect(await child.stderr.text()).toContain(`The trace file ${file} cannot be written (ENOENT).`);
+  expect(await child.stderr.text()).toContain(
+    `The trace file ${file} cannot be written: there is no such file or folder.`,
+  );
 });
 
 test("a profile tells what the embedded model's answer cost", async () => {

@@ -2,7 +2,6 @@
 //   bun test/hostile/beside.ts            (llama-server: `bun build.ts bench`)
 
 import { existsSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { sendChat, streamAnswer } from "../bench/client.ts";
 import { makeModel } from "../bench/make-model.ts";
@@ -11,8 +10,9 @@ import { launch, type LaunchPlan, type RunningServer, type Side } from "../bench
 import { childrenOf, processTree } from "../support/processes.ts";
 import { LLAMA_SERVER, MODELS } from "../parity/servers.ts";
 import { FROM_SOURCE } from "../support/server.ts";
-import { MOST_MEMORY, SLOWEST_HEALTH_MS } from "./bodies.ts";
+import { MOST_MEMORY, send, SLOWEST_HEALTH_MS } from "./bodies.ts";
 import { runAlone, type Row } from "./row.ts";
+import { watchHealth } from "./slowest-health.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const SVC_MINI = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
@@ -187,36 +187,16 @@ async function rebound({ port }: RunningServer) {
 
 /** Ten bodies of empty lists at once: the longest wait for /health, and the memory of all processes. */
 async function emptyLists(server: RunningServer) {
-  const body = `{"messages":[${"[],".repeat(15_000_000)}[]]}`;
-  const done = Array.from({ length: 10 }, () => sendAndForget(server.port, body));
-  let [slowest, most, isOver] = [0, 0, false];
-  const all = Promise.all(done).then(() => (isOver = true));
-  const until = performance.now() + GIVEN_UP_MS;
-  while (!isOver && performance.now() < until) {
-    const started = performance.now();
-    await fetch(`http://127.0.0.1:${server.port}/health`).then(
-      (response) => response.text(),
-      () => {},
-    );
-    slowest = Math.max(slowest, performance.now() - started);
-    most = Math.max(most, server.memory()?.resident ?? 0);
-    await Bun.sleep(50);
-  }
-  await Promise.race([all, Bun.sleep(1000)]);
+  const bytes = Buffer.from(`{"messages":[${"[],".repeat(15_000_000)}[]]}`);
+  const health = await watchHealth(`http://127.0.0.1:${server.port}`);
+  let most = 0;
+  const sampling = setInterval(() => (most = Math.max(most, server.memory()?.resident ?? 0)), 50);
+  const sent = Array.from({ length: 10 }, () => send(server.port, { path: "/v1/chat/completions" }, bytes));
+  await Promise.all(sent).finally(() => clearInterval(sampling));
+  const slowest = await health.end();
   const alive = processTree(server.pid).length > 0 && most > 0;
   const figure = `/health ${seconds(slowest)}, ${(most / 1e9).toFixed(1)} GB${alive ? "" : ", gone"}`;
   return { figure, ok: alive && slowest <= SLOWEST_HEALTH_MS && most < MOST_MEMORY };
-}
-
-/** Sends one POST over a socket of its own; resolves when the server has answered or hung up. */
-function sendAndForget(port: number, body: string): Promise<void> {
-  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write(head) && socket.write(body));
-    socket.on("data", () => socket.destroy());
-    socket.on("error", () => resolve());
-    socket.on("close", () => resolve());
-  });
 }
 
 const COUNTING = "/v1/chat/completions/input_tokens";
@@ -295,6 +275,20 @@ const ATTACKS: readonly Attack[] = [
       return JSON.stringify({ messages: [message("Hi")], tools });
     }),
   },
+  ...([5, 1000] as const).map((count): Attack => ({
+    promise: OTHERS_FIRST,
+    attack: `${count} tools whose arguments multiply out to 256 forms each`,
+    limit: "+0.5 s",
+    run: beside(() => {
+      const depending = (at: number) =>
+        Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`d${n}`, [`e${n}_${at}`]]));
+      const tools = Array.from({ length: count }, (_, at) => {
+        const parameters = { type: "object", dependentRequired: depending(at) };
+        return { type: "function", function: { name: `f${at}`, parameters } };
+      });
+      return JSON.stringify({ messages: [message("Hi")], tools });
+    }),
+  })),
   {
     promise: OTHERS_FIRST,
     attack: "the tokens of 35 MB are counted",

@@ -92,6 +92,11 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     path: CHAT,
     body: messages(`{"role":"user","content":"${"a\\n".repeat(11_333)}"},`, "{}"),
   },
+  "90 MB in strings of 7 KB": {
+    path: CHAT,
+    body: messages(`{"role":"user","content":"${"a\\n".repeat(2333)}"},`, "{}"),
+  },
+  "90 MB of digits": { path: CHAT, body: () => filled('{"messages":', "1", "}") },
   "35 MB of text": { path: CHAT, body: text("word\\n", 35 * MB) },
   "90 MB of lists as arguments of a call": { path: CHAT, body: call },
   "an image of 90 MB": { path: CHAT, body: image },
@@ -107,7 +112,11 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 };
 
 /** Sends one POST over a socket of its own; resolves with the status, or why there is none. */
-function send(port: number, { path, isEndless }: Attack, bytes: Buffer): Promise<string> {
+export function send(
+  port: number,
+  { path, isEndless }: Pick<Attack, "path" | "isEndless">,
+  bytes: Buffer,
+): Promise<string> {
   const type = path === FILES ? "application/jsonl" : "application/json";
   const length = bytes.length + (isEndless ? MB : 0);
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;

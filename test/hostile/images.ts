@@ -21,6 +21,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "a description as long as it may be": { prompt: "a red circle ".repeat(700).slice(0, 8000) },
   "a description of 1 MB": { prompt: "a".repeat(1_000_000) },
   "a description of no word": { prompt: "\u0000\u200b " },
+  "a description of the last characters there are": { prompt: "a \u{c714e}\u{10ffff}\ud800 ".repeat(100) },
   "a side of 2 billion pixels": { size: "2147483647x2147483647" },
   "a side below none": { size: "-128x128" },
   "a size in letters": { size: "axb" },

@@ -2,7 +2,10 @@
 
 const PAUSE_MS = 5;
 
-/** Watches /health from the moment that this resolves; `end` resolves with the milliseconds that it took at most. */
+/**
+ * Watches /health from the moment that this resolves; `end` resolves with the milliseconds that it took at most,
+ * endless where it failed.
+ */
 export async function watchHealth(url: string): Promise<{ end(): Promise<number> }> {
   const watch = Bun.spawn([process.execPath, import.meta.path, url], { stdin: "pipe", stdout: "pipe" });
   const lines = watch.stdout.pipeThrough(new TextDecoderStream()).getReader();
@@ -28,7 +31,7 @@ async function watch(url: string): Promise<void> {
   let isOver = false;
   void Bun.stdin.text().then(() => (isOver = true));
   while (!isOver) {
-    slowest = Math.max(slowest, await milliseconds(url));
+    slowest = Math.max(slowest, await milliseconds(url).catch(() => Number.POSITIVE_INFINITY));
     await Bun.sleep(PAUSE_MS);
   }
   console.log(slowest);

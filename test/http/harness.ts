@@ -8,6 +8,7 @@ import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { BodyBudget } from "../../src/domain/body-budget.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { pause } from "../../src/domain/pause.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
 import type { ObservedEngine } from "../../src/engine/process/status.ts";
@@ -19,7 +20,6 @@ import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
-import { pause } from "../../src/service/batch/pause.ts";
 import { InputReaders } from "../../src/service/input-readers.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { ClassificationService } from "../../src/service/classification.ts";
@@ -39,10 +39,8 @@ import {
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { RecognitionService } from "../../src/service/recognition.ts";
 import { ImageService } from "../../src/service/images.ts";
-import { Documents } from "../../src/store/documents.ts";
 import { KeptImages } from "../../src/store/kept-images.ts";
-import { Pictures } from "../../src/store/pictures.ts";
-import { Recordings } from "../../src/store/recordings.ts";
+import { uploadFolders } from "../../src/store/upload-folders.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import { RequestService } from "../../src/service/request.ts";
@@ -59,6 +57,7 @@ export const testConfig: Config = {
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],
+  vad: true,
   imageModels: [],
   imageUpscaleModels: [],
   imageTextEncoders: [],
@@ -299,18 +298,13 @@ export function serve(
   const embeddings = new EmbeddingService({ router, requests });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
-  const received = new BodyBudget();
-  const transcriptions = new TranscriptionService({
-    router,
-    requests,
-    recordings: new Recordings(recordings, config.maxAudioBytes, received),
-    mediaLimits,
-  });
+  const folders = uploadFolders(recordings, config.maxAudioBytes, new BodyBudget());
+  const transcriptions = new TranscriptionService({ router, requests, recordings: folders.recordings, mediaLimits });
   const speech = new SpeechService({ router, requests });
   const recognition = new RecognitionService({
     router,
     requests,
-    documents: new Documents(recordings, received),
+    documents: folders.documents,
     languages: new TextLanguages({
       tessdata: reader.tessdata,
       ppocr: config.ocrEngine === "ppocr",
@@ -324,12 +318,7 @@ export function serve(
   });
   const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const classification = new ClassificationService({ router, generation });
-  const images = new ImageService({
-    router,
-    requests,
-    pictures: new Pictures(recordings, received),
-    kept: new KeptImages(clock),
-  });
+  const images = new ImageService({ router, requests, pictures: folders.pictures, kept: new KeptImages(clock) });
   onTestFinished(() => images.close());
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);

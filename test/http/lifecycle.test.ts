@@ -98,7 +98,7 @@ describe("unknown routes and methods", () => {
   test("the nearest route is named, and nothing of what was asked", async () => {
     const server = serve();
     const told = async (where: string) =>
-      checkError(await (await fetch(server.url + where)).json()).error.message.split("all.")[1] ?? "";
+      checkError(await (await fetch(server.url + where)).json()).error.message.split("lists all.")[1] ?? "";
     expect(await told("/v1/chat/completion")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/openai/v1/chat/completions/")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/V1/Modles")).toBe(" The nearest is /v1/models.");

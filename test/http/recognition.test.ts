@@ -119,6 +119,15 @@ describe("documents come", () => {
     );
   });
 
+  test("in forms, also without a file name", async () => {
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    const body =
+      '--b\r\nContent-Disposition: form-data; name="file"\r\nContent-Type: application/octet-stream\r\n\r\npicture\r\n--b--\r\n';
+    const response = await fetch(serve().url + PATH, { method: "POST", headers, body });
+    const { documents } = (await response.json()) as RecognizedDocuments;
+    expect(documents.map(({ file, source_type }) => [file, source_type])).toEqual([["file", "upload"]]);
+  });
+
   test("in messages of any convention", async () => {
     const server = serve();
     const base64 = { type: "base64", media_type: "image/png", data };

@@ -42,6 +42,18 @@ describe("POST /v1/audio/speech", () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
+  test("how far it is is known by its id until its end", async () => {
+    const { post, speaker, speech } = serve();
+    const gate = Promise.withResolvers<void>();
+    speaker.gate = gate.promise;
+    const response = await post(PATH, { input }, id);
+    await until(() => speech.progressOf("golden") !== undefined);
+    expect(speech.progressOf("golden")).toEqual({ said: 12, of: 24 });
+    gate.resolve();
+    expect(await response.text()).toBe("[Hello there.][It is late.]");
+    expect(speech.progressOf("golden")).toBeUndefined();
+  });
+
   test("as events", async () => {
     const response = await serve().post(PATH, { input, stream_format: "sse" }, id);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -108,9 +120,11 @@ describe("POST /v1/audio/speech", () => {
     ["too long a text", { input: "a".repeat(32_769) }, 400, "input"],
     ["an unknown voice", { input, voice: "nobody" }, 404, "voice"],
     ["an unknown language", { input, locale: "tlh" }, 400, "locale"],
+    ["a script that no voice reads", { input: "Доброе утро.", voice: "alloy" }, 400, "input"],
     ["an unknown format", { input, response_format: "midi" }, 400, "response_format"],
     ["haste", { input, speed: 4.1 }, 400, "speed"],
     ["delay", { input, speed: 0.2 }, 400, "speed"],
+    ["a voice of Apple's", { input, apple_voice: "com.apple.voice.x" }, 400, "apple_voice"],
     ["instructions", { input, instructions: "whisper" }, 400, "instructions"],
   ])("%s is refused and names the field", async (_, body, status, param) => {
     const { post, speaker } = serve();

@@ -41,6 +41,7 @@ describe("sound to a model that cannot hear", () => {
     const messages = user(text("What is said?"), sound("one", { language: "de-AT", format: "opus" }), sound("two"));
     expect((await server.chat({ messages })).status).toBe(200);
     expect(prompts(server)).toEqual([[{ role: "user", content: `What is said?\n${HEARD}\n${HEARD}` }]]);
+    expect(server.transcriber.asked[0]?.languageField).toBe("messages.0.content.1.input_audio.language");
     expect(server.transcriber.asked.map(({ content, language }) => [content, language])).toEqual([
       ["one", "de"],
       ["two", undefined],

@@ -109,7 +109,8 @@ describe("requests", () => {
     ] as const;
     expect((await send(server, form(fields, "content"))).status).toBe(200);
     const { path: _path, field: _field, ...asked } = server.transcriber.asked[0] ?? { path: "" };
-    const work = { language: "de", prompt: "Grüße", temperature: 0.4, translate: false, words: false };
+    const spoken = { language: "de", languageField: "language" };
+    const work = { ...spoken, prompt: "Grüße", temperature: 0.4, translate: false, words: false };
     expect(asked).toEqual({ ...work, content: "content" });
   });
 
@@ -121,6 +122,7 @@ describe("requests", () => {
     for (const body of [{ data }, { data: `data:audio/wav;base64,${data}` }, { file: "speech.wav" }]) {
       expect((await server.post(PATH, { ...body, locale: "en-US", format: "wav" })).status).toBe(200);
     }
+    expect(server.transcriber.asked[0]?.languageField).toBe("locale");
     const asked = server.transcriber.asked.map(({ content, language }) => [content, language]);
     expect(asked).toEqual([
       ["in base64", "en"],
@@ -129,6 +131,28 @@ describe("requests", () => {
     ]);
     expect(leftovers(server)).toEqual([]);
     expect(await Bun.file(join(mediaRoot, "speech.wav")).text()).toBe("from disk");
+  });
+
+  test("a chunking strategy tells how speech is found: in JSON, in a form in JSON, or as SDKs write objects into one", async () => {
+    const server = serve();
+    const strategy = { type: "server_vad", threshold: 0.25, prefix_padding_ms: 500, silence_duration_ms: 50 };
+    const json = form([["chunking_strategy", JSON.stringify(strategy)]]);
+    const fields = form(Object.entries(strategy).map(([name, value]) => [`chunking_strategy[${name}]`, `${value}`]));
+    expect((await send(server, json)).status).toBe(200);
+    expect((await send(server, fields)).status).toBe(200);
+    expect((await server.post(PATH, { data: "AAAA", chunking_strategy: strategy })).status).toBe(200);
+    const found = { threshold: 0.25, padSeconds: 0.5, minSilenceSeconds: 0.05 };
+    expect(server.transcriber.asked.map(({ detection }) => detection)).toEqual([found, found, found]);
+    for (const usual of ["auto", null, undefined]) {
+      expect((await server.post(PATH, { data: "AAAA", chunking_strategy: usual })).status).toBe(200);
+      expect(server.transcriber.asked.at(-1)?.detection).toBeUndefined();
+    }
+  });
+
+  test("of a stream, some text is wanted soon", async () => {
+    const server = serve();
+    for (const stream of [true, false]) await (await server.post(PATH, { data: "AAAA", stream })).text();
+    expect(server.transcriber.asked.map(({ early }) => early)).toEqual([true, undefined]);
   });
 
   test("a form's unknown fields are nothing to it, whatever their names", async () => {
@@ -143,6 +167,17 @@ describe("requests", () => {
     expect(answer).toMatchObject({ task: "translate", language: "english", locale: "en" });
     expect(server.transcriber.asked[0]).toMatchObject({ translate: true });
     expect(server.transcriber.asked[0]?.language).toBeUndefined();
+  });
+
+  test.each([
+    ["timestamp_granularities", 5, "timestamp_granularities"],
+    ["chunking_strategy", { type: "server_vad", threshold: "abc" }, "chunking_strategy.threshold"],
+    ["chunking_strategy", { type: "server_vad", prefix_padding_ms: 1e12 }, "chunking_strategy.prefix_padding_ms"],
+  ])("translations check %s as transcriptions do", async (field, value, param) => {
+    const server = serve();
+    const response = await server.post("/v1/audio/translations", { data: "AAAA", [field]: value });
+    expect([response.status, ((await response.json()) as Fault).error.param]).toEqual([400, param]);
+    expect(server.transcriber.asked).toEqual([]);
   });
 
   test("translations take the language of the speech, if it is told", async () => {
@@ -179,6 +214,11 @@ describe("requests", () => {
     ["subtitles as a stream", { data: "AAAA", response_format: "srt", stream: true }, "stream"],
     ["log probabilities", { data: "AAAA", include: ["logprobs"] }, "include"],
     ["an unknown strategy", { data: "AAAA", chunking_strategy: "none" }, "chunking_strategy"],
+    [
+      "an impossible threshold",
+      { data: "AAAA", chunking_strategy: { type: "server_vad", threshold: 2 } },
+      "chunking_strategy.threshold",
+    ],
   ])("%s is 400 and names the field", async (_, body, param) => {
     const server = serve();
     const response = await server.post(PATH, body);
@@ -192,6 +232,8 @@ describe("requests", () => {
     ["a word for a number", [["temperature", "warm"]], "temperature"],
     ["a word for yes or no", [["stream", "maybe"]], "stream"],
     ["an unknown language", [["language", "klingon"]], "language"],
+    ["an unknown kind of strategy", [["chunking_strategy[type]", "nonsense"]], "chunking_strategy.type"],
+    ["a strategy without a kind", [["chunking_strategy[__proto__]", "1"]], "chunking_strategy.type"],
   ] as const)("in a form, %s is 400, and nothing of it is kept", async (_, fields, param) => {
     const server = serve();
     expect(await fault(await send(server, form(fields)))).toEqual([400, expect.any(String), param]);
@@ -231,11 +273,11 @@ describe("what the engine refuses", () => {
   });
 
   test("without a transcription model it is 503 and names the option", async () => {
-    const { Recordings } = await import("../../src/store/recordings.ts");
+    const { uploadFolders } = await import("../../src/store/upload-folders.ts");
     const { ModelRouter } = await import("../../src/service/model-router.ts");
     const { TranscriptionService } = await import("../../src/service/transcriptions.ts");
     const { requests } = serve();
-    const recordings = new Recordings(temporaryFolder(), 1000, new BodyBudget());
+    const { recordings } = uploadFolders(temporaryFolder(), 1000, new BodyBudget());
     const { defaultMediaLimits: mediaLimits } = await import("../../src/media/limits.ts");
     const service = new TranscriptionService({ router: new ModelRouter([]), requests, recordings, mediaLimits });
     const recording = await recordings.receive([new Uint8Array(1)]);
@@ -317,9 +359,29 @@ describe("a request that ends early", () => {
   });
 });
 
-test("the model is listed with what it can do", async () => {
-  const { models } = (await (await fetch(`${serve().url}/v1/models`)).json()) as {
-    models: { name: string; capabilities: string[] }[];
+describe("the model", () => {
+  const capabilities = async (server: TestServer) => {
+    const { models } = (await (await fetch(`${server.url}/v1/models`)).json()) as {
+      models: { name: string; capabilities: string[] }[];
+    };
+    return models.find(({ name }) => name === "fake-whisper")?.capabilities;
   };
-  expect(models.find(({ name }) => name === "fake-whisper")?.capabilities).toEqual(["transcription", "translation"]);
+
+  test("is listed with what it can do", async () => {
+    expect(await capabilities(serve())).toEqual(["transcription", "translation"]);
+  });
+
+  test("that was not trained to translate does not, which is known before it is loaded", async () => {
+    const server = serve();
+    server.transcriber.translates = false;
+    expect(await capabilities(server)).toEqual(["transcription"]);
+    const response = await send(server, form([]), "/v1/audio/translations");
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as Fault).error).toMatchObject({
+      code: "invalid_value",
+      param: "model",
+      message: "The model fake-whisper was not trained to translate: translations need another one.",
+    });
+    expect([server.transcriber.jobs, leftovers(server)]).toEqual([[], []]);
+  });
 });

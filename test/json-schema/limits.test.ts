@@ -63,7 +63,6 @@ describe("is written another way beyond a limit", () => {
       (uses) => record(uses, () => ({ type: "string", pattern: "^[a-z]{3}$" })),
       "$ref",
     ],
-    ["a list of strings", 32, (count) => ({ enum: numbers(count).map((n) => `w${n}`) }), "pattern"],
     [
       "a list that is used twice",
       16,

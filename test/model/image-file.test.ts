@@ -42,6 +42,6 @@ test("what is none, or not whole, is refused in a sentence", () => {
   const damaged = Buffer.from(whole);
   damaged.fill(255, 8, 100);
   expect(refused(file("damaged.safetensors", damaged))).toContain("is no image model");
-  expect(refused(join(folder, "nowhere"))).toContain("cannot be read (ENOENT)");
+  expect(refused(join(folder, "nowhere"))).toContain("cannot be read: there is no such file or folder");
   expect(refused(folder)).toContain("cannot be read");
 });

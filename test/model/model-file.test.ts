@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ModelFileError } from "../../src/model/gguf.ts";
@@ -73,7 +73,10 @@ describe("what is no model file is refused with a sentence", () => {
   test("missing, directory, device, pipe, empty", () => {
     expect(refusal(join(folder, "none.gguf"))).toBe(`There is no file ${join(folder, "none.gguf")}.`);
     expect(refusal(join(mini, "x.gguf"))).toContain("There is no file");
-    expect(refusal(folder)).toContain("is a directory");
+    mkdirSync(join(folder, "weights"));
+    expect(refusal(join(folder, "weights"))).toBe("weights is a folder without a GGUF file.");
+    for (const name of ["b.gguf", "a.GGUF", "config.json"]) write(`weights/${name}`, "");
+    expect(refusal(join(folder, "weights"))).toBe("weights is a folder; name a file in it: a.GGUF, b.gguf.");
     expect(refusal("/dev/zero")).toContain("is not a regular file");
     execFileSync("mkfifo", [join(folder, "pipe.gguf")]);
     expect(refusal(join(folder, "pipe.gguf"))).toContain("is not a regular file");

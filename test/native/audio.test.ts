@@ -58,9 +58,14 @@ describe.skipIf(!isBuilt)("the audio library", () => {
   });
 
   test("a recording whose length was left open is read to its end", () => {
-    for (const dataBytes of [0, 0x7fff_ffff, 0xffff_ffff]) {
-      const samples = decode(written(wav({ seconds: 0.5, rate: 16_000, dataBytes })));
-      expect(samples.length).toBeWithin(0.49 * SAMPLE_RATE, 0.51 * SAMPLE_RATE);
+    for (const long of [false, true]) {
+      for (const dataBytes of [0, 0x7fff_ffff, 0xffff_ffff]) {
+        const path = written(wav({ seconds: 0.5, rate: 16_000, long, dataBytes }));
+        const sound = audio.open(path);
+        expect(sound.info.seconds).toBe(0.5);
+        sound.close();
+        expect(decode(path).length).toBeWithin(0.49 * SAMPLE_RATE, 0.51 * SAMPLE_RATE);
+      }
     }
   });
 

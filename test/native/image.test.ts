@@ -38,6 +38,16 @@ describe.skipIf(!isBuilt)("the image library", () => {
   );
 
   test(
+    "takes every character in a description",
+    async () => {
+      // One of each kind, up to the last there is; what is beside letters goes by another way in the tokenizer.
+      const prompt = "a\u0000\u0085é \u3000中😀 \u{c714e}\u{10ffff} \ufffe\ue000";
+      expect((await draw(rig, { prompt, steps: 1 })).length).toBe(SIDE * SIDE * 3);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     "stops in the middle of a step, and draws the next image as if nothing had been",
     async () => {
       inOneStep = await draw(rig, { steps: 1 });

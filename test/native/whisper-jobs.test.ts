@@ -31,6 +31,18 @@ describe.skipIf(!isBuilt)("a job", () => {
     expect(hear(rig, clips[0], { audioContext: QUICK.audioContext })).toEqual(detected);
   });
 
+  test("takes no memory for others that might be worked on beside it", async () => {
+    const used = async (workers: number) => {
+      await load(rig, { workers });
+      for (const clip of clips) hear(rig, clip, { ...QUICK, beams: 1 });
+      const { rss } = process.memoryUsage();
+      rig.whisper.unload();
+      return rss;
+    };
+    const alone = await used(1);
+    expect((await used(8)) - alone).toBeLessThan(100e6);
+  });
+
   test("is stopped when it is released, and leaves its worker to the next one", async () => {
     await load(rig);
     const job = rig.whisper.submit(endless, { language: "en" });

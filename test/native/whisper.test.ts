@@ -122,6 +122,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(rig.whisper.speech(new Float32Array(0))).toEqual([]);
     expect(rig.whisper.speech(new Float32Array(seconds(5)))).toEqual([]);
     expect(rig.whisper.speech(noise(seconds(5)))).toEqual([]);
+    expect(rig.whisper.speech(noise(seconds(5)), { threshold: 0 })).toEqual([{ start: 0, end: seconds(5) }]);
   });
 
   test("is heard piece by piece as in one, whatever else is listened to in between", async () => {

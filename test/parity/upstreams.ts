@@ -5,7 +5,7 @@ import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
 import { decodeEmbeddings } from "../../src/dialect/embeddings/decode.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { GenerateRequest } from "../../src/domain/generate.ts";
+import type { Generation } from "../../src/domain/generate.ts";
 import { encodeEmbed } from "../../src/gateway/ollama/embeddings.ts";
 import { encodeOllama } from "../../src/gateway/ollama/encode-request.ts";
 import { encodeEmbeddings } from "../../src/gateway/openai/embeddings.ts";
@@ -134,7 +134,7 @@ function fateOf(route: Route, kind: ServerKind, base: Body, field: PeerField): F
   }
 }
 
-function encode(kind: ServerKind, request: Omit<GenerateRequest, "id">): Body {
+function encode(kind: ServerKind, request: Generation): Body {
   const whole = { ...request, id: "r" };
   const { body } = kind === "ollama" ? encodeOllama(whole, "m", true) : encodeOpenAi(whole, "m", kind);
   // Ollama has most of them in an object.

@@ -88,6 +88,33 @@ describe("a name of the public convention", () => {
   });
 });
 
+describe("without a locale, a script that tells the language", () => {
+  const all = [...heart, ...source("program", "p:ru ru", "p:ja ja", "p:cmn cmn", "p:hi hi", "p:ko ko")];
+  test.each<[VoiceWish, string]>([
+    [{ text: "Доброе утро, это Bun." }, "p:ru"],
+    [{ text: "Доброе утро.", name: "nova" }, "p:ru"],
+    [{ text: "東京は今日も晴れです。" }, "p:ja"],
+    [{ text: "データー" }, "p:ja"],
+    [{ text: "今天天气很好。" }, "p:cmn"],
+    [{ text: "안녕하세요" }, "p:ko"],
+    [{ text: "नमस्ते दुनिया" }, "p:hi"],
+    [{ text: "I met 東京太郎 in Москва today." }, "heart"],
+    [{ text: "Доброе утро.", name: "heart" }, "heart"],
+    [{ text: "Доброе утро.", locale: "en" }, "heart"],
+    [{ text: "Guten Morgen." }, "heart"],
+    [{ text: "123" }, "heart"],
+  ])("chooses who speaks it: %p is %s", (wish, id) => {
+    expect(chosen(all, wish)).toBe(id);
+  });
+
+  test("that nobody speaks is refused, with the languages that have a voice", () => {
+    expect(() => chooseVoice(heart, { text: "שלום", name: "alloy" })).toThrow(
+      "'input' must be in a language that a voice speaks: en-US; got a text in the script of he.",
+    );
+    expect(chosen(heart, { text: "สวัสดี" })).toBe("invalid_value input");
+  });
+});
+
 test.each<[VoiceWish, string]>([
   [{ name: "nobody" }, "not_found voice"],
   [{ name: "constructor" }, "not_found voice"],

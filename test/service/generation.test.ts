@@ -45,7 +45,9 @@ function setUp(script: FakeScript, { parallel = 2, mediaBytes, ...limits }: Limi
   const router = localRouter(engine, parallel);
   const media = { mediaLimits: defaultMediaLimits, ...(mediaBytes !== undefined && { mediaBytes }) };
   const generation = new GenerationService({ router, requests, clock, ...media });
-  return { engine, metrics, generation, requests, time };
+  const generate = ({ id, background, ...own }: GenerateRequest, signal = live, report: RequestReport = {}) =>
+    generation.generate([own], { id, ...(background && { background }) }, signal, report);
+  return { engine, metrics, generation, generate, requests, time };
 }
 
 async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEvent[]> {
@@ -58,9 +60,9 @@ describe("a generation", () => {
   test("shows how much of its prompt is computed, to its client only where that wants to know", async () => {
     const progress = { type: "progress", total: 12, cached: 4, processed: 8, ms: 1 } as const;
     const gate = Promise.withResolvers<void>();
-    const { requests, generation } = setUp({ steps: ["accept", progress, { wait: gate.promise }, { text: "Hi" }] });
-    const quiet = collect(generation.generate(request("a"), live));
-    const wanted = collect(generation.generate({ ...request("b"), returnProgress: true }, live));
+    const { requests, generate } = setUp({ steps: ["accept", progress, { wait: gate.promise }, { text: "Hi" }] });
+    const quiet = collect(generate(request("a")));
+    const wanted = collect(generate({ ...request("b"), returnProgress: true }));
     while (requests.live().some(({ processedTokens }) => processedTokens === undefined)) await Bun.sleep(1);
     expect(requests.live().map(({ id, processedTokens }) => [id, processedTokens])).toEqual([
       ["a", 8],
@@ -73,12 +75,12 @@ describe("a generation", () => {
   });
 
   test("in the background takes no place of others, and is waited for when the server stops", async () => {
-    const { requests, generation, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
-    const background = generation.generate({ ...request("b"), background: true }, live);
+    const { requests, generate, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
+    const background = generate({ ...request("b"), background: true });
     await background.next();
-    const other = generation.generate(request("r"), live);
+    const other = generate(request("r"));
     expect((await other.next()).value?.type).toBe("accepted");
-    await expect(collect(generation.generate(request("s"), live))).rejects.toMatchObject({ code: "server_busy" });
+    await expect(collect(generate(request("s")))).rejects.toMatchObject({ code: "server_busy" });
     expect(requests.activeCount).toBe(2);
     await Promise.all([background.return(), other.return()]);
     expect(requests.activeCount).toBe(0);
@@ -86,10 +88,10 @@ describe("a generation", () => {
   });
 
   test("passes events through, reports and measures itself once", async () => {
-    const { requests, generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
+    const { requests, generate, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
     const report: RequestReport = {};
     const kinds = [];
-    for await (const event of generation.generate(request("r"), live, report)) {
+    for await (const event of generate(request("r"), live, report)) {
       kinds.push(event.type);
       time.now += 10;
     }
@@ -101,10 +103,10 @@ describe("a generation", () => {
   });
 
   test("of several answers measures each by itself", async () => {
-    const { generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
+    const { generate, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
     const report: RequestReport = {};
     const seen = [];
-    for await (const event of generation.generate({ ...request("r"), choices: 2 }, live, report)) {
+    for await (const event of generate({ ...request("r"), choices: 2 }, live, report)) {
       seen.push(event.type === "text" ? event.choice : event.type);
       time.now += 10;
     }
@@ -118,9 +120,9 @@ describe("a generation", () => {
       [new SvcError("engine_crashed", "gone"), "engine_crashed"],
       [new Error("bug"), "internal_error"],
     ] as const) {
-      const { requests, generation, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
+      const { requests, generate, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
       const report: RequestReport = {};
-      await expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
+      await expect(collect(generate(request("r"), live, report))).rejects.toBe(fail);
       expect(report.error).toBe(code);
       expect(metrics.calls.at(-1)).toBe(`failed ${code}`);
       expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
@@ -128,21 +130,21 @@ describe("a generation", () => {
   });
 
   test("whose consumer stops early releases its place", async () => {
-    const { requests, generation, engine } = setUp({ steps: [{ text: "a" }, { text: "b" }] });
-    for await (const event of generation.generate(request("r"), live)) if (event.type === "text") break;
+    const { requests, generate, engine } = setUp({ steps: [{ text: "a" }, { text: "b" }] });
+    for await (const event of generate(request("r"))) if (event.type === "text") break;
     expect([requests.activeCount, requests.registeredCount, engine.live]).toEqual([0, 0, 0]);
   });
 
   test("that nobody reads holds nothing", () => {
-    const { requests, generation } = setUp({ steps: [] });
-    generation.generate(request("r"), live);
+    const { requests, generate } = setUp({ steps: [] });
+    generate(request("r"));
     expect(requests.activeCount).toBe(0);
   });
 
   test("whose signal is aborted ends with the reason and counts as cancelled", async () => {
-    const { requests, generation, engine, metrics } = setUp({ steps: [{ text: "a" }, { wait: never }] });
+    const { requests, generate, engine, metrics } = setUp({ steps: [{ text: "a" }, { wait: never }] });
     const controller = new AbortController();
-    const events = collect(generation.generate(request("r"), controller.signal));
+    const events = collect(generate(request("r"), controller.signal));
     await Bun.sleep(0);
     controller.abort(new Error("left"));
     await expect(events).rejects.toThrow("left");
@@ -155,8 +157,8 @@ describe("a generation", () => {
 
 describe("cancelling", () => {
   test("before the engine has it keeps it from the engine, and ends each of its answers", async () => {
-    const { requests, generation, engine, metrics } = setUp({ steps: [{ text: "a" }] });
-    const events = collect(generation.generate({ ...request("r"), choices: 2 }, live));
+    const { requests, generate, engine, metrics } = setUp({ steps: [{ text: "a" }] });
+    const events = collect(generate({ ...request("r"), choices: 2 }));
     expect(requests.cancel("r")).toBe(true);
     expect(await events).toMatchObject([
       { type: "accepted", promptTokens: 0 },
@@ -167,19 +169,19 @@ describe("cancelling", () => {
   });
 
   test("is possible until the last answer has ended", async () => {
-    const { requests, generation } = setUp({ steps: [{ text: "a" }] });
+    const { requests, generate } = setUp({ steps: [{ text: "a" }] });
     const registered: number[] = [];
-    for await (const event of generation.generate({ ...request("r"), choices: 2 }, live)) {
+    for await (const event of generate({ ...request("r"), choices: 2 })) {
       if (event.type === "finish") registered.push(requests.registeredCount);
     }
     expect(registered).toEqual([1, 0]);
   });
 
   test("is not what happened to a request whose media cannot be loaded", async () => {
-    const { generation, engine } = setUp({ steps: [{ text: "a" }] });
+    const { generate, engine } = setUp({ steps: [{ text: "a" }] });
     const source = { kind: "image", url: "data:,", detail: "auto" } as const;
     const content = [{ type: "media", source, param: "messages.0" }] as const;
-    const failed = collect(generation.generate({ ...request("r"), messages: [{ role: "user", content }] }, live));
+    const failed = collect(generate({ ...request("r"), messages: [{ role: "user", content }] }));
     await expect(failed).rejects.toMatchObject({ code: "unsupported_media_input", details: { param: "messages.0" } });
     expect(engine.requests).toEqual([]);
   });
@@ -188,17 +190,16 @@ describe("cancelling", () => {
 describe("admission", () => {
   test("the estimate of a free place follows the measured durations", async () => {
     const retryAfter = async (durationMs: number) => {
-      const { generation, time } = setUp({ steps: [{ text: "a" }] }, { parallel: 1, maxQueue: 0 });
+      const { generate, time } = setUp({ steps: [{ text: "a" }] }, { parallel: 1, maxQueue: 0 });
       for (let i = 0; i < 40; i++) {
-        const events = generation.generate(request("r"), live);
+        const events = generate(request("r"));
         await events.next();
         time.now += durationMs;
         for await (const _ of events);
       }
-      const running = generation.generate(request("r"), live);
+      const running = generate(request("r"));
       await running.next();
-      const rejected = await generation
-        .generate(request("late"), live)
+      const rejected = await generate(request("late"))
         .next()
         .catch((error: unknown) => error);
       await running.return();
@@ -212,12 +213,12 @@ describe("admission", () => {
 
 describe("draining", () => {
   test("refuses new ones, waits for live ones, and can cancel them", async () => {
-    const { requests, generation } = setUp({ steps: [{ text: "a" }, { wait: never }] });
-    const events = collect(generation.generate(request("r"), live));
+    const { requests, generate } = setUp({ steps: [{ text: "a" }, { wait: never }] });
+    const events = collect(generate(request("r")));
     await Bun.sleep(0);
     let idle = false;
     const drained = requests.drain().then(() => (idle = true));
-    await expect(collect(generation.generate(request("late"), live))).rejects.toMatchObject({ code: "shutting_down" });
+    await expect(collect(generate(request("late")))).rejects.toMatchObject({ code: "shutting_down" });
     await Bun.sleep(0);
     expect(idle).toBe(false);
     requests.cancelAll();
@@ -237,22 +238,26 @@ describe("draining", () => {
 });
 
 test("pictures of all requests have a memory until these end; small ones fit always", async () => {
-  const { engine, generation } = setUp({ steps: [{ wait: never }] }, { mediaBytes: 2 * 2 ** 20, parallel: 4 });
+  const { engine, generate, generation } = setUp(
+    { steps: [{ wait: never }] },
+    { mediaBytes: 2 * 2 ** 20, parallel: 4 },
+  );
   engine.model = { ...fakeModel, vision: true };
-  const withPicture = (id: string, side: number): GenerateRequest => {
-    const source = { kind: "image", url: dataUrl(flag(side, side)), detail: "auto" } as const;
+  const [large, small] = [dataUrl(flag(900, 900)), dataUrl(flag(32, 32))];
+  const withPicture = (id: string, url: string): GenerateRequest => {
+    const source = { kind: "image", url, detail: "auto" } as const;
     const content = [{ type: "media", source, param: "image" } as const];
     return { ...request(id), messages: [{ role: "user", content }] };
   };
-  const begin = async (id: string, side: number) => {
-    const answer = generation.generate(withPicture(id, side), live);
+  const begin = async (id: string, url: string) => {
+    const answer = generate(withPicture(id, url));
     await answer.next();
     return answer;
   };
-  const first = await begin("a", 900);
-  await begin("small", 32);
-  await expect(begin("b", 900)).rejects.toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 2 } });
-  await expect(generation.countTokens(withPicture("c", 900), live)).rejects.toMatchObject({ code: "server_busy" });
+  const first = await begin("a", large);
+  await begin("small", small);
+  await expect(begin("b", large)).rejects.toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 2 } });
+  await expect(generation.countTokens(withPicture("c", large), live)).rejects.toMatchObject({ code: "server_busy" });
   await first.return();
-  await begin("d", 900);
+  await begin("d", large);
 });

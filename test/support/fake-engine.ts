@@ -1,6 +1,6 @@
 // What all engines in memory have, but for that of text.
 
-import type { ProcessState, ProcessStatus } from "../../src/engine/process/status.ts";
+import type { ProcessState, ProcessStatus } from "../../src/domain/process-status.ts";
 
 export abstract class FakeEngine {
   state: ProcessState = "unloaded";

@@ -7,7 +7,7 @@ import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../
 import type { ModelInfo } from "../../src/domain/model.ts";
 import type { SlotAction, SlotOutcome } from "../../src/domain/slots.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../src/domain/usage.ts";
-import type { ProcessState } from "../../src/engine/process/status.ts";
+import type { ProcessState } from "../../src/domain/process-status.ts";
 import type { TextPort, TextStatus, TokenizeOptions } from "../../src/engine/text/port.ts";
 
 /** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */

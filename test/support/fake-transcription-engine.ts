@@ -49,6 +49,7 @@ export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
   /** Whose they were. */
   readonly clients: (string | undefined)[] = [];
   tellsSpeech = true;
+  translates = true;
   /** Pieces of streams that were listened to, in order. */
   readonly heard: ListeningWork[] = [];
   /** Settled by a test, listening waits for it. */

@@ -216,6 +216,8 @@ export const layers: Layers = {
     may: [
       "src/domain",
       "src/json-schema",
+      "src/speech",
+      "src/audio/encode",
       "src/service",
       "src/engine/process",
       "src/engine/text",

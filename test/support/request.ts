@@ -1,14 +1,11 @@
 // A generation request with nothing special about it.
 
-import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { PLAIN, type GenerateRequest } from "../../src/domain/generate.ts";
 
 export const plainRequest = (content: string, changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
   id: "r1",
+  ...PLAIN,
   messages: [{ role: "user", content }],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  templateKwargs: {},
   thinking: false,
   sampling: {},
   stop: [],

@@ -3,7 +3,8 @@ import { BUSY_REASONS } from "../../src/domain/errors.ts";
 import { countDraft } from "../../src/domain/speculation.ts";
 import { addSteps, countChunk, countPause, countStep, noSteps, type StepCounts } from "../../src/domain/steps.ts";
 import { noUsage, type Usage } from "../../src/domain/usage.ts";
-import { processMetrics, type ProcessStatus } from "../../src/engine/process/status.ts";
+import type { ProcessStatus } from "../../src/domain/process-status.ts";
+import { processMetrics } from "../../src/engine/process/status.ts";
 import type { KvStats } from "../../src/engine/text/kv-stats.ts";
 import { TextStats } from "../../src/engine/text/stats.ts";
 import { subjectLabels, type MetricLevels } from "../../src/telemetry/metrics.ts";
@@ -77,10 +78,8 @@ function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
   }: Changes = {}) => {
     const stats = new TextStats(clock);
     stats.update({ levels: { running: 2, waiting: 3, waitingFor, kv: { ...kv, ...kvChanges } }, steps });
-    const engine = [
-      ...processMetrics({ ...status, state, ...(stalledSince !== undefined && { stalledSince }) }),
-      ...stats.metrics(4, size),
-    ];
+    const changed = { ...status, state, ...(stalledSince !== undefined && { stalledSince }) };
+    const engine = [...processMetrics(changed), ...stats.metrics(4, size)];
     const engines = [{ labels: subjectLabels(subject), metrics: engine }];
     return parseExposition(metrics.render({ ...levels, engines, ...changes }));
   };

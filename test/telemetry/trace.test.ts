@@ -74,7 +74,7 @@ describe("a trace file", () => {
     const file = new TraceFile(join(folder, "missing", "x.json"), (reason) => reasons.push(reason));
     file.add("1");
     file.flush();
-    expect(reasons).toEqual(["it cannot be written (ENOENT)"]);
+    expect(reasons).toEqual(["it cannot be written: there is no such file or folder"]);
   });
 
   test("on a full disk ends with a whole event", () => {
@@ -82,6 +82,6 @@ describe("a trace file", () => {
     const file = new TraceFile("/dev/full", (reason) => reasons.push(reason));
     file.add("1");
     file.flush();
-    expect(reasons).toEqual(["it cannot be written (ENOSPC)"]);
+    expect(reasons).toEqual(["it cannot be written: the disk is full"]);
   });
 });

@@ -1,7 +1,11 @@
 // What a sound file is by its first bytes; labels and file names are never believed.
 
-/** Read by the native library, by the decoder of containers, or by both. */
-export type SoundFormat = "wav" | "mp3" | "flac" | "mp4" | "webm" | "ogg" | "aac" | "aiff" | "caf";
+/** Read by the host's ffmpeg alone. */
+export const FOREIGN_FORMATS = ["amr", "asf", "au"] as const;
+export type ForeignFormat = (typeof FOREIGN_FORMATS)[number];
+
+/** Read by the native library, by the decoder of containers, by both, or by the host's ffmpeg. */
+export type SoundFormat = "wav" | "mp3" | "flac" | "mp4" | "webm" | "ogg" | "aac" | "aiff" | "caf" | ForeignFormat;
 
 /** As messages name them. */
 export const SOUND_FORMATS = "WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF";
@@ -29,6 +33,9 @@ const signatures: readonly Signature[] = [
   { at: 8, text: "AIFF", format: "aiff" },
   { at: 8, text: "AIFC", format: "aiff" },
   { at: 0, text: "caff", format: "caf" },
+  { at: 0, text: "#!AMR", format: "amr" },
+  { at: 0, text: "\x30\x26\xb2\x75\x8e\x66\xcf\x11", format: "asf" },
+  { at: 0, text: ".snd", format: "au" },
 ];
 
 /** What a file is whose first bytes are these; undefined: no sound that is read here. `tagged`: an ID3 tag stands before. */
@@ -37,7 +44,7 @@ export function soundFormat(head: Uint8Array, tagged = false): SoundFormat | und
   const found = signatures.find(
     ({ at, text: word, format }) =>
       text.startsWith(word, at) &&
-      (format !== "wav" || text.startsWith("RIFF")) &&
+      (format !== "wav" || /^(?:RIFF|RF64)/.test(text)) &&
       (format !== "aiff" || text.startsWith("FORM")),
   );
   if (found) return found.format;

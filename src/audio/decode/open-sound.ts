@@ -3,16 +3,30 @@
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { CONTAINERS, DamagedSound, type Container } from "./container.ts";
 import { bytesAt, openBytes, type SoundBytes } from "./file.ts";
-import { HEAD_BYTES, SOUND_FORMATS, soundFormat, tagBytes, type SoundFormat } from "./format.ts";
+import {
+  FOREIGN_FORMATS,
+  HEAD_BYTES,
+  SOUND_FORMATS,
+  soundFormat,
+  tagBytes,
+  type ForeignFormat,
+  type SoundFormat,
+} from "./format.ts";
 import { UnsupportedSound } from "./unsupported-sound.ts";
 import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } from "./samples.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+import { foreignCoding } from "./wav-coding.ts";
 
 /** Samples of a window, but for the last: about four seconds. */
 const WINDOW_SAMPLES = 1 << 16;
 
+/** Seconds of sound from which on the rest is looked at, when it may be too long: by then it shows how many bytes a second has. */
+const ENOUGH_TO_TELL = 60;
+/** A second of speech has more in the formats that do not say how long they play. */
+const LEAST_BYTES_A_SECOND = 600;
+
 export interface SoundLimits {
-  /** A file that plays longer is refused as soon as that shows. */
+  /** A file that plays longer is refused. */
   readonly maxSeconds: number;
   /** The request field that the file came in, for messages. */
   readonly field: string;
@@ -34,12 +48,25 @@ interface Sound {
 /**
  * Opens a sound file by its path and decodes its first window. Memory holds a few windows, whatever the file says about
  * itself; one that is cut off or damaged plays as far as it goes. Throws SvcError `invalid_value` for what is no sound or has
- * none in it, or the signal's reason.
+ * none in it, or the signal's reason. One that may be too long is decoded to its end when a minute of it has been read: so that
+ * it is refused then, and not hours later.
  */
-export async function openSound(
-  source: { readonly path: string },
+export const openSound = (source: SoundSource, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
+  open(source, tools, limits, async () => {
+    const { windows } = await open(source, tools, limits);
+    while (!(await windows.next()).done);
+  });
+
+interface SoundSource {
+  readonly path: string;
+}
+
+/** `measure`: throws when it is too long; it is called where it may be. */
+async function open(
+  source: SoundSource,
   tools: SoundTools,
   limits: SoundLimits,
+  measure?: () => Promise<void>,
 ): Promise<Sound> {
   limits.signal?.throwIfAborted();
   const file = openBytes(source.path);
@@ -54,7 +81,10 @@ export async function openSound(
   }
   const state: ReadingState = { share: undefined };
   const samples = samplesOf(file, source.path, format, tools, limits, state);
-  const windows = inWindows(readable(samples, format, limits), file, limits);
+  const look = async (seconds: number) => {
+    if (mayBeTooLong(seconds, state, file, limits)) await measure?.();
+  };
+  const windows = inWindows(readable(samples, format, limits), file, limits, look);
   const first = await windows.next();
   if (first.done) throw invalidValue(limits.field, "have sound in it", `${NAMES[format]} without samples`);
   return { format, share: () => state.share, windows: withFirst(first.value, windows) };
@@ -70,9 +100,13 @@ const NAMES: Readonly<Record<SoundFormat, string>> = {
   aac: "AAC",
   aiff: "AIFF",
   caf: "CAF",
+  amr: "AMR",
+  asf: "ASF/WMA",
+  au: "AU",
 };
 
 const isContainer = (format: SoundFormat): format is Container => CONTAINERS.some((name) => name === format);
+const isForeign = (format: SoundFormat): format is ForeignFormat => FOREIGN_FORMATS.some((name) => name === format);
 
 function formatOf(file: SoundBytes): SoundFormat | undefined {
   const head = bytesAt(file, 0, HEAD_BYTES);
@@ -88,7 +122,12 @@ async function* samplesOf(
   limits: SoundLimits,
   state: ReadingState,
 ): AsyncGenerator<Float32Array> {
-  if (!isContainer(format)) return yield* nativeSamples(path, tools, state);
+  if (isForeign(format)) return yield* ffmpegSamples(path, format, tools, limits);
+  if (!isContainer(format)) {
+    const coding = format === "wav" ? foreignCoding(file) : undefined;
+    if (format !== "wav" || coding === undefined) return yield* nativeSamples(path, tools, state);
+    return yield* ffmpegSamples(path, format, tools, limits, coding);
+  }
   let some = false;
   try {
     for await (const samples of containerSamples(file, format, tools, state)) {
@@ -127,19 +166,35 @@ function faultOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && error.code === "bad-sound" ? error.message : undefined;
 }
 
-/** Windows of one size; closes the file at the end. */
+/** Whether that can be, when so many seconds have been read; what a file says of itself may be half or twice the truth. */
+function mayBeTooLong(
+  seconds: number,
+  { share }: ReadingState,
+  { size }: SoundBytes,
+  { maxSeconds }: SoundLimits,
+): boolean {
+  return share === undefined ? size / LEAST_BYTES_A_SECOND > maxSeconds : seconds / share > maxSeconds / 2;
+}
+
+/** Windows of one size; closes the file at the end. `look` is called once, with the seconds read by then. */
 async function* inWindows(
   samples: AsyncGenerator<Float32Array>,
   file: SoundBytes,
   { maxSeconds, field, signal }: SoundLimits,
+  look: (seconds: number) => Promise<void>,
 ): AsyncGenerator<Float32Array, void, void> {
   let window = new Float32Array(WINDOW_SAMPLES);
   let filled = 0;
   let total = 0;
+  let looked = false;
   try {
     for await (const part of samples) {
       total += part.length;
       if (total > maxSeconds * SAMPLE_RATE) throw tooLong(field, maxSeconds);
+      if (!looked && total >= ENOUGH_TO_TELL * SAMPLE_RATE) {
+        looked = true;
+        await look(total / SAMPLE_RATE);
+      }
       for (let from = 0; from < part.length;) {
         const count = Math.min(part.length - from, WINDOW_SAMPLES - filled);
         for (let index = 0; index < count; index++) window[filled + index] = within(part[from + index] ?? 0);
@@ -164,7 +219,7 @@ async function* inWindows(
 const within = (value: number): number => (value > 1 ? 1 : value < -1 ? -1 : Number.isNaN(value) ? 0 : value);
 
 const tooLong = (field: string, maxSeconds: number): SvcError =>
-  invalidValue(field, `play for at most ${maxSeconds} seconds`, "a longer sound");
+  invalidValue(field, `play for at most ${maxSeconds / 60} minutes (--max-audio-minutes)`, "a longer sound");
 
 /** The windows with the first one, which has been taken already; leaving them unread closes the file, too. */
 function withFirst(

@@ -2,6 +2,7 @@
 
 import { ContainerReader, DamagedSound, type Container } from "./container.ts";
 import type { SoundBytes } from "./file.ts";
+import type { ForeignFormat } from "./format.ts";
 import { openOpus } from "./opus.ts";
 import { UnsupportedSound } from "./unsupported-sound.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
@@ -13,14 +14,21 @@ const MOST_EMPTY = 100_000;
 /** Of a sample as ffmpeg writes it. */
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 /** As ffmpeg calls the readers of containers. Named, because it would take a playlist for a file and open what is in there. */
-const DEMUXERS: Readonly<Record<Container, string>> = {
+const DEMUXERS: Readonly<Record<ForFfmpeg, string>> = {
+  wav: "wav",
   mp4: "mov",
   webm: "matroska",
   ogg: "ogg",
   aac: "aac",
   aiff: "aiff",
   caf: "caf",
+  amr: "amr",
+  asf: "asf",
+  au: "au",
 };
+
+/** What ffmpeg may be asked to read. */
+export type ForFfmpeg = Container | ForeignFormat | "wav";
 
 /** How far a file has been read. */
 export interface ReadingState {
@@ -94,18 +102,20 @@ async function* packetSamples(reader: ContainerReader, { audio, note }: SoundToo
   }
 }
 
-/** What the host's ffmpeg makes of a file. Throws UnsupportedSound when there is none, DamagedSound when it fails. */
+/** What the host's ffmpeg makes of a file; `coding`: as messages name it. Throws UnsupportedSound when there is none, DamagedSound when it fails. */
 export async function* ffmpegSamples(
   path: string,
-  container: Container,
+  format: ForFfmpeg,
   { ffmpeg, run }: SoundTools,
   { maxSeconds, signal }: { readonly maxSeconds: number; readonly signal?: AbortSignal },
+  coding?: string,
 ): AsyncGenerator<Float32Array> {
+  const name = coding === undefined ? "" : ` (${coding})`;
   if (ffmpeg === undefined)
-    throw new UnsupportedSound("a coding that is read with ffmpeg only, which is not installed");
+    throw new UnsupportedSound(`a coding${name} that is read with ffmpeg only, which is not installed`);
   // A second more, so that what is too long shows.
   const limits = ["-t", String(Math.ceil(maxSeconds) + 1)];
-  const input = ["-protocol_whitelist", "file,pipe", "-f", DEMUXERS[container], "-i", `file:${path}`];
+  const input = ["-protocol_whitelist", "file,pipe", "-f", DEMUXERS[format], "-i", `file:${path}`];
   const output = ["-vn", "-sn", "-dn", ...limits, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "f32le", "pipe:1"];
   const command = [ffmpeg, "-nostdin", "-hide_banner", "-v", "error", ...input, ...output];
   let rest = Buffer.alloc(0);

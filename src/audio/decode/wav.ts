@@ -27,7 +27,8 @@ export function readWav(file: Uint8Array): Sound {
     const length = view.getUint32(at + 4, true);
     const start = at + CHUNK_HEAD_BYTES;
     if (name(at) === "fmt " && start + FORMAT_BYTES <= file.length) {
-      if (view.getUint16(start + 14, true) !== BITS) throw new Error("the samples of this WAV file have not 16 bits");
+      if (view.getUint16(start + 14, true) !== BITS)
+        throw new Error("the samples of this WAV file are not 16 bits wide");
       format = { channels: view.getUint16(start + 2, true), sampleRate: view.getUint32(start + 4, true) };
     }
     if (name(at) === "data") {

@@ -1,5 +1,6 @@
 // The head of a file in Apple's Core Audio Format.
 
+import { dataView } from "../../domain/data-view.ts";
 import { BYTES_PER_SAMPLE } from "./pcm.ts";
 
 const HEAD_BYTES = 68;
@@ -28,9 +29,9 @@ export function cafHead(sampleRate: number): Uint8Array {
   return head;
 }
 
-/** Writes the size of a whole file's sound into its head. */
-export function completeCaf(file: Uint8Array): void {
+/** Writes the size of so many samples into the head of their file. */
+export function completeCaf(head: Uint8Array, samples: number): void {
   // The chunk begins with a count of edits, which is part of it.
-  const size = BigInt(file.length - DATA_SIZE_AT - 8);
-  new DataView(file.buffer, file.byteOffset).setBigInt64(DATA_SIZE_AT, size);
+  const edits = HEAD_BYTES - DATA_SIZE_AT - 8;
+  dataView(head).setBigInt64(DATA_SIZE_AT, BigInt(edits + samples * BYTES_PER_SAMPLE));
 }

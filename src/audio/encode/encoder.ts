@@ -8,13 +8,16 @@ export interface Encoder {
   finish(): Uint8Array;
 }
 
+/** As many have what `complete` fills in. */
+export const HEAD_BYTES = 68;
+
 export interface AudioFormat {
   /** An encoder for samples of this rate in Hz. */
   make(sampleRate: number): Promise<Encoder>;
   /** Few programs read a file whose head leaves its length open: it is sent when it is whole. */
   readonly isWhole?: true;
-  /** Fills in what a stream leaves open, because it is not known before the end, in the head of a whole file. */
-  complete?(file: Uint8Array, samples: number): void;
+  /** Fills in what a stream leaves open, because it is not known before the end, in the first bytes of a file (HEAD_BYTES). */
+  complete?(head: Uint8Array, samples: number): void;
 }
 
 /** One after the other. */

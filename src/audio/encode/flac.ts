@@ -1,6 +1,7 @@
 // FLAC of one channel and 16 bits: what polynomials of the samples before foresee wrongly, in Rice codes. That makes
 // speech about half as large; better predictors would save some percent more.
 
+import { dataView } from "../../domain/data-view.ts";
 import { BitWriter } from "./bit-writer.ts";
 import { crc } from "./crc.ts";
 import { join, type Encoder } from "./encoder.ts";
@@ -82,9 +83,9 @@ function streamHead(sampleRate: number): Uint8Array {
   return head;
 }
 
-/** Writes how many samples a whole file has into its head. */
-export function completeFlac(file: Uint8Array, samples: number): void {
-  const view = new DataView(file.buffer, file.byteOffset);
+/** Writes how many samples a file has into its head. */
+export function completeFlac(head: Uint8Array, samples: number): void {
+  const view = dataView(head);
   view.setUint8(TOTAL_AT, (view.getUint8(TOTAL_AT) & 0xf0) | (Math.floor(samples / 2 ** 32) & 0x0f));
   view.setUint32(TOTAL_AT + 1, samples >>> 0);
 }

@@ -1,5 +1,6 @@
 // The head of a WAV file.
 
+import { dataView } from "../../domain/data-view.ts";
 import { BYTES_PER_SAMPLE } from "./pcm.ts";
 
 const HEAD_BYTES = 44;
@@ -27,9 +28,10 @@ export function wavHead(sampleRate: number): Uint8Array {
   return head;
 }
 
-/** Writes the sizes of a whole file into its head. */
-export function completeWav(file: Uint8Array): void {
-  const view = new DataView(file.buffer, file.byteOffset);
-  view.setUint32(RIFF_SIZE_AT, file.length - 8, true);
-  view.setUint32(DATA_SIZE_AT, file.length - HEAD_BYTES, true);
+/** Writes the sizes of a file with so many samples into its head; those of a day or longer stay open. */
+export function completeWav(head: Uint8Array, samples: number): void {
+  const view = dataView(head);
+  const size = samples * BYTES_PER_SAMPLE;
+  view.setUint32(RIFF_SIZE_AT, Math.min(HEAD_BYTES - 8 + size, OPEN_SIZE), true);
+  view.setUint32(DATA_SIZE_AT, Math.min(size, OPEN_SIZE), true);
 }

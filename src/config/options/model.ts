@@ -49,7 +49,7 @@ export const modelOptions = {
   }),
   embeddingCtx: integer(16, 1_048_576, {
     default: 2048,
-    help: "Maximum input tokens of these models, up to their trained context; longer inputs are truncated. Memory grows with it.",
+    help: "Maximum input tokens of embedding models and rerankers, up to their trained context; longer inputs are truncated. Memory grows with it.",
   }),
   transcriptionModels: list({
     name: "transcription-model",
@@ -57,6 +57,10 @@ export const modelOptions = {
     orName: true,
     placeholder: "FILE|NAME",
     help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
+  }),
+  vad: boolean({
+    default: true,
+    help: "Find speech in recordings and dictation with Silero VAD; without it everything counts as speech, also singing.",
   }),
   imageModels: list({
     name: "image-model",

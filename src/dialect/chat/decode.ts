@@ -2,7 +2,7 @@
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
-import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import type { Generation, JsonSchema } from "../../domain/generate.ts";
 import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
@@ -33,7 +33,7 @@ export interface ChatSettings extends ReasoningSettings, AdapterSettings {
 }
 
 interface ChatCall {
-  readonly request: Omit<GenerateRequest, "id">;
+  readonly request: Generation;
   readonly stream: boolean;
   /** Whether a stream ends with a usage chunk. */
   readonly includeUsage: boolean;

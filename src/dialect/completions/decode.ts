@@ -3,7 +3,7 @@
 import { CompletionRequest, MOST_ANSWERS } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
-import type { GenerateRequest } from "../../domain/generate.ts";
+import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import {
@@ -26,10 +26,8 @@ interface CompletionSettings extends AdapterSettings {
   readonly maxTokens?: number;
 }
 
-type Request = Omit<GenerateRequest, "id">;
-
 export interface CompletionCall {
-  readonly requests: readonly [Request, ...Request[]];
+  readonly requests: Generations;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly running: RunningReports;
@@ -67,17 +65,13 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   const includeUsage = asked.stream_options?.include_usage ?? false;
   const running = decodeRunning(asked, includeUsage);
   const isList = Array.isArray(asked.prompt) && typeof asked.prompt[0] !== "number";
-  const requests = prompts.map((prompt, at): Request => ({
+  const requests = prompts.map((prompt, at): Generation => ({
     ...decodeModel(asked.model),
-    messages: [],
+    ...PLAIN,
     prompt,
     ...(typeof prompt === "object" && { promptField: isList ? `prompt.${at}` : "prompt" }),
     ...(asked.suffix != null && { suffix: asked.suffix }),
-    tools: [],
-    toolChoice: "auto",
-    parallelToolCalls: true,
     ...(constraint && { constraint }),
-    templateKwargs: {},
     sampling: decodeSampling(asked, CompletionRequest),
     ...decodeForeign(body, COMPLETION_FOREIGN),
     ...decodeAdapters(asked, settings),
@@ -92,7 +86,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     choices: made,
   }));
   return {
-    requests: requests as [Request, ...Request[]],
+    requests: requests as [Generation, ...Generation[]],
     stream: asked.stream ?? false,
     includeUsage,
     running,

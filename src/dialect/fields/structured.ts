@@ -3,6 +3,8 @@
 import type { StructuredFields } from "../../contract/structured.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { Constraint, JsonSchema } from "../../domain/generate.ts";
+import { textAlternatives, tooMany } from "../../json-schema/alternatives.ts";
+import { MAX_CHARACTERS } from "../../json-schema/limits.ts";
 import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
 import { grammarConstraint } from "./grammar.ts";
 import { always, refuseUnsupported } from "./unsupported.ts";
@@ -125,7 +127,14 @@ const grammar = (asked: string, param: string): Made => ({ constraint: grammarCo
 
 function choice(asked: readonly string[], param: string): Made {
   for (const [at, one] of asked.entries()) refuseHalves(one, `${param}.${at}`);
-  return { constraint: { ...grammarConstraint(choiceGrammar(asked), param), choice: asked } };
+  const characters = asked.reduce((sum, one) => sum + one.length, 0);
+  if (characters > MAX_CHARACTERS) {
+    throw invalidValue(param, `have at most ${MAX_CHARACTERS} characters in all`, String(characters));
+  }
+  const problem = tooMany(textAlternatives(asked), characters);
+  if (problem !== undefined) throw new SvcError("invalid_value", `'${param}': ${problem}.`, { param });
+  const grammar = choiceGrammar(asked);
+  return { constraint: { grammar, grammarField: param, strict: false, inexpressible: false, choice: asked } };
 }
 
 function regex(asked: string, param: string): Made {

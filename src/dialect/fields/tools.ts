@@ -3,6 +3,7 @@
 import { MOST_TOOLS } from "../../contract/tools.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest, JsonSchema, Tool } from "../../domain/generate.ts";
+import { Effort } from "../../json-schema/effort.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
 
 export interface ToolDefinition {
@@ -51,7 +52,8 @@ export function chooseTools(definitions: readonly ToolDefinition[], choice: Tool
   refuseTooMany(definitions.length);
   refuseDuplicates(definitions);
   const isWanted = wanted(definitions, choice);
-  const chosen = definitions.filter(isWanted).map(decodeTool);
+  const effort = new Effort();
+  const chosen = definitions.filter(isWanted).map((definition) => decodeTool(definition, effort));
   const tools = chosen.map(({ tool }) => tool);
   const all = () => definitions.map((one) => tools.find(({ name }) => name === one.name) ?? unchecked(one));
   return {
@@ -82,9 +84,9 @@ export function withTools(
   };
 }
 
-function decodeTool(definition: ToolDefinition) {
+function decodeTool(definition: ToolDefinition, effort: Effort) {
   const tool = unchecked(definition);
-  const prepared = prepareSchema(tool.parameters, definition.param.parameters);
+  const prepared = prepareSchema(tool.parameters, definition.param.parameters, effort);
   const strict = definition.strict === true;
   return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
 }

@@ -4,7 +4,7 @@ import { ImageEditRequest, ImageRequest, SIDES, UpscaleRequest } from "../../con
 import { checker, received } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { LARGEST_SEED, type ImageEncoding, type ImageSize, type ImageWork } from "../../domain/image.ts";
-import type { FormFields } from "../fields/form-body.ts";
+import { formFields } from "../fields/form-body.ts";
 import { refuseUnknown } from "../fields/unsupported.ts";
 
 type ImageQuality = "low" | "medium" | "high";
@@ -26,20 +26,7 @@ interface ImageEditCall extends ImageCall {
 }
 
 /** What the fields of a form are that are no texts. */
-export const FORM_FIELDS = {
-  n: "number",
-  output_compression: "number",
-  partial_images: "number",
-  seed: "number",
-  steps: "number",
-  cfg_scale: "number",
-  strength: "number",
-  scale: "number",
-  stream: "boolean",
-  metadata: "boolean",
-  progress: "boolean",
-  lora: "object",
-} as const satisfies FormFields;
+export const FORM_FIELDS = { ...formFields(ImageEditRequest), ...formFields(UpscaleRequest) };
 
 const checkGeneration = checker(ImageRequest);
 const checkEdit = checker(ImageEditRequest);

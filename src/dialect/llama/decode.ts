@@ -9,7 +9,7 @@ import {
 } from "../../contract/llama-completion.ts";
 import { checker } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
-import type { GenerateRequest } from "../../domain/generate.ts";
+import { PLAIN, type Generation } from "../../domain/generate.ts";
 import { tooLongToTokenize } from "../../domain/prompt-size.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
@@ -27,15 +27,13 @@ interface LlamaSettings extends AdapterSettings {
   readonly contextShift: boolean;
 }
 
-type Request = Omit<GenerateRequest, "id">;
-
 /** A text, or texts and tokens mixed, which are to be made tokens. */
 export type RawPrompt = string | readonly (string | number)[];
 
 export interface LlamaCall {
   readonly prompts: readonly [RawPrompt, ...RawPrompt[]];
   /** The request for each prompt, without it. */
-  readonly request: Request;
+  readonly request: Generation;
   readonly stream: boolean;
   /** Answers to each prompt. */
   readonly made: number;
@@ -88,13 +86,9 @@ function common(
   return {
     request: {
       ...decodeModel(asked.model),
-      messages: [],
+      ...PLAIN,
       parseSpecial: true,
-      tools: [],
-      toolChoice: "auto",
-      parallelToolCalls: true,
       ...(structure && { constraint: structure.constraint }),
-      templateKwargs: {},
       sampling: decodeSampling(asked, LlamaCompletionRequest),
       ...decodeAdapters(asked, settings),
       stop: decodeStop(asked.stop ?? [], settings.stop),

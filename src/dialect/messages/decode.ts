@@ -3,7 +3,7 @@
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import type { Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
@@ -24,10 +24,8 @@ interface MessagesSettings extends ReasoningSettings, AdapterSettings {
   readonly constrain: boolean;
 }
 
-type Request = Omit<GenerateRequest, "id">;
-
 interface MessagesCall {
-  readonly request: Request;
+  readonly request: Generation;
   readonly stream: boolean;
   /** Thoughts are shown; else they are left out of the answer. */
   readonly showThinking: boolean;
@@ -59,11 +57,11 @@ export function decodeMessages(body: unknown, settings: MessagesSettings): Messa
 }
 
 /** The prompt of a request whose tokens are to be counted. Throws like `decodeMessages`. */
-export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings): Request {
+export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings): Generation {
   return { ...decodePrompt(checkCount(body), settings), sampling: {}, stop: [] };
 }
 
-function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<Request, "sampling" | "stop"> {
+function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
   refuseThread(asked);
   const conversation = decodeConversation(asked);
   const { constraint, instruction } = decodeFormat(asked, settings);

@@ -7,13 +7,14 @@ import { SvcError } from "../../domain/errors.ts";
 const check = checker(MultiplexEnvelope);
 
 /**
- * What `decode` makes of the body of each item, with the item's own name. Throws SvcError with a code of the 400 family,
- * naming the field, about the first item that is not valid or has the name of another.
+ * What `decode` makes of the body of each item, with the item's own name. Each is decoded in a turn of the event loop of its
+ * own: schemas take long. Throws SvcError with a code of the 400 family, naming the field, about the first item that is not
+ * valid or has the name of another.
  */
-export function decodeMultiplex<Call>(
+export async function decodeMultiplex<Call>(
   body: unknown,
   decode: (body: unknown) => Call,
-): { readonly customId: string; readonly call: Call }[] {
+): Promise<{ readonly customId: string; readonly call: Call }[]> {
   const { requests } = check(body);
   const first = new Map<string, number>();
   for (const [index, { custom_id: customId }] of requests.entries()) {
@@ -25,13 +26,16 @@ export function decodeMultiplex<Call>(
     }
     first.set(customId, index);
   }
-  return requests.map(({ custom_id: customId, body: own }, index) => {
+  const calls: { readonly customId: string; readonly call: Call }[] = [];
+  for (const [index, { custom_id: customId, body: own }] of requests.entries()) {
+    if (index > 0) await new Promise(setImmediate);
     try {
-      return { customId, call: decode(own) };
+      calls.push({ customId, call: decode(own) });
     } catch (error) {
       throw error instanceof SvcError ? within(`requests.${index}.body`, error) : error;
     }
-  });
+  }
+  return calls;
 }
 
 /** The same refusal, of a field inside `place`. */

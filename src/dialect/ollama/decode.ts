@@ -3,7 +3,7 @@
 import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
@@ -28,7 +28,7 @@ export interface OllamaCall {
   /** The model that is named; absent: none. */
   readonly model?: string;
   /** Absent: there is nothing to answer, the client only wants the model to be there. */
-  readonly request?: Omit<GenerateRequest, "id">;
+  readonly request?: Generation;
   readonly stream: boolean;
   /** The model is not wanted any more. */
   readonly unloads: boolean;
@@ -95,7 +95,7 @@ function common(
   messages: readonly ChatMessage[],
   settings: OllamaSettings,
   tools: ReturnType<typeof chooseTools>,
-): Omit<GenerateRequest, "id" | "choices"> {
+): Omit<Generation, "choices"> {
   const options = asked.options ?? {};
   const { constraint, instruction } = decodeFormat(asked.format, settings.constrain);
   const limit = options.num_predict != null && options.num_predict > 0 ? options.num_predict : settings.maxTokens;

@@ -1,10 +1,10 @@
 // Requests of /v1/vision/ocr, from JSON and from forms.
 
-import { RecognitionRequest } from "../../contract/recognition.ts";
+import { RecognitionForm, RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
-import type { FormFields } from "../fields/form-body.ts";
+import { formFields } from "../fields/form-body.ts";
 import { decodePages } from "./pages.ts";
 import { decodeSources, type NamedSource } from "./sources.ts";
 
@@ -39,18 +39,7 @@ const USUAL_MAX_PAGES = 50;
 const USUAL_MAX_LABELS = 5;
 
 /** What the fields of a form are that are no texts. */
-export const FORM_FIELDS = {
-  table: "boolean",
-  debug: "boolean",
-  verbose: "boolean",
-  uses_language_correction: "boolean",
-  languages: "list",
-  max_pages: "number",
-  auto_crop: "boolean",
-  max_labels: "number",
-  include_heat_map: "boolean",
-  include_words: "boolean",
-} as const satisfies FormFields;
+export const FORM_FIELDS = formFields(RecognitionForm);
 
 const check = checker(RecognitionRequest);
 

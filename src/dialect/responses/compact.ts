@@ -2,13 +2,11 @@
 
 import type { CompactedResponse } from "../../contract/responses.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { GenerateEvent, Generation } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { collect } from "../stream/collect.ts";
 import { encodeUsage } from "./resource.ts";
-
-type Request = Omit<GenerateRequest, "id">;
 
 const SUM_UP =
   "Sum up this conversation for yourself, so that you can go on without it: what the user wants, what was done and found, " +
@@ -18,7 +16,7 @@ const BEFORE = "Summary of the conversation so far:\n";
 const MOST_TOKENS = 2048;
 
 /** The request for a summary of what `prompt` would have the model answer. */
-export function compacting(prompt: Request, maxTokens = MOST_TOKENS): Request {
+export function compacting(prompt: Generation, maxTokens = MOST_TOKENS): Generation {
   const { constraint: _constraint, reasoningBudget: _budget, budgetField: _field, ...rest } = prompt;
   const messages = joinTurns([...prompt.messages, { role: "user", content: SUM_UP }]);
   return { ...rest, messages, tools: [], toolChoice: "auto", thinking: false, maxTokens };

@@ -8,7 +8,7 @@ import {
 } from "../../contract/responses.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { invalidValue, SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import type { ChatMessage, Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeConstraint } from "../chat/constraint.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
@@ -45,11 +45,9 @@ export interface History {
   readonly item: FindItem;
 }
 
-type Request = Omit<GenerateRequest, "id">;
-
 export interface ResponsesCall {
   readonly asked: ResponsesRequest;
-  readonly request: Request;
+  readonly request: Generation;
   /** What a next turn goes on from, before the answer: earlier turns and this input, without the instructions. */
   readonly conversation: readonly ChatMessage[];
   readonly stream: boolean;
@@ -93,7 +91,7 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
 }
 
 /** The prompt of a request whose tokens are to be counted. Throws like `decodeResponses`. */
-export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings, history: History): Request {
+export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings, history: History): Generation {
   return { ...decodePrompt(checkCount(body), settings, history, null).prompt, sampling: {}, stop: [] };
 }
 

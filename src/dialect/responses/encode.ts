@@ -1,12 +1,11 @@
 // The events of one generation → a finished response, whole or as semantic events.
 
 import type { ResponseResource } from "../../contract/responses.ts";
-import type { SvcError } from "../../domain/errors.ts";
+import { typedError, type SvcError } from "../../domain/errors.ts";
 import type { AcceptedEvent, ChatMessage, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { withoutFinish } from "../stream/collect.ts";
 import type { NamedEvent, Put, StreamWriter } from "../stream/streamed.ts";
-import { typedError } from "../stream/typed-error.ts";
 import type { FunctionNames } from "./functions.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
 import { endedResource, failedResource, cancelledResource } from "./resource.ts";

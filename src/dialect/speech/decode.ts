@@ -21,8 +21,8 @@ const check = checker(SpeechRequest);
 /** Throws SvcError naming the field at fault. */
 export function decodeSpeech(body: unknown): SpeechCall {
   const { input, model, voice, locale, response_format, speed, stream_format } = check(body);
-  // How a voice speaks cannot be told to those that are here.
-  refuseUnsupported(body, { instructions: notEmpty });
+  // How a voice speaks cannot be told to those that are here, and the host's system names its own otherwise.
+  refuseUnsupported(body, { instructions: notEmpty, apple_voice: notEmpty });
   if (!/[\p{L}\p{N}]/u.test(input)) {
     throw invalidValue("input", "have a letter or a digit that can be said", `${input.length} characters without one`);
   }

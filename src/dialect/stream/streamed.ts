@@ -1,8 +1,7 @@
 // What every stream keeps to, whatever its dialect: it ends exactly once, its terminator is last, and failures are chunks of it.
 
-import type { SvcError } from "../../domain/errors.ts";
+import { typedError, type SvcError } from "../../domain/errors.ts";
 import type { AcceptedEvent } from "../../domain/generate.ts";
-import { typedError } from "./typed-error.ts";
 
 /** Terminator of streams whose chunks are data alone, and of the Responses API's. */
 export const DONE = "[DONE]";

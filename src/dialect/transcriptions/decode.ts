@@ -4,8 +4,8 @@ import { checker } from "../../contract/schema.ts";
 import { TranscriptionRequest, TranslationRequest } from "../../contract/transcriptions.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
-import type { RecordingSource, TranscriptionWork } from "../../domain/transcription.ts";
-import type { FormFields } from "../fields/form-body.ts";
+import type { RecordingSource, SpeechDetection, TranscriptionWork } from "../../domain/transcription.ts";
+import { formFields, type FormFields } from "../fields/form-body.ts";
 import { SPEECH_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -46,7 +46,9 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
     throw new SvcError("invalid_value", "'data' must be absent where 'file' is given.", { param: "data" });
   }
   const wanted = asked.timestamp_granularities ?? ["segment"];
-  const language = languageOf(asked);
+  const languageField = asked.language ? "language" : "locale";
+  const language = spokenLanguage(asked[languageField], languageField);
+  const detection = detectionOf(asked);
   return {
     ...(model && { model }),
     ...(file && { source: { kind: "path", path: file } }),
@@ -55,8 +57,10 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
       translate,
       temperature: temperature ?? 0,
       words: format === "verbose_json" && wanted.includes("word"),
-      ...(language !== undefined && { language }),
+      ...(language !== undefined && { language, languageField }),
       ...(prompt && { prompt }),
+      ...(detection && { detection }),
+      ...(stream && { early: true }),
     },
     format,
     segments: wanted.includes("segment"),
@@ -64,15 +68,20 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
   };
 }
 
-const languageOf = ({ language, locale }: TranscriptionRequest): string | undefined =>
-  language ? spokenLanguage(language, "language") : spokenLanguage(locale, "locale");
+function detectionOf({ chunking_strategy: strategy }: TranscriptionRequest): SpeechDetection | undefined {
+  if (strategy == null || strategy === "auto") return undefined;
+  const { threshold, prefix_padding_ms, silence_duration_ms } = strategy;
+  return {
+    ...(threshold != null && { threshold }),
+    ...(prefix_padding_ms != null && { padSeconds: prefix_padding_ms / 1000 }),
+    ...(silence_duration_ms != null && { minSilenceSeconds: silence_duration_ms / 1000 }),
+  };
+}
 
 /** What the fields of a form are that are no texts. */
-export const FORM_FIELDS = {
-  timestamp_granularities: "list",
+export const FORM_FIELDS: FormFields = {
+  ...formFields(TranscriptionRequest),
   include: "list",
-  temperature: "number",
-  stream: "boolean",
   // Refused where they are not what counts without them.
   top_p: "number",
   top_k: "number",
@@ -85,5 +94,4 @@ export const FORM_FIELDS = {
   length_penalty: "number",
   include_stop_str_in_output: "boolean",
   stream_continuous_usage_stats: "boolean",
-  chunking_strategy: "object",
-} as const satisfies FormFields;
+};

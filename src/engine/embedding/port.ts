@@ -2,7 +2,7 @@
 
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
 import type { RequestOrigin } from "../../domain/request-origin.ts";
-import type { ProcessStatus } from "../process/status.ts";
+import type { ProcessStatus } from "../../domain/process-status.ts";
 
 export interface EmbeddingStatus extends ProcessStatus {
   readonly modelId: string;

@@ -1,7 +1,7 @@
 // What services may request of an image engine: one model that draws, in a process of its own.
 
 import type { ImageEvent, ImageModel, ImageWork } from "../../domain/image.ts";
-import type { ProcessStatus } from "../process/status.ts";
+import type { ProcessStatus } from "../../domain/process-status.ts";
 
 export interface ImageStatus extends ProcessStatus {
   readonly modelId: string;

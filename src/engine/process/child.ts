@@ -3,7 +3,14 @@
 import { errorMessage } from "../../domain/error-message.ts";
 import type { EngineKind } from "./kind.ts";
 import { ownMemory } from "./memory.ts";
-import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
+import {
+  PROTOCOL_VERSION,
+  type FromEngine,
+  type JobKey,
+  type Part,
+  type ProcessMemory,
+  type ToEngine,
+} from "./protocol.ts";
 
 const POLL_MS = 10;
 const MEMORY_MS = 1000;
@@ -81,15 +88,33 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     return endUnloaded();
   });
   if (engine.end) process.on("SIGTERM", () => void engine.end?.().finally(() => process.exit(0)));
+  const arriving = new Map<JobKey, Uint8Array[]>();
+  const takeContents = (key: JobKey): Uint8Array[] => {
+    const contents = arriving.get(key) ?? [];
+    arriving.delete(key);
+    return contents;
+  };
   receive = (message) => {
-    if (message.type === "submit") engine.submit(message.key, message.job);
-    else if (message.type === "cancel") engine.cancel(message.key, message.cause);
-    else if (message.type === "hold") engine.hold?.(message.key, message.held);
+    if (message.type === "submit") engine.submit(message.key, message.job, takeContents(message.key));
+    else if (message.type === "part") {
+      const { key } = message;
+      arriving.set(key, withPart(arriving.get(key) ?? [], message));
+      send({ type: "taken", key });
+    } else if (message.type === "cancel") {
+      arriving.delete(message.key);
+      engine.cancel(message.key, message.cause);
+    } else if (message.type === "hold") engine.hold?.(message.key, message.held);
   };
   early.forEach(receive);
   memory.loaded();
   send({ type: "ready", ready: engine.ready });
   return engine.run();
+}
+
+function withPart(contents: Uint8Array[], { index, length, from, bytes }: Part): Uint8Array[] {
+  const content = (contents[index] ??= new Uint8Array(length));
+  content.set(bytes, from);
+  return contents;
 }
 
 /**

@@ -21,7 +21,8 @@ type Send<Ready, Event, Report = never> = (message: FromEngine<Ready, Event, Rep
 interface LoadedEngine<Ready, Job> {
   /** What loading found out about the model. */
   readonly ready: Ready;
-  submit(key: JobKey, job: Job): void;
+  /** `contents`: what the job was run with beside it. */
+  submit(key: JobKey, job: Job, contents: readonly Uint8Array[]): void;
   /** Stops the work of a job. Unless the cause is `client`, its last event is sent. Unknown keys are ignored. */
   cancel(key: JobKey, cause: CancelCause): void;
   /** Leaves a job until it is held no longer. Unknown keys are ignored. */

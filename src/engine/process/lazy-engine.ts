@@ -1,9 +1,10 @@
 // An engine that is loaded on first use, in a process of its own, whatever it computes.
 
+import type { ProcessStatus } from "../../domain/process-status.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
-import { processMetrics, type ObservedEngine, type ProcessStatus } from "./status.ts";
+import { processMetrics, type ObservedEngine } from "./status.ts";
 import { SupervisorPool } from "./supervisor-pool.ts";
-import type { Launch, SupervisorOptions } from "./supervisor-options.ts";
+import type { SupervisorOptions } from "./supervisor-options.ts";
 
 /** What is known of a model before it is loaded. */
 export interface KnownModel {
@@ -12,20 +13,12 @@ export interface KnownModel {
   readonly created: number;
 }
 
-export interface LazyEngineOptions<Options, Model> {
+export interface LazyEngineOptions<Options, Model> extends Pick<
+  SupervisorOptions<Options, never, never, never>,
+  "launch" | "idleMs" | "needBytes" | "quietMs" | "mostUnread" | "prepare"
+> {
   readonly engine: Options;
   readonly model: Model;
-  readonly launch: Launch;
-  /** Milliseconds without a request after which the model is unloaded; 0: when another one needs its memory. */
-  readonly idleMs: number;
-  /** Bytes that the model takes at least; default 0: it is loaded whatever is free. */
-  readonly needBytes?: number;
-  /** Milliseconds for which a computation may keep the process from any sign of life; default 0. */
-  readonly quietMs?: number;
-  /** Events of a job that may wait for their reader, before the engine holds it; default: any number. */
-  readonly mostUnread?: number;
-  /** See SupervisorOptions. */
-  readonly prepare?: (signal: AbortSignal) => Promise<void> | undefined;
   /** Processes that may work beside each other; default 1. */
   readonly processes?: number;
 }
@@ -47,20 +40,14 @@ export abstract class LazyEngine<
     protected readonly options: LazyEngineOptions<Options, Model>,
     own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs" | "longestSilenceMs"> = {},
   ) {
-    const { engine, model, launch, idleMs, needBytes = 0, quietMs = 0, mostUnread = Infinity, processes = 1 } = options;
-    const { prepare } = options;
+    const { engine, model, processes = 1, ...rest } = options;
     this.model = model.id;
     this.supervisor = new SupervisorPool(processes, {
+      ...rest,
       kind,
       model: model.id,
       load: () => engine,
-      ...(prepare && { prepare }),
-      launch,
       start: "lazy",
-      idleMs,
-      needBytes,
-      quietMs,
-      mostUnread,
       onReady: (ready) => (this.loaded = ready),
       ...own,
     });

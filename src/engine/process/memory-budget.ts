@@ -89,7 +89,7 @@ const byUse = (a: MemoryTenant, b: MemoryTenant) => (a.idleSince ?? 0) - (b.idle
 const tooLarge = (model: string, bytes: number, free: number) =>
   new SvcError(
     "engine_unavailable",
-    `The model ${model} needs ${gigabytes(bytes)} of memory for its weights alone; ${gigabytes(free)} are free.`,
+    `The model ${model} needs at least ${gigabytes(bytes)} of memory; ${gigabytes(free)} are free.`,
     { retryAfterSeconds: RETRY_S },
   );
 

@@ -22,7 +22,7 @@ interface PendingJobsOptions<Job, Event>
     >,
     Pick<Launch, "clock" | "loadTimeoutMs"> {
   readonly process: () => JobProcess<Job> | undefined;
-  /** The process did not end a job that was aborted. */
+  /** The process did not end a job that was aborted, and computes no other. */
   readonly onOverdue: () => void;
   /** The last job is over. */
   readonly onIdle: () => void;
@@ -53,8 +53,8 @@ export class PendingJobs<Job, Event extends {}> {
   }
 
   /** A job that waits for nothing yet. `id`: by which it can be cancelled; empty: none. */
-  create(id: string, job: Job): PendingJob<Job, Event> {
-    return new PendingJob(this.options.clock, this.nextKey++, id, job);
+  create(id: string, job: Job, contents?: readonly Uint8Array[]): PendingJob<Job, Event> {
+    return new PendingJob(this.options.clock, this.nextKey++, id, job, contents);
   }
 
   /** `isReady`: the process takes jobs now. */
@@ -98,6 +98,12 @@ export class PendingJobs<Job, Event extends {}> {
 
   failAll(error: SvcError): void {
     for (const pending of this.pending.values()) this.settle(pending, error);
+  }
+
+  /** The process has what it was sent of a job: one part at a time is on its way, in little memory and between others' messages. */
+  taken({ key }: Message<Event, "taken">): void {
+    const pending = this.pending.get(key);
+    if (pending) this.submit(pending);
   }
 
   accepted({ key, event }: Message<Event, "accepted">): void {
@@ -169,8 +175,8 @@ export class PendingJobs<Job, Event extends {}> {
 
   /** What a process on its way out does not take is its successor's. */
   private submit(pending: PendingJob<Job, Event>): void {
-    const { key, job } = pending;
-    if (job !== undefined && this.options.process()?.send({ type: "submit", key, job })) pending.sent();
+    const message = pending.next();
+    if (message && this.options.process()?.send(message)) pending.sent();
     else this.waitForModel(pending);
   }
 
@@ -180,7 +186,16 @@ export class PendingJobs<Job, Event extends {}> {
     if (progress !== "started") return;
     process?.abort(key);
     const { clock, abortGraceMs, onOverdue } = this.options;
-    if (abortGraceMs !== undefined && !this.ending.has(key)) this.ending.set(key, clock.after(abortGraceMs, onOverdue));
+    if (abortGraceMs === undefined || this.ending.has(key)) return;
+    const expire = () => {
+      if (!this.isComputing(key)) onOverdue();
+    };
+    this.ending.set(key, clock.after(abortGraceMs, expire));
+  }
+
+  /** Whether it computes another job, which would be lost with the process. */
+  private isComputing(besides: JobKey): boolean {
+    return [...this.pending.values()].some(({ key, progress }) => key !== besides && progress === "started");
   }
 
   /** The process says that it has ended a job. */

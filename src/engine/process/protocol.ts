@@ -4,7 +4,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 13;
+export const PROTOCOL_VERSION = 14;
 
 /**
  * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code reports
@@ -19,10 +19,22 @@ export type JobKey = number;
 export type ToEngine<Options, Job> =
   | { readonly type: "load"; readonly version: number; readonly options: Options }
   | { readonly type: "submit"; readonly key: JobKey; readonly job: Job }
+  /** Part of a content of a job that is submitted when all of them are there. The next part follows `taken`. */
+  | ({ readonly type: "part"; readonly key: JobKey } & Part)
   /** With cause `client` nobody reads the outcome: none needs to be sent. */
   | { readonly type: "cancel"; readonly key: JobKey; readonly cause: CancelCause }
   /** Its reader is behind, or has caught up. */
   | { readonly type: "hold"; readonly key: JobKey; readonly held: boolean };
+
+/** Some bytes of a content that is too large for one message, which would hold up all others. */
+export interface Part {
+  /** Which of the job's contents, from 0, and its bytes. */
+  readonly index: number;
+  readonly length: number;
+  /** Where these begin in it. */
+  readonly from: number;
+  readonly bytes: Uint8Array;
+}
 
 /** Why a job is not computed. */
 export interface Refusal {
@@ -60,6 +72,8 @@ export type FromEngine<Ready, Event, Report = never> =
   | { readonly type: "ready"; readonly ready: Ready }
   /** Loading failed: the process exits after this. The sentence is for the operator. */
   | { readonly type: "load-failed"; readonly message: string }
+  /** A part of a content has come. */
+  | { readonly type: "taken"; readonly key: JobKey }
   /** The job was checked and waits for its turn. A successor's second acceptance is dropped. */
   | { readonly type: "accepted"; readonly key: JobKey; readonly event: Event; readonly report?: Report }
   /** Sent before the first computation for these jobs: should the process die from here on, they are lost. */

@@ -49,7 +49,7 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly stopGraceMs?: number;
   /**
    * Milliseconds in which the process must end a job that was aborted while it was computed, with its last event or a refusal,
-   * or else it is replaced. Absent: its computations end when they are aborted.
+   * or else it is replaced, unless it computes others, too. Absent: its computations end when they are aborted.
    */
   readonly abortGraceMs?: number;
   /**

@@ -1,6 +1,6 @@
 // Several processes of one engine, for work that keeps a process to itself. Each starts when those before it have work.
 
-import type { ProcessState, ProcessStatus } from "./status.ts";
+import type { ProcessState, ProcessStatus } from "../../domain/process-status.ts";
 import type { Started } from "./jobs.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { Supervisor } from "./supervisor.ts";

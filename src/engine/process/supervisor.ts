@@ -12,7 +12,7 @@ import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart.ts";
-import type { ProcessState, ProcessStatus } from "./status.ts";
+import type { ProcessState, ProcessStatus } from "../../domain/process-status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { watchProcess } from "./watch-process.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -104,11 +104,17 @@ export class Supervisor<
   /**
    * Has a job computed: its events, and `started` before its first computation. While the engine is loading or restarting
    * the job waits for it. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`, what the engine refuses
-   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms.
+   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms, or `abortGraceMs`. `contents`:
+   * what of it is large, which the engine gets beside it.
    */
-  run(job: Job, signal: AbortSignal, id = ""): AsyncGenerator<Event | Started, void, void> {
+  run(
+    job: Job,
+    signal: AbortSignal,
+    id = "",
+    contents?: readonly Uint8Array[],
+  ): AsyncGenerator<Event | Started, void, void> {
     // A generator holds on to its parameters, and a job to its images and sound.
-    return this.follow(this.jobs.create(id, job), signal);
+    return this.follow(this.jobs.create(id, job, contents), signal);
   }
 
   private async *follow(
@@ -326,6 +332,8 @@ export class Supervisor<
       case "load-failed":
         this.loadFailure = message.message;
         return void this.process?.stop(STOP_GRACE_MS);
+      case "taken":
+        return this.jobs.taken(message);
       case "accepted":
         return this.jobs.accepted(message);
       case "started":

@@ -21,12 +21,12 @@ interface WatchdogOptions {
   readonly clock: Timers;
   /** Milliseconds of silence after which the process is given up; 0: never. */
   readonly limitMs: number;
-  /** Milliseconds for which a healthy one may be silent in a computation; default: none is. */
-  readonly quietMs?: number;
-  /** Milliseconds of a silent computation after which what it computes is given up; default: none. */
-  readonly longestComputingMs?: number;
+  /** Milliseconds for which a healthy one may be silent in a computation. */
+  readonly quietMs: number;
+  /** Milliseconds of a silent computation after which what it computes is given up. */
+  readonly longestComputingMs: number;
   /** Milliseconds of processor time that the process has had; undefined: the system does not say. */
-  readonly processorMs?: () => number | undefined;
+  readonly processorMs: () => number | undefined;
   /** Called once a second; undefined: nothing was reported. */
   readonly pulse: () => Pulse | undefined;
   readonly onStalled: () => void;
@@ -51,7 +51,7 @@ export class Watchdog {
 
   constructor(private readonly options: WatchdogOptions) {
     this.looked = options.clock.now();
-    this.processorMs = options.processorMs?.();
+    this.processorMs = options.processorMs();
     this.cancel = options.clock.after(TICK_MS, this.tick);
   }
 
@@ -61,7 +61,7 @@ export class Watchdog {
 
   /** Milliseconds after which a client may come back to an engine that is stalled. */
   get retryMs(): number {
-    const { limitMs, quietMs = 0 } = this.options;
+    const { limitMs, quietMs } = this.options;
     return limitMs === 0 ? RETRY_MS : Math.min(RETRY_MS, quietMs + limitMs - this.silent);
   }
 
@@ -83,7 +83,7 @@ export class Watchdog {
   }
 
   private readonly tick = (): void => {
-    const { clock, limitMs, longestComputingMs = Infinity, quietMs = 0, pulse, onStalled, onTimeout } = this.options;
+    const { clock, limitMs, longestComputingMs, quietMs, pulse, onStalled, onTimeout } = this.options;
     const now = clock.now();
     // Time in which this process stood still itself, or the whole machine did, says nothing about the other.
     const passed = Math.min(now - this.looked, TICK_MS);
@@ -108,7 +108,7 @@ export class Watchdog {
   /** Milliseconds of processor time since the last call, if that is known. */
   private computed(): number | undefined {
     const before = this.processorMs;
-    this.processorMs = this.options.processorMs?.();
+    this.processorMs = this.options.processorMs();
     return before === undefined || this.processorMs === undefined ? undefined : this.processorMs - before;
   }
 }

@@ -1,7 +1,7 @@
 // What services may request of a recognition engine: a reader of pages, in processes of its own.
 
 import type { RecognitionEvent, RecognitionWork } from "../../domain/recognition.ts";
-import type { ProcessStatus } from "../process/status.ts";
+import type { ProcessStatus } from "../../domain/process-status.ts";
 
 export interface RecognitionStatus extends ProcessStatus {
   readonly modelId: string;

@@ -1,7 +1,7 @@
 // What services may request of a source of voices: a model or a program of the host, in a process of its own.
 
 import type { SpeechEvent, SpeechWork, Voice } from "../../domain/speech.ts";
-import type { ProcessStatus } from "../process/status.ts";
+import type { ProcessStatus } from "../../domain/process-status.ts";
 
 export interface SpeechStatus extends ProcessStatus {
   readonly modelId: string;

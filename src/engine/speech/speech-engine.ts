@@ -13,14 +13,18 @@ interface KnownSpeaker extends KnownModel {
 /** Of four seconds of sound each, or less: 6 MB without compression. */
 const MOST_UNREAD = 32;
 
-export type SpeechEngineOptions = LazyEngineOptions<SpeakerOptions, KnownSpeaker>;
+export interface SpeechEngineOptions extends LazyEngineOptions<SpeakerOptions, KnownSpeaker> {
+  /** See SupervisorOptions. */
+  readonly abortGraceMs?: number;
+}
 
 export class SpeechEngine
   extends LazyEngine<SpeakerOptions, KnownSpeaker, SpeakerModel, SpeechJob, SpeechEvent>
   implements SpeechPort
 {
   constructor(options: SpeechEngineOptions) {
-    super("speech", { ...options, mostUnread: MOST_UNREAD });
+    const { abortGraceMs } = options;
+    super("speech", { ...options, mostUnread: MOST_UNREAD }, abortGraceMs === undefined ? {} : { abortGraceMs });
   }
 
   status(): SpeechStatus {

@@ -7,7 +7,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
-import type { ProcessStatus } from "../process/status.ts";
+import type { ProcessStatus } from "../../domain/process-status.ts";
 
 export interface TextStatus extends ProcessStatus {
   /** The name clients see, known from the start. */

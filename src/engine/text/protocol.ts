@@ -3,9 +3,10 @@
 import type { FileIdentity } from "../../domain/file-identity.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { KvLayout } from "../../domain/kv-layout.ts";
+import { contentOf, withContent } from "../../domain/media.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { PromptLimits } from "../../domain/prompt-size.ts";
-import type { SlotAction } from "../../domain/slots.ts";
+import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import type { StepCounts } from "../../domain/steps.ts";
 import type { Waiting } from "../../domain/waiting.ts";
 import type { ComputeOptions } from "../process/kind.ts";
@@ -119,14 +120,27 @@ export type TextJob =
   | { readonly type: "render"; readonly request: GenerateRequest }
   /** The text of tokens; `apart`: a JSON list of their pieces, text or bytes each. */
   | { readonly type: "detokenize"; readonly tokens: readonly number[]; readonly apart?: true }
-  /** JSON of a `SlotOutcome`. */
   | { readonly type: "slot"; readonly action: SlotAction }
   | ({ readonly type: "tokenize"; readonly text: string } & TokenizeOptions);
+
+/** What is sent beside a job: its images and sounds, which are large. */
+export const contentsOf = (job: TextJob): Uint8Array[] =>
+  "request" in job ? (job.request.media ?? []).map(contentOf) : [];
+
+/** The job with these contents; one that is left out is empty. */
+export function withContents(job: TextJob, contents: readonly Uint8Array[]): TextJob {
+  if (!("request" in job) || !job.request.media) return job;
+  const media = job.request.media.map((medium, at) => withContent(medium, contents[at] ?? new Uint8Array()));
+  return { ...job, request: { ...job.request, media } };
+}
+
+/** What a job comes to that is no generation. */
+export type Answer = Int32Array | string | SlotOutcome;
 
 /** The only event of a job that is no generation. */
 interface AnswerEvent {
   readonly type: "answer";
-  readonly answer: Int32Array | string;
+  readonly answer: Answer;
 }
 
 export type TextEvent = GenerateEvent | AnswerEvent;

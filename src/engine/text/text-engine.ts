@@ -9,27 +9,31 @@ import { tooLargePrompt, tooLongToCount, tooLongToTokenize, type PromptLimits } 
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import { noUsage } from "../../domain/usage.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
+import type { Started } from "../process/jobs.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
 import { Supervisor } from "../process/supervisor.ts";
-import type { Launch } from "../process/supervisor-options.ts";
+import type { SupervisorOptions } from "../process/supervisor-options.ts";
 import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
-import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
+import {
+  contentsOf,
+  withContents,
+  type Answer,
+  type EngineOptions,
+  type TextEvent,
+  type TextJob,
+  type TextReady,
+  type TextReport,
+} from "./protocol.ts";
 import { TextStats } from "./stats.ts";
 
-export interface TextEngineOptions {
+export interface TextEngineOptions extends Pick<
+  SupervisorOptions<EngineOptions, never, never, never>,
+  "load" | "prepare" | "launch" | "start" | "idleMs" | "needBytes"
+> {
   /** What is known of the model before it is loaded. */
   readonly model: Pick<ModelInfo, "id" | "created" | "parallel">;
   /** In the order of the engine's paths. */
   readonly adapters: readonly OfferedAdapter[];
-  /** How the engine is to load it; called whenever a process is started. */
-  readonly load: () => EngineOptions;
-  /** See SupervisorOptions. */
-  readonly prepare?: (signal: AbortSignal) => Promise<void>;
-  readonly launch: Launch;
-  readonly start: "eager" | "lazy";
-  readonly idleMs: number;
-  /** See SupervisorOptions. */
-  readonly needBytes?: number;
   /** Conversations go to disk before the process ends. */
   readonly stores: boolean;
 }
@@ -47,20 +51,16 @@ export class TextEngine implements TextPort, ObservedEngine {
   private adapters: readonly OfferedAdapter[];
 
   constructor(private readonly options: TextEngineOptions) {
-    const { model, load, prepare, launch, start, idleMs, needBytes = 0, stores } = options;
+    const { model, adapters, stores, ...rest } = options;
     const { id, created } = model;
+    const { launch } = rest;
     this.model = id;
-    this.adapters = options.adapters;
+    this.adapters = adapters;
     this.stats = new TextStats(launch.clock);
     this.supervisor = new Supervisor({
+      ...rest,
       kind: this.kind,
       model: id,
-      load,
-      ...(prepare && { prepare }),
-      launch,
-      start,
-      idleMs,
-      needBytes,
       ...(stores && { stopGraceMs: STORE_GRACE_MS }),
       onReady: ({ model: loaded, limits, onDisk }) => {
         this.info = { ...loaded, id, created };
@@ -121,7 +121,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     this.refuseTooLarge(request);
     // A job of this type is answered with these events.
-    return this.supervisor.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
+    return this.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
   }
 
   cancel(id: string, cause: CancelCause): void {
@@ -151,24 +151,28 @@ export class TextEngine implements TextPort, ObservedEngine {
     return this.answer({ type: "render", request }, signal, isText);
   }
 
-  async slot(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
-    return JSON.parse(await this.answer({ type: "slot", action }, signal, isText)) as SlotOutcome;
+  slot(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
+    return this.answer({ type: "slot", action }, signal, isOutcome);
   }
 
   stop(): Promise<void> {
     return this.supervisor.stop();
   }
 
+  private run(job: TextJob, signal: AbortSignal, id?: string): AsyncGenerator<TextEvent | Started, void, void> {
+    return this.supervisor.run(withContents(job, []), signal, id, contentsOf(job));
+  }
+
   private refuseTooLarge(request: GenerateRequest): void {
     if (this.limits) refuse(tooLargePrompt(request, this.limits));
   }
 
-  private async answer<T extends Int32Array | string>(
+  private async answer<T extends Answer>(
     job: TextJob,
     signal: AbortSignal,
-    is: (answer: Int32Array | string) => answer is T,
+    is: (answer: Answer) => answer is T,
   ): Promise<T> {
-    for await (const event of this.supervisor.run(job, signal)) {
+    for await (const event of this.run(job, signal)) {
       if (event.type === "answer" && is(event.answer)) return event.answer;
     }
     throw new SvcError("internal_error", "The engine gave no answer.");
@@ -179,8 +183,9 @@ function refuse(error: SvcError | undefined): void {
   if (error) throw error;
 }
 
-const isTokens = (answer: Int32Array | string): answer is Int32Array => typeof answer !== "string";
-const isText = (answer: Int32Array | string): answer is string => typeof answer === "string";
+const isTokens = (answer: Answer): answer is Int32Array => answer instanceof Int32Array;
+const isText = (answer: Answer): answer is string => typeof answer === "string";
+const isOutcome = (answer: Answer): answer is SlotOutcome => !isTokens(answer) && !isText(answer);
 
 function neverComputed(cause: CancelCause, accepted: boolean): TextEvent[] {
   const finish: TextEvent = { type: "finish", reason: cancelledReason(cause), usage: noUsage() };

@@ -8,7 +8,7 @@ import type {
   TranscriptionWork,
   UtteranceWork,
 } from "../../domain/transcription.ts";
-import type { ProcessStatus } from "../process/status.ts";
+import type { ProcessStatus } from "../../domain/process-status.ts";
 
 export interface TranscriptionStatus extends ProcessStatus {
   readonly modelId: string;
@@ -29,6 +29,8 @@ export interface TranscriptionJob {
 export interface TranscriptionPort {
   /** false: it cannot tell speech from everything else, and takes all sound for speech. */
   readonly tellsSpeech: boolean;
+  /** Whether the model was trained to translate into English; others do not, and say nothing. */
+  readonly translates: boolean;
   status(): TranscriptionStatus;
   /**
    * Recognises a recording; loads the model first where that has to be. Throws SvcError (`invalid_value` about the recording

@@ -9,8 +9,10 @@ export interface RecogniserOptions extends ComputeOptions {
   readonly modelPath: string;
   /** Of the model that tells speech from everything else; absent: all of a recording is taken for speech. */
   readonly vadPath?: string;
-  /** Recordings that are recognised side by side. */
+  /** Recordings that are recognised side by side, where there is memory for them. */
   readonly parallel: number;
+  /** What each of them takes. */
+  readonly stateBytes: number;
   /** Longest recording that is taken. */
   readonly maxSeconds: number;
 }

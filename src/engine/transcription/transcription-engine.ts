@@ -6,10 +6,14 @@ import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "./port.ts";
 import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "./protocol.ts";
 
-type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
+interface KnownRecogniser extends KnownModel {
+  readonly translates: boolean;
+}
+
+type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownRecogniser>;
 
 export class TranscriptionEngine
-  extends LazyEngine<RecogniserOptions, KnownModel, TranscriptionModel, RecogniserJob, RecogniserEvent>
+  extends LazyEngine<RecogniserOptions, KnownRecogniser, TranscriptionModel, RecogniserJob, RecogniserEvent>
   implements TranscriptionPort
 {
   constructor(options: TranscriptionEngineOptions) {
@@ -23,6 +27,10 @@ export class TranscriptionEngine
 
   get tellsSpeech(): boolean {
     return this.options.engine.vadPath !== undefined;
+  }
+
+  get translates(): boolean {
+    return this.options.model.translates;
   }
 
   status(): TranscriptionStatus {

@@ -33,10 +33,11 @@ response_format grammar), are enforced while sampling, after
 the reasoning; a request has one of them. With tools beside a schema the answer is a call or follows the schema. Parts that a grammar cannot express are
 not enforced: with strict true (of the schema or a tool) the header X-Grammar-Constraints is then \`downgraded\`. It is also
 \`downgraded\` where the server runs with --no-grammar-constraints, which puts the schema into the prompt instead. An invalid
-schema, or one with references beyond itself, is a 400 that names the place. At one place of an answer a schema may leave
-5,000 alternatives open: options with the same prefix so far, and values of an enum that are not strings. At the token limit
+schema, or one with references beyond itself, is a 400 that names the place. At one place of an answer a schema, or
+a choice, may leave 5,000 alternatives open: options with the same prefix so far. Values of an enum and of a choice, at most
+20,000, branch where their texts part. At the token limit
 the JSON is truncated and finish_reason is \`length\`. A grammar may nest brackets 1,000 deep, have 1,000,000 elements with its
-repetitions expanded and 10,000,000 on all paths by which its rules begin with others; 20,000 alternatives may begin at one
+repetitions expanded and 10,000,000 on all paths by which its rules begin with others; 5,000 alternatives may begin at one
 place, and 256 consecutive parts be optional. Rules must not be left-recursive. An answer ends where the grammar allows no
 continuation, or is so ambiguous that a token takes more than a second.
 

@@ -29,10 +29,12 @@ import { upstreamsOperations } from "./upstreams.ts";
 import type { Operations } from "./operation.ts";
 
 /** Rules of every route. */
-export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs.
+export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs. The version here is that of
+the API; /health has the program's.
 
 **API keys** are needed where the operator has given some out (--api-key, --api-key-file), for every route but /, /docs,
-what these pages load (/page/…), /openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. The name of its key is a request's client.
+what these pages load (/page/…), /openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. Requests
+with a key count as those of the client of its name.
 
 **Request ids.** Every answer has X-Request-ID and, with the same value, Compat-Request-ID: the id that the request
 sent under either name (1 to 128 visible ASCII characters), else a new one. It is the handle for cancelling.

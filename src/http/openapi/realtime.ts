@@ -1,4 +1,4 @@
-// API description: speech as text while it is spoken. OpenAPI has no word for what goes over a socket: it is told here.
+// API description: speech as text while it is spoken. OpenAPI has no word for what goes over a socket: it is described here.
 
 import { BACKLOG_SECONDS, IDLE_MS } from "../../service/live/session.ts";
 import { LONGEST_UTTERANCE_SECONDS } from "../../service/live/turns.ts";

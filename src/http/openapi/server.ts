@@ -12,7 +12,7 @@ export const serverOperations: Operations = {
     tag: "Server",
     summary: "State of the server and its engines",
     description:
-      "Also /v1/health. 200 in every state. `status`: healthy, loading (requests wait) or degraded (requests to an engine or to an upstream get 503). `engines` has an entry for every engine, loaded or not; `upstreams` names those that are down. Without one of the server's API keys, where it has any, only status, timestamp and version are told.",
+      "Also /v1/health. 200 in every state. `status`: healthy, loading (requests wait) or degraded (requests to an engine or to an upstream get 503). `engines` has an entry for every engine, loaded or not; `upstreams` names those that are down. Without one of the server's API keys, where it has any, only status, timestamp and version are returned.",
     answers: { 200: "The server runs." },
   },
   "GET /metrics": {

@@ -72,8 +72,7 @@ function unknownRoute(request: Request, routes: RouteTable, respond: (error: Svc
     if (MAKES_MODELS.test(pathname)) return respond(new SvcError("not_found", NO_MODELS_MADE));
     const near = nearestRoute(pathname, routes.paths);
     const hint = near === undefined ? "" : ` The nearest is ${near}.`;
-    const message = `There is no such route; GET /docs describes all.${hint}`;
-    return respond(new SvcError("not_found", message));
+    return respond(new SvcError("not_found", `There is no such route; GET /docs lists all.${hint}`));
   }
   const allow = [...match.methods, "OPTIONS"].join(", ");
   const response = respond(new SvcError("method_not_allowed", `This route answers ${allow}.`));

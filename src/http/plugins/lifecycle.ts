@@ -3,7 +3,7 @@
 // errors and stream ends.
 
 import type { Clock } from "../../domain/clock.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { SvcError, typedError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { ClientSecrets } from "../../service/client-secrets.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -69,8 +69,7 @@ export class Lifecycle {
   private async respond(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
     const { policy, log } = this.deps;
     const fail = (error: unknown) => {
-      if (!(error instanceof SvcError)) logUnexpected(log, error, context.id);
-      const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+      const known = typedError(error, (unexpected) => logUnexpected(log, unexpected, context.id));
       context.failure = known;
       return errorResponse(known, context.id, pathname);
     };

@@ -9,6 +9,7 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
 import { byteRange } from "../byte-range.ts";
+import { orDiscard } from "../form-parts.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { readUpload } from "../upload-body.ts";
 
@@ -30,17 +31,14 @@ export const fileRoutes = (files: FilesService) =>
       "/v1/files",
       async ({ request }) => {
         const { largest: ceiling } = files;
-        const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024 };
+        const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024, usualName: "upload.jsonl" };
         const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) =>
           files.receive(chunks, decodeUploadPurpose(new Map(before))),
         );
-        try {
+        return orDiscard([content], async () => {
           const { expiresSeconds } = decodeUpload(new Map(fields));
           return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
-        } catch (error) {
-          await content.discard();
-          throw error;
-        }
+        });
       },
       { parse: "none", detail: { requestBody: upload, responses: { 200: jsonContent(FileObject) } } },
     )

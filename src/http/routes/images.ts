@@ -20,7 +20,7 @@ import type { ImageAbility, ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
-import { isForm, readParts, type FormFile } from "../form-parts.ts";
+import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
 import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
@@ -121,14 +121,12 @@ async function readFiles<Call extends ImageCall>(
     usualName: "image",
   };
   const { files, fields } = await readParts(request, limits, (chunks, _, name) => pictures.receive(chunks, name));
-  try {
+  const contents = files.map(({ content }) => content);
+  return orDiscard(contents, () => {
     const count = files.filter(({ name }) => name !== "mask").length;
     if (count <= MOST_PICTURES) return { call: decode(formBody(fields, FORM_FIELDS)), files };
     throw invalidValue("image", `be there ${MOST_PICTURES} times at most, under either name`, `${count} files`);
-  } catch (error) {
-    await Promise.all(files.map(({ content }) => content.discard()));
-    throw error;
-  }
+  });
 }
 
 type Run = Omit<ImageRun, "model">;

@@ -11,7 +11,7 @@ import {
 import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
 import { SvcError, withFieldNames } from "../../domain/errors.ts";
-import type { GenerateRequest } from "../../domain/generate.ts";
+import type { Generation } from "../../domain/generate.ts";
 import type { TextPort } from "../../engine/text/port.ts";
 import type { TextBackend } from "../../service/model-router.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
@@ -24,8 +24,7 @@ import type { RequestContexts } from "../request-context.ts";
 /** What others call them that fill gaps. */
 const INFILL_FIELDS = { prompt: "input_prefix", suffix: "input_suffix" };
 
-type Generate = Omit<GenerateRequest, "id">;
-type Prompt = NonNullable<GenerateRequest["prompt"]>;
+type Prompt = NonNullable<Generation["prompt"]>;
 
 /** Names of the places in each prompt. Beside texts, which come to any number of tokens, the place is not the client's. */
 const fieldOf = (prompts: readonly RawPrompt[]) => (at: number) => (place: string) => {
@@ -104,13 +103,13 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     const work = () => read(call.prompts, backend, request.signal);
     const isText = call.prompts.every((prompt) => typeof prompt === "string");
     const { prompts, texts } = await (isText ? work() : tokenizer.run(work));
-    const requests = prompts.map((prompt): Generate => ({ ...call.request, prompt }));
+    const requests = prompts.map((prompt): Generation => ({ ...call.request, prompt }));
     const { model, engine } = backend;
     const stream = call.stream && config.streaming;
     const defaults = engine.status().model?.defaults ?? config.sampling;
     const context = { ...call, prompts: texts, model, stream, defaults };
     return respond(deps, contexts, request, {
-      requests: requests as [Generate, ...Generate[]],
+      requests: requests as [Generation, ...Generation[]],
       stream,
       json: (events) => encodeLlama(events, context),
       writer: (put, accepted) => llamaWriter(put, context, accepted, clock.now),

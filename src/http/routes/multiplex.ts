@@ -13,7 +13,7 @@ import {
   type StreamedRequest,
   type StreamWriter,
 } from "../../dialect/stream/streamed.ts";
-import { typedError } from "../../dialect/stream/typed-error.ts";
+import { typedError } from "../../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
@@ -32,7 +32,7 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
     async ({ request }) => {
       const profile = decodeProfile(request.headers.get("x-svc-profile"));
       const body = await deps.bodies.read(request, bodyCeilings.generation);
-      const calls = decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
+      const calls = await decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
       const origin = requestOrigin(deps, contexts, request);
       const { id } = origin;
       const disconnect = disconnection(request);
@@ -40,7 +40,8 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
       const items = calls.map(({ customId, call }, index) => ({
         customId,
-        request: { ...call.request, ...origin, id: `${id}/${index}` },
+        request: call.request,
+        origin: { ...origin, id: `${id}/${index}` },
         texts: (events: AsyncGenerator<GenerateEvent>, { downgraded, ...accepted }: AcceptedEvent) => {
           const tag = eventTagger(customId, downgraded);
           const known = { ...accepted, requestId: id };

@@ -16,9 +16,9 @@ import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../..
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { refuseUnsupported } from "../../dialect/fields/unsupported.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { GenerateRequest } from "../../domain/generate.ts";
+import type { Generation } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
-import type { ProcessState } from "../../engine/process/status.ts";
+import type { ProcessState } from "../../domain/process-status.ts";
 import type { TextBackend } from "../../service/model-router.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
@@ -37,8 +37,6 @@ const LOADS: ReadonlySet<ProcessState> = new Set(["unloaded", "starting", "loadi
 
 /** What a model has in full, as that API's own server gives it. */
 const SHOW_UNSUPPORTED = { verbose: (asked: unknown) => asked !== false };
-
-type Generation = Omit<GenerateRequest, "id">;
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 

@@ -15,8 +15,7 @@ import {
 } from "../../dialect/realtime/decode.ts";
 import { encodeClientSecret } from "../../dialect/realtime/encode.ts";
 import { RealtimeWire } from "../../dialect/realtime/wire.ts";
-import { typedError } from "../../dialect/stream/typed-error.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { SvcError, typedError } from "../../domain/errors.ts";
 import type { LiveEnd, LiveEvent } from "../../domain/live.ts";
 import type { ClientSecrets } from "../../service/client-secrets.ts";
 import type { LiveSession } from "../../service/live/session.ts";

@@ -10,7 +10,7 @@ import {
   RecognitionRequest,
   RecognizedDocuments,
 } from "../../contract/recognition.ts";
-import { t, type TSchema } from "../../contract/schema.ts";
+import { t } from "../../contract/schema.ts";
 import { formBody } from "../../dialect/fields/form-body.ts";
 import {
   decodeRecognition,
@@ -35,43 +35,23 @@ import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin } from "../generation-response.ts";
-import { isForm } from "../form-parts.ts";
+import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { formRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
 
 const FIELD_BYTES = 4096;
+const Answer = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
 
 /** What is on pictures and documents. */
 export const recognitionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
   new Elysia({ name: "route.recognition" }).post(
     "/v1/vision/ocr",
     ({ request }) => answer(deps, contexts, request),
-    described(RecognitionForm),
+    formRoute("the picture or document", RecognitionForm, RecognitionRequest, Answer, ["text/plain", "text/markdown"]),
   );
-
-const text = { schema: t.String() };
-
-function described(form: TSchema) {
-  const answers = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
-  return {
-    parse: "none",
-    detail: {
-      requestBody: {
-        description: "A form with the picture or document, or JSON.",
-        content: { "multipart/form-data": { schema: form }, ...jsonContent(RecognitionRequest).content },
-      },
-      responses: {
-        200: {
-          description: "",
-          content: { ...jsonContent(answers).content, "text/plain": text, "text/markdown": text },
-        },
-      },
-    },
-  } as const;
-}
 
 type Named = Pick<RecognizedDocument, "name" | "type">;
 
@@ -159,12 +139,9 @@ async function receive({ bodies, recognition }: AppDeps, request: Request): Prom
       await bodies.read(request, bodyCeilings.generation, { alsoForm: true }),
     );
     const files: TemporaryFile[] = [];
-    try {
+    await orDiscard(files, async () => {
       for (const { source } of sources) files.push(await recognition.document(source, request.signal));
-    } catch (error) {
-      await Promise.all(files.map((file) => file.discard()));
-      throw error;
-    }
+    });
     return { call, files, named: sources };
   }
   recognition.checkCapacity();
@@ -172,11 +149,6 @@ async function receive({ bodies, recognition }: AppDeps, request: Request): Prom
   const { largest: ceiling } = documents;
   const limits = { ceiling, tooLarge: () => documents.tooLarge("file"), fieldBytes: FIELD_BYTES };
   const { content, filename, fields } = await readUpload(request, limits, (chunks) => documents.receive(chunks));
-  try {
-    const call = decodeRecognitionForm(formBody(fields, FORM_FIELDS));
-    return { call, files: [content], named: [{ name: filename, type: "upload" }] };
-  } catch (error) {
-    await content.discard();
-    throw error;
-  }
+  const call = await orDiscard([content], () => decodeRecognitionForm(formBody(fields, FORM_FIELDS)));
+  return { call, files: [content], named: [{ name: filename, type: "upload" }] };
 }

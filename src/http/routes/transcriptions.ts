@@ -15,12 +15,12 @@ import { decodeTranscription, FORM_FIELDS, type TranscriptionCall } from "../../
 import { transcriptWriter } from "../../dialect/transcriptions/encode-stream.ts";
 import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions/encode.ts";
 import type { RequestReport } from "../../service/request.ts";
-import type { Recording } from "../../store/recordings.ts";
+import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
-import { isForm } from "../form-parts.ts";
+import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { formRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
@@ -72,7 +72,7 @@ async function readCall(
   { bodies, transcriptions }: AppDeps,
   request: Request,
   task: Task,
-): Promise<{ call: TranscriptionCall; recording: Recording }> {
+): Promise<{ call: TranscriptionCall; recording: TemporaryFile }> {
   if (!isForm(request)) {
     const call = decodeTranscription(await bodies.read(request, bodyCeilings.generation, { alsoForm: true }), task);
     return { call, recording: await transcriptions.recording(call.source, request.signal) };
@@ -82,28 +82,9 @@ async function readCall(
   const { largest: ceiling } = recordings;
   const limits = { ceiling, tooLarge: () => recordings.tooLarge("file"), fieldBytes: FIELD_BYTES };
   const { content, fields } = await readUpload(request, limits, (chunks) => recordings.receive(chunks));
-  try {
-    return { call: decodeTranscription(formBody(fields, FORM_FIELDS), task), recording: content };
-  } catch (error) {
-    await content.discard();
-    throw error;
-  }
+  const call = await orDiscard([content], () => decodeTranscription(formBody(fields, FORM_FIELDS), task));
+  return { call, recording: content };
 }
 
-const text = { schema: t.String() };
-
-function described(body: TSchema, form: TSchema) {
-  const answers = t.Union([Transcription, VerboseTranscription]);
-  return {
-    parse: "none",
-    detail: {
-      requestBody: {
-        description: "A form with the recording, or JSON.",
-        content: { "multipart/form-data": { schema: form }, ...jsonContent(body).content },
-      },
-      responses: {
-        200: { description: "", content: { ...jsonContent(answers).content, "text/plain": text, "text/vtt": text } },
-      },
-    },
-  } as const;
-}
+const described = (body: TSchema, form: TSchema) =>
+  formRoute("the recording", form, body, t.Union([Transcription, VerboseTranscription]), ["text/plain", "text/vtt"]);

@@ -107,7 +107,9 @@ function Welcome() {
       </ul>
       {model?.id === "svc-mini" && (
         <p class="soft hint">
-          svc-mini is a tiny model that shows how things work. For real work, start <code>svc --model file.gguf</code>.
+          svc-mini is a tiny model that shows how things work. For real work:
+          <br />
+          <code>svc pull Qwen/Qwen3-4B-GGUF && svc --model Qwen/Qwen3-4B-GGUF</code>
         </p>
       )}
     </section>

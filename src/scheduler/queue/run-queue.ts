@@ -42,6 +42,11 @@ export class RunQueue {
     return this.preemptionCount;
   }
 
+  /** Running requests that decode, with whatever adapters. */
+  get streams(): Sequence[] {
+    return this.running.filter((sequence) => sequence.decoding);
+  }
+
   /** As many requests run as may at once. */
   get isFull(): boolean {
     return this.running.length >= this.limits.parallel;

@@ -3,6 +3,7 @@
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import type { MediaStep } from "../plan.ts";
+import type { RunQueue } from "../queue/run-queue.ts";
 import type { Sequence } from "../sequence.ts";
 import type { Interlude } from "./interlude.ts";
 import { byRemainingWork, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
@@ -13,7 +14,7 @@ export class MediaSteps {
 
   constructor(
     private readonly limits: PrefillLimits & KvLimits,
-    private readonly running: readonly Sequence[],
+    private readonly queue: RunQueue,
     private readonly kv: KvCache,
     private readonly cost: StepCost,
     private readonly budget: PrefillBudget,
@@ -21,8 +22,9 @@ export class MediaSteps {
   ) {}
 
   /** The next piece of a medium, when one is due. */
-  plan(streams: readonly Sequence[], now: number): MediaStep | undefined {
-    const prompts = unfinished(this.running);
+  plan(now: number): MediaStep | undefined {
+    const { running, streams } = this.queue;
+    const prompts = unfinished(running);
     if (this.before && prompts.some(({ mediaNext }) => !mediaNext)) {
       this.before = false;
       return undefined;

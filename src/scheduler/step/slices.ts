@@ -66,13 +66,13 @@ export class Slices {
   }
 
   /** The chunk computes some of this prompt. */
-  hold({ key }: Sequence): boolean {
+  computes({ key }: Sequence): boolean {
     return this.chunk?.plan.rows.some((row) => row.key === key) ?? false;
   }
 
   /** A request stops running: a chunk with some of its prompt is abandoned. */
   abandon(sequence: Sequence): void {
-    if (!this.hold(sequence)) return;
+    if (!this.computes(sequence)) return;
     this.chunk = undefined;
     this.kv.abandon();
   }

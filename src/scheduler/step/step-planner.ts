@@ -4,6 +4,7 @@ import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
 import { byPlace, multiStepMs, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
+import type { RunQueue } from "../queue/run-queue.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
 import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
@@ -26,7 +27,7 @@ const RETURNING = 0.1;
 export class StepPlanner {
   constructor(
     private readonly limits: PlannerLimits,
-    private readonly running: readonly Sequence[],
+    private readonly queue: RunQueue,
     private readonly kv: KvCache,
     private readonly cost: StepCost,
     private readonly budget: PrefillBudget,
@@ -34,17 +35,12 @@ export class StepPlanner {
     private readonly speculation: Speculation,
   ) {}
 
-  /** Running requests that decode, with whatever adapters. */
-  get streams(): number {
-    return this.running.filter((sequence) => sequence.decoding).length;
-  }
-
   /** A step of sequences that have their adapters in common; undefined when none of their tokens fits. */
   plan(group: readonly Sequence[], now: number): StepPlan | undefined {
     const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
-    this.budget.waiting(textOf(this.running));
+    this.budget.waiting(textOf(this.queue.running));
     const prompts = this.inSteps;
     const { adapters = [], adapterKey } = group[0] ?? {};
     const own = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
@@ -54,7 +50,7 @@ export class StepPlanner {
     const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, decoding, now) : 0;
     if (prefillRows === 0) {
       this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
-    } else if (this.streams === 0) this.clearFor(prompts, now);
+    } else if (this.queue.streams.length === 0) this.clearFor(prompts, now);
     // No prompt waits for several decode steps, whatever its adapters.
     const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
     const steps = alone ? this.multiSteps(decoding) : 1;
@@ -65,8 +61,9 @@ export class StepPlanner {
   }
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
-  planSlice(streams: readonly Sequence[], now: number): SlicePlan | undefined {
-    const waiting = textOf(this.running);
+  planSlice(now: number): SlicePlan | undefined {
+    const { running, streams } = this.queue;
+    const waiting = textOf(running);
     this.budget.waiting(waiting);
     const prompts = this.budget.isForBurst ? [] : waiting.filter((prompt) => !prompt.scored && !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
@@ -74,14 +71,14 @@ export class StepPlanner {
 
   /** Prompts are computed in slices, apart from short ones and from the last token of each, which is sampled. */
   private get sliced(): boolean {
-    return this.limits.chunk > 0 && this.streams > 0 && !this.budget.isForBurst;
+    return this.limits.chunk > 0 && this.queue.streams.length > 0 && !this.budget.isForBurst;
   }
 
   /** Prompts whose next tokens are computed in a step. */
   private get inSteps(): Sequence[] {
     const { sliced } = this;
     const here = (prompt: Sequence) => !sliced || prompt.scored || this.isShort(prompt);
-    const prompts = textOf(this.running).filter((prompt) => !this.slices.hold(prompt) && here(prompt));
+    const prompts = textOf(this.queue.running).filter((prompt) => !this.slices.computes(prompt) && here(prompt));
     // Logits of one prompt's tokens at a time: a vocabulary of them each.
     const scored = prompts.find((prompt) => prompt.scored);
     return prompts.filter((prompt) => !prompt.scored || prompt === scored);
@@ -97,8 +94,8 @@ export class StepPlanner {
   }
 
   private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], sets: number, started: Key[], now: number): number {
-    const { streams, sliced } = this;
-    const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
+    const { length: streams } = this.queue.streams;
+    const tokens = Math.max(this.sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
     const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf);
     rows.push(...added.rows);
@@ -118,8 +115,8 @@ export class StepPlanner {
   /** How many decode steps are made in one call, all sets of adapters together within `multiStepMs`. */
   private multiSteps(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
-    const streams = this.running.filter((sequence) => sequence.decoding);
-    const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : Number.POSITIVE_INFINITY;
+    const { running, streams } = this.queue;
+    const longest = unfinished(running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : Number.POSITIVE_INFINITY;
     const ms = Math.min(longest, multiStepMs(streams.length, this.limits.stallBudgetMs));
     const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map((sequence) => sequence.left));

@@ -5,6 +5,7 @@ import type { BatchCall } from "../../dialect/batches/decode.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
+import { pause, type Pause } from "../../domain/pause.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
 import { emptyPage, type Page, type PageRequest } from "../../store/page.ts";
@@ -14,7 +15,6 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import { BatchRun } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { pause, type Pause } from "./pause.ts";
 import { Slots } from "./slots.ts";
 
 interface BatchOptions {
@@ -137,7 +137,7 @@ export class BatchesService {
   async cancel(id: string): Promise<BatchRecord> {
     const until = this.options.clock.now() + VALIDATION_PATIENCE_MS;
     while (this.get(id).status === "validating" && this.options.clock.now() < until && !this.stopping.signal.aborted) {
-      await pause(VALIDATION_POLL_MS, this.stopping.signal);
+      await pause(VALIDATION_POLL_MS, this.stopping.signal).catch(() => {});
     }
     const { batches } = this.options.folder.open();
     if (!withStorage(() => batches.advance(id, "in_progress", "cancelling", this.now()))) {

@@ -3,10 +3,10 @@
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import type { InputLine } from "../../dialect/batches/decode.ts";
 import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { typedError, type SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
+import type { Pause } from "../../domain/pause.ts";
 import type { AnswerLine } from "./answer-line.ts";
-import type { Pause } from "./pause.ts";
 import type { Place, Slots } from "./slots.ts";
 
 export interface LineDeps {
@@ -56,15 +56,15 @@ export async function answerLine(
       return answeredLine(ids, await answer(request, { id: ids.requestId, client }, signal));
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);
-      known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+      known = typedError(error, (unexpected) => onUnexpected(unexpected, ids.requestId));
     } finally {
       release();
     }
     const waits = !isSuspicious(known);
     if (waits ? !TRANSIENT.has(known.code) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
-    await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
+    // After an abort there is no place to be had.
+    await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal).catch(() => {});
     if (waits) onWait(false);
   }
   return undefined;

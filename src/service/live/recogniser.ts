@@ -1,6 +1,6 @@
 // The utterances of one live session through the engine: piece by piece in their order, each an ordinary request.
 
-import { SvcError } from "../../domain/errors.ts";
+import { typedError, type SvcError } from "../../domain/errors.ts";
 import type { LiveSettings } from "../../domain/live.ts";
 import type { RequestOrigin } from "../../domain/request-origin.ts";
 import type { RawSound } from "../../domain/transcription.ts";
@@ -93,10 +93,9 @@ export class Recogniser {
       }
     } catch (error) {
       if (signal.aborted || dropped.aborted) return undefined;
-      if (!(error instanceof SvcError)) onUnexpected(error);
-      if (!(error instanceof SvcError)) return new SvcError("internal_error", "An internal error occurred.");
+      const known = typedError(error, onUnexpected);
       // The detector took something else for speech.
-      return error.code === "no_speech" ? undefined : error;
+      return known.code === "no_speech" ? undefined : known;
     } finally {
       this.tokens += report.usage?.completionTokens ?? 0;
     }

@@ -1,7 +1,7 @@
 // A live session: takes sound and commands in their order, has the sound listened to, and ends by itself where that has to be.
 
 import type { Timers } from "../../domain/clock.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { SvcError, typedError } from "../../domain/errors.ts";
 import type { LiveCommand, LiveEnd, LiveEvent, LiveSettings } from "../../domain/live.ts";
 import type { RequestOrigin } from "../../domain/request-origin.ts";
 import { readBase64 } from "../../media/inline.ts";
@@ -154,9 +154,7 @@ export class LiveSession {
       while (!this.isOver) await this.step();
     } catch (error) {
       if (this.isOver) return;
-      if (!(error instanceof SvcError)) this.deps.onUnexpected(error);
-      const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
-      this.fail(known, "failed");
+      this.fail(typedError(error, this.deps.onUnexpected), "failed");
     }
   }
 

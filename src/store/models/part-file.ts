@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../domain/error-message.ts";
-import { systemErrorCode } from "../../domain/system-error-code.ts";
+import { fileReason, systemErrorCode } from "../../domain/system-error-code.ts";
 import { PullError } from "./pull-error.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 
@@ -134,14 +134,7 @@ export class PartFile {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full; make room and pull again, what is there is kept",
-  EDQUOT: "your disk quota is used up; make room and pull again, what is there is kept",
-  EFBIG: "the file is too large for this disk or a limit of the system",
-  EACCES: "there is no permission",
-  EPERM: "there is no permission",
-  EROFS: "the disk is read-only",
-};
+const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
 
 /** Runs `work`; a failure of the disk becomes one sentence. */
 export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -149,7 +142,7 @@ export async function writing<T>(path: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (error) {
     if (error instanceof PullError) throw error;
-    const code = systemErrorCode(error) ?? "unknown";
-    throw new PullError(`${path} cannot be written: ${REASONS[code] ?? code}.`);
+    const remedy = FULL.has(systemErrorCode(error)) ? "; make room and pull again, what is there is kept" : "";
+    throw new PullError(`${path} cannot be written: ${fileReason(error)}${remedy}.`);
   }
 }

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import type { DownloadProgress } from "../../domain/download.ts";
+import { pause } from "../../domain/pause.ts";
 import { lookAt } from "./address.ts";
 import { chooseFiles } from "./choose-files.ts";
 import { download } from "./download.ts";
@@ -16,7 +17,7 @@ import { partPath, writing } from "./part-file.ts";
 import { PullError, UnreachableError } from "./pull-error.ts";
 import type { Reference } from "./reference.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
-import { defaultPatience, pause, type Patience, type RetryOptions } from "./retry.ts";
+import { defaultPatience, type Patience, type RetryOptions } from "./retry.ts";
 import { unpackWheel } from "./wheel.ts";
 
 export interface PullOptions {

@@ -50,7 +50,7 @@ export function parseReference(text: string, endpoint: string): Reference {
   if (!isRepo(repo) || wanted === "") {
     const sets = [...KNOWN_SETS.keys()].join(", ");
     throw new PullError(
-      `A model is named owner/repository, owner/repository:QUANT, by a URL, or is one of ${sets}, not "${shown(text)}".`,
+      `A model is named owner/repository, such as Qwen/Qwen3-4B-GGUF, owner/repository:QUANT, whisper:NAME, tessdata:NAME, by a URL, or is one of ${sets}, not "${shown(text)}".`,
     );
   }
   return { kind: "hub", repo, revision: MAIN, ...(wanted !== undefined && { wanted }) };

@@ -1,5 +1,6 @@
 // Trying again: as long as there is progress, and a few times without.
 
+import { pause } from "../../domain/pause.ts";
 import { PassingError, PullError, UnreachableError } from "./pull-error.ts";
 
 export interface Patience {
@@ -55,21 +56,6 @@ export async function retrying<T>(
       await pause(wait, signal);
       delay = Math.min(delay * 2, patience.longestDelayMs);
     }
-  }
-}
-
-/** Waits; throws the signal's reason when that is aborted. */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -40,7 +40,7 @@ export const tessdataModel = (language: string): string => `${TESSDATA}${languag
 
 /** The language of such a name; undefined: it is that of a model. */
 export const tessdataLanguage = (name: string): string | undefined =>
-  name.startsWith(TESSDATA) ? name.slice(TESSDATA.length) : undefined;
+  name.startsWith(TESSDATA) || `${name}:` === TESSDATA ? name.slice(TESSDATA.length) : undefined;
 
 const COMPONENT = "component:";
 

@@ -14,6 +14,43 @@ async function program(script: string): Promise<string> {
   return path;
 }
 
+/** A WAV file with so many bytes of a coding behind a chunk that means nothing. */
+function wavOf(coding: number, subtype?: number): Buffer {
+  const format = Buffer.alloc(subtype === undefined ? 18 : 40);
+  format.writeUInt16LE(coding, 0);
+  format.writeUInt16LE(1, 2);
+  format.writeUInt32LE(8000, 4);
+  format.writeUInt16LE(65, 12);
+  if (subtype !== undefined) format.writeUInt16LE(subtype, 24);
+  const chunk = (name: string, bytes: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(bytes.length);
+    return Buffer.concat([Buffer.from(name), length, bytes, Buffer.alloc(bytes.length % 2)]);
+  };
+  const chunks = [chunk("JUNK", Buffer.alloc(7)), chunk("fmt ", format), chunk("data", Buffer.alloc(650))];
+  return Buffer.concat([chunk("RIFF", Buffer.concat([Buffer.from("WAVE"), ...chunks]))]);
+}
+
+describe("a format that only ffmpeg reads", () => {
+  const asf = Buffer.from("3026b2758e66cf11a6d900aa0062ce6c", "hex");
+  test.each([
+    ["GSM 6.10 in WAV", wavOf(0x31), "wav", "WAV: a coding (GSM 6.10)"],
+    ["MP3 in an extensible WAV", wavOf(0xfffe, 0x55), "wav", "WAV: a coding (MP3)"],
+    ["what nobody knows in WAV", wavOf(0x4321), "wav", "WAV: a coding (0x4321)"],
+    ["AMR", Buffer.from("#!AMR\n rest"), "amr", "AMR: a coding"],
+    ["WMA", asf, "asf", "ASF/WMA: a coding"],
+    ["AU", Buffer.from(".snd and the rest"), "au", "AU: a coding"],
+  ])("%s is handed to it, or named where there is none", async (_, bytes, demuxer, name) => {
+    const path = await rig.keep(bytes);
+    expect(await rig.refusal(path)).toContain(`got ${name} that is read with ffmpeg only, which is not installed.`);
+    const said = join(rig.folder, `said-${Bun.hash(bytes)}`);
+    const ffmpeg = await program(`printf '%s\\n' "$@" > ${said}\nprintf '\\0\\0\\0?'`);
+    expect([...(await rig.decode(path, { ffmpeg }))]).toEqual([0.5]);
+    const words = (await Bun.file(said).text()).split("\n");
+    expect(words[words.indexOf("-f") + 1]).toBe(demuxer);
+  });
+});
+
 describe.skipIf(!isBuilt)("a coding that is not decoded here", () => {
   test("is refused where there is no ffmpeg, with what it would take", async () => {
     expect(await rig.refusal(fixture("ac3.mp4"))).toBe(
@@ -43,7 +80,7 @@ describe.skipIf(!isBuilt)("a coding that is not decoded here", () => {
     const failing = await program("echo no >&2; exit 1");
     expect(await rig.refusal(fixture("ac3.mp4"), { ffmpeg: failing })).toContain("a file that ffmpeg cannot read");
     const endless = await program("exec cat /dev/zero");
-    expect(await rig.refusal(fixture("ac3.mp4"), { ffmpeg: endless })).toContain("at most 60 seconds");
+    expect(await rig.refusal(fixture("ac3.mp4"), { ffmpeg: endless })).toContain("at most 1 minutes");
   });
 
   test("ends with the request while ffmpeg says nothing", async () => {

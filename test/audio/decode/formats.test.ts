@@ -26,6 +26,9 @@ const shapes: Readonly<Record<string, Omit<WavShape, "seconds">>> = {
   "the longer header, 24 bit": { extensible: true, bits: 24, rate: 48_000 },
   "the longer header, float, stereo": { extensible: true, coding: "float", channels: 2 },
   "a length left open": { dataBytes: 0 },
+  "lengths of 64 bits": { long: true },
+  "lengths of 64 bits, left open": { long: true, dataBytes: 0 },
+  "lengths of 64 bits, float, stereo": { long: true, extensible: true, coding: "float", channels: 2 },
 };
 
 describe.skipIf(!isBuilt)("a WAV file", () => {

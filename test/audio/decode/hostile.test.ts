@@ -27,6 +27,15 @@ function withBytes(file: Uint8Array, name: string, offset: number, bytes: Uint8A
   return copy;
 }
 
+/** The fixture so many times: frames of these formats stand for themselves, but for one that would tell their number. */
+async function repeated(name: string, times: number): Promise<Uint8Array> {
+  const text = Buffer.from(await Bun.file(fixture(name)).bytes())
+    .toString("latin1")
+    .replace(/Xing|Info/, "\0\0\0\0");
+  const bytes = Buffer.from(text, "latin1");
+  return Buffer.concat(Array.from({ length: times }, () => bytes));
+}
+
 describe.skipIf(!isBuilt)("refused, by what is wrong with it, is", () => {
   const files: Readonly<Record<string, () => readonly [Uint8Array | Promise<Uint8Array>, string]>> = {
     "an empty file": () => [new Uint8Array(0), "got 0 bytes"],
@@ -89,10 +98,33 @@ describe.skipIf(!isBuilt)("however long a file says to be", () => {
   test("it is refused where it plays for longer than the limit", async () => {
     for (const name of ["tone.mp3", "opus.webm", "aac.m4a", "tone.flac"]) {
       expect(await rig.refusal(fixture(name), { maxSeconds: 1.5, field: "sound" })).toBe(
-        "'sound' must play for at most 1.5 seconds; got a longer sound.",
+        "'sound' must play for at most 0.025 minutes (--max-audio-minutes); got a longer sound.",
       );
     }
-    expect(await rig.refusal(await rig.keep(wav({ seconds: 30 })), { maxSeconds: 29 })).toContain("at most 29 seconds");
+    expect(await rig.refusal(await rig.keep(wav({ seconds: 30 })), { maxSeconds: 30 })).toBeUndefined();
+    expect(await rig.refusal(await rig.keep(wav({ seconds: 31 })), { maxSeconds: 30 })).toContain(
+      "at most 0.5 minutes",
+    );
+  });
+
+  // Whoever recognises it has the first minute alone, and no hours of work that are thrown away.
+  test.each([
+    ["WAV", () => wav({ seconds: 80, rate: 4000, bits: 8 })],
+    ["MP3", () => repeated("tone.mp3", 40)],
+    ["AAC", () => repeated("tone.aac", 40)],
+  ])("%s that is too long is refused when a minute of it has been read", async (_, make) => {
+    const path = await rig.keep(await make());
+    let samples = 0;
+    const onWindow = (window: Float32Array) => (samples += window.length);
+    expect(await rig.refusal(path, { maxSeconds: 72, onWindow })).toContain(
+      "at most 1.2 minutes (--max-audio-minutes)",
+    );
+    expect(samples / SAMPLE_RATE).toBeWithin(50, 61);
+  });
+
+  test("what is nearly too long plays, once", async () => {
+    const path = await rig.keep(wav({ seconds: 80, rate: 4000, bits: 8 }));
+    expect((await rig.decode(path, { maxSeconds: 81 })).length / SAMPLE_RATE).toBeCloseTo(80, 1);
   });
 
   test("decoding ends with the request", async () => {

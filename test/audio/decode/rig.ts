@@ -31,6 +31,7 @@ export interface SoundRig {
 
 export interface Changes extends Partial<SoundLimits> {
   readonly ffmpeg?: string;
+  readonly onWindow?: (samples: Float32Array) => void;
 }
 
 export function soundRig(): SoundRig {
@@ -38,11 +39,15 @@ export function soundRig(): SoundRig {
   afterAll(() => rmSync(folder, { recursive: true }));
   let native: SoundTools["audio"] | undefined;
   let count = 0;
-  const decode = async (path: string, { ffmpeg, ...changes }: Changes = {}) => {
+  const decode = async (path: string, { ffmpeg, onWindow, ...changes }: Changes = {}) => {
     native ??= openAudio(libraries);
     const tools: SoundTools = { audio: native, run: runProgram, ...(ffmpeg !== undefined && { ffmpeg }) };
     const sound = await openSound({ path }, tools, { maxSeconds: 60, field: "file", ...changes });
-    const windows = await Array.fromAsync(sound.windows);
+    const windows: Float32Array[] = [];
+    for await (const window of sound.windows) {
+      onWindow?.(window);
+      windows.push(window);
+    }
     const samples = new Float32Array(windows.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     for (const window of windows) {

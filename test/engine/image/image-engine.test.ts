@@ -205,7 +205,7 @@ describe.skipIf(!isBuilt)("the image engine", () => {
     const refusal = await run(engine, work()).then(String, (error: Error) => error);
     expect(refusal).toMatchObject({
       code: "engine_unavailable",
-      message: "The model svc-draw needs 7.4 GB of memory for its weights alone; 3.1 GB are free.",
+      message: "The model svc-draw needs at least 7.4 GB of memory; 3.1 GB are free.",
     });
     expect(engine.status().state).toBe("unloaded");
   });

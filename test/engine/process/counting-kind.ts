@@ -21,7 +21,8 @@ export interface CountingJob {
 }
 
 export type CountingEvent =
-  | { readonly type: "accepted" }
+  /** `contents`: hashes of what came with the job. */
+  | { readonly type: "accepted"; readonly contents?: readonly string[] }
   | { readonly type: "counted"; readonly count: number }
   | { readonly type: "done"; readonly count: number; readonly cancelled: boolean };
 
@@ -54,9 +55,10 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
     };
     return {
       ready: { unit: 1 },
-      submit(key, job) {
+      submit(key, job, contents) {
         jobs.set(key, { ...job, count: 0 });
-        send({ type: "accepted", key, event: { type: "accepted" } });
+        const hashes = contents.length > 0 && { contents: contents.map((content) => Bun.SHA1.hash(content, "hex")) };
+        send({ type: "accepted", key, event: { type: "accepted", ...hashes } });
       },
       cancel: (key) => jobs.has(key) && end(key, true),
       async run() {

@@ -6,11 +6,21 @@ import { plainRequest } from "../../support/request.ts";
 
 test("a request that is computed holds its images and sound no longer; before, another engine may need them", () => {
   const rgb = new Uint8Array(300);
-  const request = plainRequest("?", { media: [{ kind: "image", id: "i", width: 10, height: 10, rgb }] });
-  const pending = new PendingJob<TextJob, TextEvent>(systemClock, 1, "r1", { type: "generate", request });
+  const request = plainRequest("?");
+  const job = { type: "generate", request } as const;
+  const pending = new PendingJob<TextJob, TextEvent>(systemClock, 1, "r1", job, [rgb]);
+  const messages: ReturnType<typeof pending.next>[] = [
+    { type: "part", key: 1, index: 0, length: 300, from: 0, bytes: rgb },
+    { type: "submit", key: 1, job },
+  ];
+  expect([pending.next(), pending.next()]).toEqual(messages);
   pending.sent();
-  expect(pending.job).toMatchObject({ request: { media: [{ rgb }] } });
+  pending.waitForEngine(1000, () => {});
+  expect([pending.next(), pending.next()]).toEqual(messages);
+  pending.sent();
   pending.started();
   expect(pending.progress).toBe("started");
+  expect(pending.next()).toBeUndefined();
   expect(Object.values(pending)).not.toContainEqual(expect.objectContaining({ request }));
+  expect(Object.values(pending)).not.toContainEqual([rgb]);
 });

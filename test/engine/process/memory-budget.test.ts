@@ -64,7 +64,7 @@ describe("memory budget", () => {
     engine("idle", 0.5e9, 1);
     expect(await refusal(budget.claim(engine("new"), 3e9, "large"))).toEqual([
       "engine_unavailable",
-      "The model large needs 3.0 GB of memory for its weights alone; 1.0 GB are free.",
+      "The model large needs at least 3.0 GB of memory; 1.0 GB are free.",
     ]);
     expect(ended).toEqual([]);
   });

@@ -2,7 +2,8 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
-import { processMetrics, type ProcessStatus } from "../../../src/engine/process/status.ts";
+import type { ProcessStatus } from "../../../src/domain/process-status.ts";
+import { processMetrics } from "../../../src/engine/process/status.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { count, failure, running, startPool, stopCounters } from "./counters.ts";

@@ -36,6 +36,8 @@ function watch(limitMs: number, pulse: () => Pulse | undefined = () => undefined
     clock,
     limitMs,
     quietMs,
+    longestComputingMs: Infinity,
+    processorMs: () => undefined,
     pulse,
     onStalled: () => told.push(`stalled: ${watchdog.work}`),
     onRecovered: (ms) => told.push(`back after ${ms}`),
@@ -54,6 +56,7 @@ test("a computation is given up by what it had of a processor, however long that
     new Watchdog({
       clock,
       limitMs: 60_000,
+      quietMs: 0,
       longestComputingMs: 15_000,
       processorMs: () => share && clock.now() * share,
       pulse: () => undefined,

@@ -4,15 +4,16 @@ import { afterEach, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { SpeechEvent, SpeechWork } from "../../../src/domain/speech.ts";
-import { SpeechEngine } from "../../../src/engine/speech/speech-engine.ts";
+import { SpeechEngine, type SpeechEngineOptions } from "../../../src/engine/speech/speech-engine.ts";
 import { testLaunch } from "../../support/launch.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/speaker-process.ts", import.meta.url));
 const PATIENCE_MS = 60_000;
 const engines: SpeechEngine[] = [];
 
-function create(voice = "hum"): SpeechEngine {
+function create(voice = "hum", own: Partial<SpeechEngineOptions> = {}): SpeechEngine {
   const engine = new SpeechEngine({
+    ...own,
     engine: { libraries: process.cwd(), source: { type: "heart", folder: voice } },
     model: {
       id: "hum",
@@ -54,7 +55,8 @@ test(
     expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "hum", created: 7, origin: "model" });
     expect(await engine.voices()).toMatchObject([{ id: "hum" }]);
     const events = await say(engine, "abc. de.");
-    expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "audio", "audio", "result"]);
+    const sentence = ["audio", "progress"];
+    expect(events.map(({ type }): string => type)).toEqual(["accepted", "started", ...sentence, ...sentence, "result"]);
     const sizes = events.flatMap((event) => (event.type === "audio" ? [event.bytes.length] : []));
     expect(sizes).toEqual([4 * 4800, 3 * 4800]);
     expect(events.at(-1)).toEqual({ type: "result", result: { seconds: 0.7, phonemes: 7 } });
@@ -82,6 +84,42 @@ test(
   PATIENCE_MS,
 );
 
+/** Leaves while the first sentence is being said. */
+async function leave(engine: SpeechEngine, text: string) {
+  for await (const { type } of engine.run({ work: saying(text) }, live())) {
+    if (type !== "started") continue;
+    await Bun.sleep(50);
+    return;
+  }
+}
+
+test(
+  "what cannot be interrupted ends with its process when nobody waits for it; who waited behind it is served by the next",
+  async () => {
+    const engine = create("hum", { abortGraceMs: 50 });
+    await say(engine, "ab.");
+    await leave(engine, "*.");
+    expect((await say(engine, "ab.")).at(-1)).toMatchObject({ result: { phonemes: 3 } });
+    expect(engine.status()).toMatchObject({ state: "ready", running: 0, waiting: 0, restarts: 0 });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "it is waited for where others have some of their sound; what is over in time is never ended",
+  async () => {
+    const engine = create("hum", { abortGraceMs: 100 });
+    const other = say(engine, "ab. ".repeat(8));
+    while (engine.status().running === 0) await Bun.sleep(5);
+    await leave(engine, "~.");
+    expect((await other).at(-1)).toMatchObject({ result: { phonemes: 24 } });
+    await leave(engine, "ab. ".repeat(100));
+    await Bun.sleep(150);
+    expect(engine.status()).toMatchObject({ state: "ready", running: 0 });
+  },
+  PATIENCE_MS,
+);
+
 test(
   "a reader who is behind has the engine wait, and gets everything when he goes on; others are served meanwhile",
   async () => {
@@ -93,8 +131,8 @@ test(
     let unread = 0;
     const status = engine.status();
     for (let event = await slow.next(); !event.done; event = await slow.next()) unread++;
-    // It was still at work when the others were done: 99 sentences and the result followed.
-    expect([status.running, unread]).toEqual([1, 100]);
+    // It was still at work when the others were done: 99 sentences and the end, how far it is behind each, and the result followed.
+    expect([status.running, unread]).toEqual([1, 201]);
   },
   PATIENCE_MS,
 );

@@ -86,7 +86,21 @@ test("a text that is cancelled is not said any further, nor is what was just com
   submit(1, "a1|a2");
   await turns(3);
   expect(said).toEqual(["a1"]);
-  expect(messages.map(({ type }) => type)).toEqual(["accepted", "started"]);
+  expect(messages.map(({ type }) => type)).toEqual(["accepted", "started", "rejected"]);
+});
+
+test("how much is said is told behind each sentence", async () => {
+  const { submit, turns, messages } = start();
+  submit(1, `ab|${"x".repeat(200)}|…|cde`);
+  await turns(6);
+  const told = messages.flatMap((message) =>
+    message.type === "events" ? message.outputs.flatMap(({ events }) => events) : [],
+  );
+  expect(told.flatMap((event) => (event.type === "progress" ? [event.progress] : []))).toEqual([
+    { said: 2, of: 206 },
+    { said: 202, of: 206 },
+    { said: 206, of: 206 },
+  ]);
 });
 
 test("a text without anything to say is refused", async () => {
@@ -113,8 +127,8 @@ test("a cancel ends what is being said, and is nobody's failure", async () => {
   submit(1, "_");
   submit(2, "b1");
   await turns(4);
-  expect([endOf(1), endOf(2)]).toEqual([[], ["result"]]);
-  expect(messages.filter(({ type }) => type === "log" || type === "rejected")).toEqual([]);
+  expect([endOf(1), endOf(2)]).toEqual([["request_cancelled"], ["result"]]);
+  expect(messages.filter(({ type }) => type === "log")).toEqual([]);
 });
 
 test("a text whose reader is behind is left, and goes on where it was; others take its turns meanwhile", async () => {
@@ -153,7 +167,11 @@ test("ten seconds of sound are sent in parts, which a cancel ends", async () => 
   const { worker, submit, turns, messages } = start(() => setImmediate(() => setImmediate(() => cancel())));
   cancel = () => worker.cancel(2);
   const parts = (key: number) =>
-    messages.filter((message) => message.type === "events" && message.outputs.some((output) => output.key === key));
+    messages.flatMap((message) =>
+      message.type === "events"
+        ? message.outputs.filter((output) => output.key === key && output.events[0]?.type === "audio")
+        : [],
+    );
   submit(1, "~");
   await turns(1);
   expect(parts(1)).toHaveLength(3);

@@ -5,7 +5,7 @@ import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
 import type { Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
 import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
-import type { TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
+import type { SpeechDetection, TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
 /** A worker over recordings of so many seconds of speech, each named by its length, or of silence; steps are the test's. */
@@ -36,7 +36,8 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       closed.push(path);
     }
   }
-  const listen = (samples: Float32Array) => {
+  const listen = (samples: Float32Array, detection?: SpeechDetection) => {
+    if (detection?.threshold === 0) return [{ start: 0, end: samples.length }];
     if (samples.includes(0.5)) return spansOf(samples);
     return samples[0] === 1 ? [{ start: 0, end: samples.length }] : [];
   };
@@ -184,6 +185,17 @@ describe("one recording", () => {
     expect(textOf(key)).toEqual([" Hello"]);
   });
 
+  test("short sound in which nothing was understood is recognised again, too", async () => {
+    const { whisper, submit, settle, textOf, endOf } = start();
+    const key = await submit("5");
+    whisper.tell(1, []);
+    await settle();
+    expect([whisper.open, whisper.submitted[1]?.options.audioContext]).toEqual([[2], 0]);
+    whisper.tell(2, [" Hello"]);
+    await settle();
+    expect([textOf(key), endOf(key)]).toMatchObject([[" Hello"], { type: "result" }]);
+  });
+
   test("text that repeats itself is recognised again, too", async () => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
@@ -221,12 +233,41 @@ describe("one recording", () => {
     expect(started).not.toContain(behind);
   });
 
+  test("that is silent is recognised where its client takes all for speech", async () => {
+    const { whisper, submit } = start();
+    await submit("20 silent", { detection: { threshold: 0 } });
+    expect(whisper.submitted[0]?.samples).toBe(20 * SAMPLE_RATE);
+  });
+
+  test("whose text is read as it comes has a short beginning, so that some is there soon", async () => {
+    const { whisper, submit, settle, textOf } = start({ parallel: 1 });
+    const seconds = () => whisper.submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
+    const key = await submit("60 phrases", { early: true });
+    expect(seconds()).toEqual([8]);
+    whisper.tell(1, [" soon"]);
+    await settle();
+    expect([textOf(key), seconds()]).toEqual([[" soon"], [8, 29]]);
+    const plain = start();
+    await plain.submit("60 phrases");
+    expect(plain.whisper.submitted[0]?.samples).toBe(whisper.submitted[1]?.samples);
+  });
+
   test("that is empty or cannot be read is refused", async () => {
     const { submit, endOf } = start();
     expect(endOf(await submit("0"))).toBe("no_speech");
     expect(endOf(await submit("broken"))).toBe("invalid_value");
     expect(endOf(await submit("5", { language: "fr" }))).toBe("invalid_value");
   });
+});
+
+test("a language that the model does not know is refused by the name of the field that asked for it", async () => {
+  const { submit, messages } = start();
+  const languageField = "messages.0.content.1.input_audio.language";
+  await submit("5", { language: "fr", languageField: "locale" });
+  await submit("5", { language: "fr", languageField });
+  const refused = messages.flatMap((message) => (message.type === "rejected" ? [message] : []));
+  expect(refused.map(({ param }) => param)).toEqual(["locale", languageField]);
+  for (const { param, message } of refused) expect(message).toContain(`'${param}'`);
 });
 
 test("an utterance is speech from its first sample to its last: nobody listens to it again", async () => {

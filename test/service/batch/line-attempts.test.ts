@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { pause } from "../../../src/domain/pause.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
-import { pause } from "../../../src/service/batch/pause.ts";
 import { Slots } from "../../../src/service/batch/slots.ts";
 
 const retryAfterSeconds = 0.001;

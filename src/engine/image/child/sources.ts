@@ -5,7 +5,7 @@ import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts
 import { decodeImage, decodeOpacity } from "../../../media/image.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
 import { writeBmp, type Pixels } from "../../../media/pixels.ts";
-import { checkSize, Refusal } from "../../../media/refusal.ts";
+import { atField, checkSize } from "../../../media/refusal.ts";
 
 export interface Sources {
   readonly image: Pixels;
@@ -44,15 +44,12 @@ async function readMask(source: ImageSource, { width, height }: ImageSize): Prom
   return mask.data;
 }
 
-async function reading<T>({ path, field }: ImageSource, use: (bytes: Uint8Array) => Promise<T>): Promise<T> {
-  try {
+const reading = <T>({ path, field }: ImageSource, use: (bytes: Uint8Array) => Promise<T>): Promise<T> =>
+  atField(field, async () => {
     const bytes = await Bun.file(path).bytes();
     checkSize(bytes.length, limits.maxImageBytes);
-    return await use(bytes);
-  } catch (error) {
-    throw error instanceof Refusal ? error.at(field) : error;
-  }
-}
+    return use(bytes);
+  });
 
 /** The pixels in another size; where its proportions are others, the same is cut off at both ends. */
 export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> {

@@ -47,6 +47,9 @@ interface QueuedJob {
   held?: Uint8Array[];
   samples: number;
   phonemes: number;
+  /** Characters of the sentences: of all, and of those that were begun. */
+  readonly length: number;
+  begun: number;
   isHeld: boolean;
 }
 
@@ -65,14 +68,18 @@ export class SpeechWorker {
     const sentences = this.speaker.sentences(work).toReversed();
     const own = client === undefined ? {} : { client };
     const ended = new AbortController();
-    this.turns.add({ key, work, ...own, ended, sentences, pieces: [], samples: 0, phonemes: 0, isHeld: false });
+    const length = sentences.reduce((sum, sentence) => sum + sentence.length, 0);
+    const none = { pieces: [], samples: 0, phonemes: 0, begun: 0, isHeld: false };
+    this.turns.add({ key, work, ...own, ended, sentences, length, ...none });
     this.send({ type: "accepted", key, event: { type: "accepted" } });
   }
 
+  /** Where a computation cannot be interrupted, this is read when it has ended: whoever waits for that is told. */
   cancel(key: JobKey): void {
     const job = this.find(key);
-    this.turns.remove(job);
-    job?.ended.abort();
+    if (!job) return;
+    this.reject(job, "request_cancelled", "The text is not wanted any more.");
+    job.ended.abort();
   }
 
   /** Leaves a job until it is held no longer. */
@@ -108,6 +115,7 @@ export class SpeechWorker {
     if (job.pieces.length === 0) {
       const sentence = job.sentences.pop();
       if (sentence === undefined) return this.finish(job, job.encoder);
+      job.begun += sentence.length;
       job.pieces = (await this.speaker.pieces(sentence, job.work)).toReversed();
       // Reading blocks as saying does: a cancel that came meanwhile is read before the next.
       await messagesRead();
@@ -124,6 +132,9 @@ export class SpeechWorker {
       this.tell(job, job.encoder.push(samples.subarray(at, at + most)));
       await messagesRead();
     }
+    if (job.pieces.length > 0 || !this.turns.has(job)) return;
+    const progress = { said: job.begun, of: job.length };
+    this.send({ type: "events", outputs: [{ key: job.key, events: [{ type: "progress", progress }] }], finished: [] });
   }
 
   private begin(job: QueuedJob): Promise<Encoder> {

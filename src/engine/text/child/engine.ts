@@ -12,7 +12,7 @@ import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
-import type { EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
+import type { Answer, EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
@@ -32,6 +32,8 @@ import { StepRunner, type StepHooks } from "./step-runner.ts";
 const GATHER_MS = 3;
 /** The longest that the first request of a burst waits for the others. */
 const GATHER_LIMIT_MS = 100;
+/** A prompt that is not made in this time, nor another meanwhile, belongs to no burst: nobody waits for it. */
+const GATHER_STUCK_MS = 25;
 /** How long to wait for the prompt threads before messages are read again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
@@ -115,7 +117,7 @@ export class Engine {
         prepare: () => this.runner.prepareCache(),
         started: (key) => send({ type: "started", keys: [key] }),
         answered: (key, outcome) => {
-          this.answer(key, JSON.stringify(outcome));
+          this.answer(key, outcome);
           // The cache holds more or less than before.
           this.sendStep([]);
         },
@@ -199,9 +201,13 @@ export class Engine {
   /** Waits for a burst to arrive, so that its prompts are computed in full batches together. */
   private async gather(): Promise<void> {
     const { intake, clock } = this;
-    const until = clock.now() + GATHER_LIMIT_MS;
-    for (let before = -1; (before !== intake.arrived || intake.rendering) && clock.now() < until;) {
-      before = intake.arrived;
+    let movedAt = clock.now();
+    const until = movedAt + GATHER_LIMIT_MS;
+    for (let before = -1; before !== intake.moves || intake.rendering;) {
+      const now = clock.now();
+      if (before !== intake.moves) movedAt = now;
+      if (now >= Math.min(until, movedAt + GATHER_STUCK_MS)) return;
+      before = intake.moves;
       await Bun.sleep(GATHER_MS);
       intake.collect(0);
     }
@@ -245,9 +251,9 @@ export class Engine {
       ...(request.background && { background: true }),
       // Answers name slot 0 where the request names none.
       ...(this.slots && { slot: request.slot ?? 0 }),
-      // Of several tokens in one step, only the last one's log probabilities are kept.
       ...(request.fresh && { fresh: true }),
       ...(request.promptLogprobs && !media && { scored: true }),
+      // Of several tokens in one step, only the last one's log probabilities are kept.
       speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
@@ -272,7 +278,7 @@ export class Engine {
     return constraint.inexpressible || format.unconstrained || !this.options.constrain;
   }
 
-  private answer(key: JobKey, answer: Int32Array | string): void {
+  private answer(key: JobKey, answer: Answer): void {
     this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "answer", answer } }] });
   }
 

@@ -15,7 +15,7 @@ import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import { renamed, type ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
-import type { PromptLimits } from "../../../domain/prompt-size.ts";
+import { fieldOfPrompt, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
@@ -96,8 +96,8 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
 };
 
 export class Intake {
-  /** Generations received so far. */
-  arrived = 0;
+  /** Generations received, and prompts made, so far. */
+  moves = 0;
   private readonly jobs = new Map<number, PromptJob>();
   private readonly media: MediaPrompts<WithMedia> | undefined;
   private readonly marker: string;
@@ -129,7 +129,7 @@ export class Intake {
   }
 
   submit(key: JobKey, request: GenerateRequest): void {
-    this.arrived++;
+    this.moves++;
     this.render(key, request, false);
   }
 
@@ -210,6 +210,7 @@ export class Intake {
   }
 
   private rendered(done: PromptResult): void {
+    this.moves++;
     const job = this.jobs.get(done.job);
     this.jobs.delete(done.job);
     if ("error" in done) {
@@ -264,7 +265,7 @@ export class Intake {
   /** Why a prompt cannot be computed. One that is only counted may have any length. */
   private refusalOf({ request, tokens, media, counts }: Prepared): Refusal | undefined {
     const { maxModelLen: limit, microBatch } = this.options;
-    const param = request.prompt === undefined ? "messages" : "prompt";
+    const param = fieldOfPrompt(request);
     if (!counts && tokens.length === 0) {
       return { code: "invalid_value", message: `'${param}' comes to no tokens at all.`, param };
     }
@@ -285,9 +286,8 @@ export class Intake {
   private refuseRendering(job: PromptJob, { error, code }: NativeFailure<LlamaErrorCode>): void {
     const { key } = job;
     const refusal = REFUSALS[code];
-    const field = code === "bad-grammar" && "request" in job ? job.request.constraint?.grammarField : undefined;
     if (refusal)
-      return this.handlers.refused(key, field === undefined ? refusal : renamed(refusal, { grammar: field }));
+      return this.handlers.refused(key, "request" in job ? renamed(refusal, fieldsOf(job.request)) : refusal);
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
@@ -303,3 +303,9 @@ export class Intake {
     this.handlers.refused(key, { code, message, param });
   }
 }
+
+/** The fields of a request that refusals are about, by the names that these give them. */
+const fieldsOf = (request: GenerateRequest) => ({
+  messages: fieldOfPrompt(request),
+  grammar: request.constraint?.grammarField ?? "grammar",
+});

@@ -11,7 +11,15 @@ import { TraceFile } from "../../../telemetry/trace-file.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
-import type { EngineOptions, FromTextEngine, TextEvent, TextJob, TextReady, TextReport } from "../protocol.ts";
+import {
+  withContents,
+  type EngineOptions,
+  type FromTextEngine,
+  type TextEvent,
+  type TextJob,
+  type TextReady,
+  type TextReport,
+} from "../protocol.ts";
 import { DecisionLog } from "./decision-log.ts";
 import { Engine, type KvFolders } from "./engine.ts";
 import { kvFingerprint } from "./kv-fingerprint.ts";
@@ -48,7 +56,7 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
         limits: promptLimits(llama, options),
         ...(onDisk && { onDisk }),
       },
-      submit: (key, job) => engine.submit(key, job),
+      submit: (key, job, contents) => engine.submit(key, withContents(job, contents)),
       cancel: (key, cause) => engine.cancel(key, cause),
       run: () => engine.run(),
       ...(mustEnd && { end: () => engine.end() }),

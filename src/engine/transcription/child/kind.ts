@@ -8,17 +8,20 @@ import { rawSamples } from "../../../audio/decode/raw-sound.ts";
 import type { TranscriptionModel } from "../../../domain/transcription.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
+import { availableMemory } from "../../process/memory.ts";
 import { othersShare } from "../../process/others-share.ts";
 import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "../protocol.ts";
 import { Listener } from "./listener.ts";
 import { AROUND_SPEECH_SECONDS } from "./phrases.ts";
+import { statesThatFit } from "./states-that-fit.ts";
 import { TranscriptionWorker } from "./worker.ts";
 
 export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel, RecogniserJob, RecogniserEvent> = {
   async load(options, send) {
-    const { libraries, modelPath: path, vadPath, parallel, threads, maxSeconds, gpuLayers, flashAttention } = options;
+    const { libraries, modelPath: path, vadPath, parallel, stateBytes, threads, maxSeconds } = options;
+    const { gpuLayers, flashAttention } = options;
     const whisper = openWhisper(libraries);
     const ffmpeg = findProgram("ffmpeg");
     const note = (text: string) => send({ type: "log", level: "debug", text });
@@ -36,7 +39,7 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
     const worker = new TranscriptionWorker(
       whisper,
       {
-        parallel,
+        parallel: statesThatFit(parallel, stateBytes, availableMemory()),
         threads,
         othersShare,
         now: () => performance.now(),
@@ -45,7 +48,7 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
           return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
         },
         ...(vadPath !== undefined && {
-          listen: (samples) => whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS }),
+          listen: (samples, detection) => whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS, ...detection }),
         }),
       },
       send,

@@ -168,7 +168,9 @@ export class RecordingWork {
     // Whether it has to be done again is known at the end.
     if (part.isShortened && !isDone) return { segments: [], next: job };
     const segments = this.whisper.segments(job, part.told);
-    if (part.isShortened && !segments.every(isAcceptable)) {
+    // Where it makes nothing of the sound, it says nothing.
+    const isAccepted = segments.length > 0 && segments.every(isAcceptable);
+    if (part.isShortened && !isAccepted) {
       this.whisper.release(job);
       part.isShortened = false;
       part.job = this.submit(part, threads, 0);

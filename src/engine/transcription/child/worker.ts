@@ -3,7 +3,12 @@
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { SpeechSegment, TranscriptionWork, UtteranceWork } from "../../../domain/transcription.ts";
+import type {
+  SpeechDetection,
+  SpeechSegment,
+  TranscriptionWork,
+  UtteranceWork,
+} from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromRecogniser } from "../protocol.ts";
@@ -35,7 +40,7 @@ interface WorkerOptions {
   /** Opens a recording. Throws SvcError about one that cannot be decoded, or the signal's reason. */
   readonly open: (work: TranscriptionWork | UtteranceWork, signal: AbortSignal) => Promise<Sound>;
   /** Finds speech in recordings; absent: all is taken for speech. */
-  readonly listen?: (samples: Float32Array) => readonly Span[];
+  readonly listen?: (samples: Float32Array, detection: SpeechDetection | undefined) => readonly Span[];
 }
 
 export class TranscriptionWorker {
@@ -144,22 +149,22 @@ export class TranscriptionWorker {
     const sound = await this.options.open(job.work, signal);
     if (signal.aborted) return void (await sound.windows.return?.());
     // What is an utterance has been listened to.
+    const { detection } = job.work;
     const listen = "sound" in job.work ? undefined : this.options.listen;
-    this.works.push(new RecordingWork(key, job, this.whisper, sound, listen));
+    this.works.push(
+      new RecordingWork(key, job, this.whisper, sound, listen && ((samples) => listen(samples, detection))),
+    );
     this.lookForOthers();
     this.send({ type: "accepted", key, event: { type: "accepted" } });
     this.wake();
   }
 
-  private checkLanguage({ work: { language, translate } }: TranscriptionJob): void {
+  private checkLanguage({ work: { language, languageField = "language" } }: TranscriptionJob): void {
     const { languages } = this.whisper.model();
-    if (translate && languages.length < 2) {
-      throw new SvcError("invalid_value", "The transcription model knows English alone: it cannot translate.");
-    }
     if (language === undefined || languages.includes(language)) return;
     const known = languages.length > 10 ? `${languages.length} languages` : languages.join(", ");
-    const message = `'language' must be one that the transcription model knows (${known}).`;
-    throw new SvcError("invalid_value", message, { param: "language" });
+    const message = `'${languageField}' must be one that the transcription model knows (${known}).`;
+    throw new SvcError("invalid_value", message, { param: languageField });
   }
 
   /**
@@ -193,9 +198,14 @@ export class TranscriptionWorker {
     });
   }
 
-  /** Samples of a stretch: those of whom others are there, or were a short time ago, are to make way for them soon. */
-  private longest({ job }: RecordingWork): number {
-    return job.background || this.turn < this.shared + CALM ? SHORT_STRETCH : LONGEST_STRETCH;
+  /**
+   * Samples of a stretch: those of whom others are there, or were a short time ago, are to make way for them soon; and somebody
+   * who reads the text as it comes sees none before the first is done.
+   */
+  private longest({ job, served }: RecordingWork): number {
+    const isFirst = served === 0;
+    const isShort = job.background || (job.work.early && isFirst) || this.turn < this.shared + CALM;
+    return isShort ? SHORT_STRETCH : LONGEST_STRETCH;
   }
 
   /** Those that run side by side share the threads that others leave; one that is alone has all of these. */

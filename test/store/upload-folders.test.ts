@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { BodyBudget } from "../../src/domain/body-budget.ts";
-import { Documents } from "../../src/store/documents.ts";
-import { Recordings } from "../../src/store/recordings.ts";
+import { uploadFolders } from "../../src/store/upload-folders.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "svc-test-"));
@@ -16,7 +15,7 @@ const bytes = new Uint8Array([1, 2, 3]);
 
 test("a recording is its owner's alone, and gone when it is discarded", async () => {
   const parent = folder();
-  const recordings = new Recordings(parent, 100, new BodyBudget());
+  const { recordings } = uploadFolders(parent, 100, new BodyBudget());
   const { path, discard } = await recordings.receive([bytes, bytes]);
   expect([statSync(path).size, statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]).toEqual([
     6, 0o600, 0o700,
@@ -29,7 +28,7 @@ test("a recording is its owner's alone, and gone when it is discarded", async ()
 
 test("what is too large or empty is refused and not kept", async () => {
   const parent = folder();
-  const recordings = new Recordings(parent, 5, new BodyBudget());
+  const { recordings } = uploadFolders(parent, 5, new BodyBudget());
   const code = (chunks: Uint8Array[]) =>
     recordings.receive(chunks).then(
       () => "",
@@ -47,7 +46,7 @@ test("what a killed server left behind goes with the next one's first recording;
     mkdirSync(join(parent, name));
     writeFileSync(join(parent, name, "1"), "private words");
   }
-  const { path } = await new Recordings(parent, 100, new BodyBudget()).receive([bytes]);
+  const { path } = await uploadFolders(parent, 100, new BodyBudget()).recordings.receive([bytes]);
   expect(existsSync(path)).toBe(true);
   const left = readdirSync(parent).filter((name) => !path.includes(name));
   expect(left.sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
@@ -55,7 +54,7 @@ test("what a killed server left behind goes with the next one's first recording;
 
 test("a folder for temporary files that cannot be used is named, and not the data folder", async () => {
   const parent = join(folder(), "missing");
-  await expect(new Recordings(parent, 100, new BodyBudget()).receive([bytes])).rejects.toMatchObject({
+  await expect(uploadFolders(parent, 100, new BodyBudget()).recordings.receive([bytes])).rejects.toMatchObject({
     code: "storage_unavailable",
     message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
   });
@@ -65,8 +64,7 @@ test("all files together have a budget: what does not fit is refused as it comes
   const parent = folder();
   const megabytes = (count: number) => Array.from({ length: count }, () => new Uint8Array(2 ** 20));
   const budget = new BodyBudget(8 * 2 ** 20, "files");
-  const recordings = new Recordings(parent, 8 * 2 ** 20, budget);
-  const documents = new Documents(parent, budget);
+  const { recordings, documents } = uploadFolders(parent, 8 * 2 ** 20, budget);
   const first = await recordings.receive(megabytes(6));
   let taken = 0;
   const coming = (function* () {
@@ -87,4 +85,13 @@ test("all files together have a budget: what does not fit is refused as it comes
   await documents.receive(megabytes(8));
   const left = readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(left).toHaveLength(2);
+});
+
+test("what is too large is told what is taken, and by which option", () => {
+  const folders = uploadFolders(folder(), 3.5 * 2 ** 20, new BodyBudget());
+  expect(Object.values(folders).map((one) => one.tooLarge("file").message)).toEqual([
+    "'file' is too large: this server reads pictures and documents of at most 25 MB.",
+    "'file' is too large: this server changes images of at most 20 MB.",
+    "'file' is too large: this server takes recordings of at most 3 MB (--max-audio-mb).",
+  ]);
 });

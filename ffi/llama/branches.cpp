@@ -1,0 +1,158 @@
+#include "branches.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+namespace svc {
+namespace {
+
+// Alternatives that stay beside one another; src/json-schema counts by the same number.
+constexpr size_t MOST_FLAT = 32;
+
+// A literal, a character or its escape each.
+using Spelled = std::vector<std::string_view>;
+
+size_t after_space(std::string_view text, size_t at, bool lines) {
+    while (at < text.size()) {
+        const char c = text[at];
+        if (c == '#') {
+            at = std::min(text.find_first_of("\r\n", at), text.size());
+        } else if (c == ' ' || c == '\t' || (lines && (c == '\r' || c == '\n'))) {
+            at++;
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
+// Of the character or escape at `at`; 0: none.
+size_t spelling_size(std::string_view text, size_t at) {
+    const unsigned char c = static_cast<unsigned char>(text[at]);
+    if (c == '\\' && at + 1 < text.size()) {
+        const char kind = text[at + 1];
+        const size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+        return at + 2 + digits <= text.size() ? 2 + digits : 0;
+    }
+    const size_t bytes = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    return at + bytes <= text.size() ? bytes : 0;
+}
+
+// Behind the literal at `at`, or npos where none is.
+size_t read_literal(std::string_view text, size_t at, Spelled & literal) {
+    if (at >= text.size() || text[at] != '"') return std::string::npos;
+    for (at++; at < text.size() && text[at] != '"';) {
+        const size_t size = spelling_size(text, at);
+        if (size == 0) return std::string::npos;
+        literal.push_back(text.substr(at, size));
+        at += size;
+    }
+    return at < text.size() ? at + 1 : std::string::npos;
+}
+
+// Where the alternatives that begin at `at` end, or npos where not all of them are literals.
+size_t read_literals(std::string_view text, size_t at, bool bracketed, std::vector<Spelled> & literals) {
+    for (;;) {
+        Spelled literal;
+        const size_t end = read_literal(text, at, literal);
+        if (end == std::string::npos) return end;
+        literals.push_back(std::move(literal));
+        at = after_space(text, end, bracketed);
+        if (at == text.size()) return bracketed ? std::string::npos : at;
+        if (text[at] == ')' && bracketed) return at;
+        if ((text[at] == '\n' || text[at] == '\r') && !bracketed) return at;
+        if (text[at] != '|') return std::string::npos;
+        at = after_space(text, at + 1, true);
+    }
+}
+
+// Literals in order that are alike up to `from`, as a rule.
+struct Branch {
+    size_t first, last, from, number;
+};
+
+class Branches {
+public:
+    explicit Branches(const std::string & grammar) : text(grammar) {
+        while (text.find(stem) != std::string_view::npos) stem += "x-";
+    }
+
+    std::string whole() {
+        std::string out;
+        for (size_t at = 0; at < text.size();) {
+            const bool bracketed = text[at] == '(';
+            const bool begins = bracketed || text.substr(at, 3) == "::=";
+            const size_t end = begins ? at + (bracketed ? 1 : 3) : behind(at);
+            out += text.substr(at, end - at);
+            at = begins ? list(end, bracketed, out) : end;
+        }
+        // Before their use: llama.cpp counts the names that it reads first inside brackets as what is repeated with these.
+        return rules + out;
+    }
+
+private:
+    // Behind what is no beginning of alternatives.
+    size_t behind(size_t at) const {
+        const char c = text[at];
+        if (c == '#') return std::min(text.find_first_of("\r\n", at), text.size());
+        if (c != '"' && c != '[' && c != '<') return at + 1;
+        const char close = c == '"' ? '"' : c == '[' ? ']' : '>';
+        size_t end = at + 1;
+        while (end < text.size() && text[end] != close) end += text[end] == '\\' ? 2 : 1;
+        return std::min(end + 1, text.size());
+    }
+
+    // Writes alternatives, if they are a long list of literals, and says where to go on.
+    size_t list(size_t at, bool bracketed, std::string & out) {
+        std::vector<Spelled> literals;
+        const size_t end = read_literals(text, after_space(text, at, true), bracketed, literals);
+        if (end == std::string::npos || literals.size() <= MOST_FLAT) return at;
+        std::sort(literals.begin(), literals.end());
+        literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
+        out += " " + stem + std::to_string(count);
+        std::vector<Branch> open = {{0, literals.size(), 0, count++}};
+        while (!open.empty()) {
+            const Branch branch = open.back();
+            open.pop_back();
+            rules += stem + std::to_string(branch.number) + " ::= ";
+            for (size_t first = branch.first; first < branch.last;) {
+                if (first > branch.first) rules += " | ";
+                first = alternative(literals, branch, first, open);
+            }
+            rules += "\n";
+        }
+        return end;
+    }
+
+    // Writes what begins as the literal `first` does, and returns the first that does not.
+    size_t alternative(const std::vector<Spelled> & literals, const Branch & branch, size_t first, std::vector<Branch> & open) {
+        const Spelled & one = literals[first];
+        size_t last = first + 1;
+        size_t to = branch.from;
+        if (to < one.size()) {
+            while (last < branch.last && literals[last][to] == one[to]) last++;
+            const Spelled & other = literals[last - 1];
+            while (to < one.size() && to < other.size() && one[to] == other[to]) to++;
+        }
+        rules += '"';
+        for (size_t at = branch.from; at < to; at++) rules += one[at];
+        rules += '"';
+        if (last - first == 1) return last;
+        rules += " " + stem + std::to_string(count);
+        open.push_back({first, last, to, count++});
+        return last;
+    }
+
+    const std::string_view text;
+    std::string stem = "branch-";
+    std::string rules;
+    size_t count = 0;
+};
+
+} // namespace
+
+std::string with_branches(const std::string & grammar) { return Branches(grammar).whole(); }
+
+} // namespace svc

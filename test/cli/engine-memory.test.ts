@@ -1,0 +1,51 @@
+// What engines that are loaded on first use say that they need: one that does not fit is refused before its process starts.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launchWith, transcriptionEngines } from "../../src/cli/engines.ts";
+import { speechEngines } from "../../src/cli/speech-engines.ts";
+import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
+import { createLogger } from "../../src/telemetry/log.ts";
+import { testConfig } from "../http/harness.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-engine-memory-"));
+  mkdirSync(join(folder, "voices"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const config = { ...testConfig, hostVoices: false };
+const native = () => ({
+  libraries: folder,
+  embeddedModel: "",
+  embeddedImages: { model: "", textEncoder: "", taesd: "" },
+  embeddedVoice: join(folder, "voice.onnx"),
+});
+const log = createLogger({ level: "error", format: "text", write: () => {}, now: () => 0 });
+const launch = () => ({ ...launchWith(config, log), memory: new MemoryBudget(() => 100e6) });
+const refused = (model: string, need: string) =>
+  `The model ${model} needs at least ${need} GB of memory; 0.1 GB are free.`;
+
+describe("where little memory is free", () => {
+  test.each([
+    ["hibari", "0.3"],
+    ["kokoro", "0.7"],
+  ])("%s does not speak", async (id, need) => {
+    const files = { model: join(folder, "model.onnx"), voices: join(folder, "voices") };
+    const engine = speechEngines(config, files, launch(), native()).find(({ model }) => model === id);
+    const work = { text: "Hello.", voice: "heart", speed: 1, format: "wav" } as const;
+    const said = engine && Array.fromAsync(engine.run({ work }, new AbortController().signal));
+    await expect(said).rejects.toThrow(refused(id, need));
+  });
+
+  test("speech is not recognised: a model needs its weights and what a recording takes", async () => {
+    const file = { path: "w.bin", id: "w", bytes: 3.1e9, modified: 0, translates: true, stateBytes: 1.1e9 };
+    const [engine] = transcriptionEngines([file], config, launch(), native());
+    const work = { path: "a", field: "file", translate: false, temperature: 0, words: false };
+    const heard = engine && Array.fromAsync(engine.run({ work }, new AbortController().signal));
+    await expect(heard).rejects.toThrow(refused("w", "4.2"));
+  });
+});

@@ -1,0 +1,119 @@
+// Texts that are longer than what the API says at once.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LongSpeech, speechPortions } from "../../src/cli/long-speech.ts";
+import { writeAsItComes } from "../../src/cli/write-result.ts";
+import { ExitError } from "../../src/cli/exit-codes.ts";
+import { LONGEST_TEXT, type SpeechFormat } from "../../src/domain/speech.ts";
+import { decodeWav } from "../audio/encode/decoders.ts";
+
+type Body = Readonly<Record<"input" | "response_format" | "voice", string>>;
+
+/** A text of so many characters that is said by an API whose sound is a sample for each, in pieces of odd sizes. */
+function saying(text: string, format: SpeechFormat) {
+  const asked: Body[] = [];
+  let current = "";
+  const ask = async (_path: string, body?: object, { id = "" } = {}) => {
+    asked.push(body as Body);
+    current = id;
+    const pcm = new Uint8Array(Int16Array.from((body as Body).input, (character) => character.charCodeAt(0)).buffer);
+    return new Response(
+      new ReadableStream({
+        start(controller) {
+          for (let at = 0; at < pcm.length; at += 4095) controller.enqueue(pcm.slice(at, at + 4095));
+          controller.close();
+        },
+      }),
+    );
+  };
+  const said = (id: string) => (id === current ? { said: 1, of: 2 } : undefined);
+  const api = { ask, said, signal: new AbortController().signal };
+  const none = () => undefined;
+  return {
+    asked,
+    speech: new LongSpeech({ ...api, transcribed: none, recognised: none, drawn: none }, text, format, {
+      voice: "hum",
+    }),
+  };
+}
+
+const LONG = "This is a sentence of a book. ".repeat(2500);
+
+describe("a long text", () => {
+  test("is said in portions that end with a sentence", async () => {
+    const portions = speechPortions(LONG);
+    expect(portions).toHaveLength(3);
+    expect(portions.join(" ")).toBe(LONG.trim());
+    for (const one of portions) {
+      expect(one.length).toBeLessThanOrEqual(LONGEST_TEXT);
+      expect(one).toEndWith("book.");
+    }
+    expect(speechPortions(`${LONG}\n${"* ".repeat(LONGEST_TEXT)}`)).toHaveLength(3);
+    expect(speechPortions("* ".repeat(LONGEST_TEXT))).toHaveLength(1);
+  });
+
+  test("is one file, with its length", async () => {
+    const { asked, speech } = saying(LONG, "wav");
+    const file = Buffer.concat(await Array.fromAsync(speech.file()));
+    expect(asked.map(({ input: _input, ...wishes }) => wishes)).toEqual(
+      Array.from({ length: 3 }, () => ({ voice: "hum", response_format: "pcm" })),
+    );
+    expect(decodeWav(file).promised).toBeUndefined();
+    speech.complete(file);
+    const { samples, sampleRate, promised } = decodeWav(file);
+    expect([sampleRate, promised]).toEqual([24_000, samples.length]);
+    expect(String.fromCharCode(...samples.subarray(0, 100))).toBe(LONG.slice(0, 100));
+    expect(samples).toHaveLength(asked.reduce((sum, { input }) => sum + input.length, 0));
+  });
+
+  test("is known by how many characters are said", async () => {
+    const { asked, speech } = saying(LONG, "mp3");
+    const file = speech.file();
+    expect(speech.progress.done).toBe(0);
+    while (asked.length < 2) await file.next();
+    const [first = 0, second = 0] = asked.map(({ input }) => input.length);
+    expect(speech.progress.done).toBe(first + Math.round(second / 2));
+    while (!(await file.next()).done);
+    expect(speech.progress.done).toBe(speech.progress.total);
+  });
+
+  test("a short one is asked for as it is wanted", async () => {
+    const { asked, speech } = saying("Hello.", "opus");
+    await Array.fromAsync(speech.file());
+    expect(asked).toEqual([{ voice: "hum", input: "Hello.", response_format: "opus" }]);
+  });
+});
+
+describe("what is written as it comes", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-long-speech-"));
+  const at = (name: string) => join(folder, name);
+  const failing = async function* (...parts: string[]) {
+    for (const part of parts) yield Buffer.from(part);
+    await Bun.sleep(20);
+    throw new ExitError("failure", "the engine is gone");
+  };
+  const untouched = () => {};
+
+  test("has its folders, and its beginning is changed at the end", async () => {
+    const parts = async function* () {
+      yield Buffer.from("open ");
+      yield Buffer.from("end".repeat(100));
+    };
+    await writeAsItComes(at("new/folder/x"), parts(), (head) => head.set(Buffer.from("done")));
+    expect(readFileSync(at("new/folder/x"), "latin1")).toBe(`done ${"end".repeat(100)}`);
+  });
+
+  test("is no file before there is something of it, and stays when the rest does not come", async () => {
+    await expect(writeAsItComes(at("none"), failing(), untouched)).rejects.toThrow("the engine is gone");
+    expect(existsSync(at("none"))).toBe(false);
+    await expect(writeAsItComes(at("some"), failing("some"), untouched)).rejects.toThrow("the engine is gone");
+    expect(readFileSync(at("some"), "latin1")).toBe("some");
+    await expect(writeAsItComes(at("some/x"), failing("some"), untouched)).rejects.toThrow(
+      "some/x cannot be written: there is a file of this name.",
+    );
+    rmSync(folder, { recursive: true });
+  });
+});

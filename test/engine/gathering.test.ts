@@ -1,0 +1,57 @@
+// The first requests after an idle time wait for a burst of others, as long as these come.
+
+import { expect, test } from "bun:test";
+import type { PromptRequest } from "../../ffi/llama/api.ts";
+import { Engine } from "../../src/engine/text/child/engine.ts";
+import type { EngineOptions, FromTextEngine } from "../../src/engine/text/protocol.ts";
+import { FakeLlama } from "../support/fake-llama.ts";
+import { plainRequest } from "../support/request.ts";
+
+const OPTIONS = {
+  maxModelLen: 256,
+  microBatch: 64,
+  parallel: 4,
+  stallBudgetMs: 50,
+  kvMode: "unified",
+  prefixCache: true,
+  speculation: false,
+  maxQueueTokens: 1000,
+  kvTokenBytes: 1,
+  cacheRamBytes: 100_000,
+  sampling: {},
+} as EngineOptions;
+const LOOK_MS = 5;
+
+/** Time passes when it looks for prompts; those of `stuck` are never made. */
+class SlowLlama extends FakeLlama {
+  ms = 0;
+  override submitPrompt(request: PromptRequest): number {
+    const job = super.submitPrompt(request);
+    if ("messages" in request && JSON.stringify(request.messages).includes("stuck")) super.takePrompt();
+    return job;
+  }
+  override takePrompt() {
+    this.ms += LOOK_MS;
+    return super.takePrompt();
+  }
+}
+
+test("a request does not wait for a prompt that takes long", async () => {
+  const llama = new SlowLlama();
+  const messages: FromTextEngine[] = [];
+  let acceptedAt: number | undefined;
+  let startedAt: number | undefined;
+  const send = (message: FromTextEngine) => {
+    messages.push(message);
+    if (message.type === "accepted") acceptedAt ??= llama.ms;
+    if (message.type === "started") startedAt ??= llama.ms;
+  };
+  const clock = { now: () => llama.ms, wall: () => llama.ms };
+  const engine = new Engine(llama, OPTIONS, send, clock);
+  void engine.run();
+  engine.submit(1, { type: "generate", request: plainRequest("stuck") });
+  engine.submit(2, { type: "generate", request: plainRequest("say abc|") });
+  for (let turn = 0; startedAt === undefined && turn < 300; turn++) await Bun.sleep(1);
+  expect(messages.map(({ type }) => type).slice(0, 2)).toEqual(["accepted", "started"]);
+  expect(Number(startedAt) - Number(acceptedAt)).toBeLessThanOrEqual(40);
+});
