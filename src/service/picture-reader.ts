@@ -62,7 +62,7 @@ export class PictureReader implements InputReader<ImageSource> {
     const pages: string[] = [];
     let characters = 0;
     try {
-      for await (const event of recognition.recognise([document], run, signal, {})) {
+      for await (const event of recognition.recognize([document], run, signal, {})) {
         if (event.type !== "page") continue;
         const page = pageMarkdown(event.page);
         pages.push(page);

@@ -89,7 +89,7 @@ export class RecognitionService {
    * is. Throws SvcError (`invalid_value` about languages and pages, `engine_unavailable`, `server_busy`,
    * `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after an abort.
    */
-  async *recognise(
+  async *recognize(
     documents: readonly TemporaryFile[],
     { model, work, id, client, deadline, background, partOf }: RecognitionRun,
     signal: AbortSignal,

@@ -4,7 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { spokenLanguage } from "../domain/languages.ts";
 import type { SoundSource } from "../domain/media.ts";
-import { wholeText, type Recognition, type SpeechSegment } from "../domain/transcription.ts";
+import { wholeText, type TranscriptionTask, type SpeechSegment } from "../domain/transcription.ts";
 import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
 
@@ -26,7 +26,7 @@ export class SoundReader implements InputReader<SoundSource> {
   private async read(
     data: string,
     param: string,
-    spoken: Pick<Recognition, "language" | "languageField"> | undefined,
+    spoken: Pick<TranscriptionTask, "language" | "languageField"> | undefined,
     { client, deadline, background }: Turn,
     signal: AbortSignal,
   ): Promise<ReadText> {
@@ -44,7 +44,7 @@ export class SoundReader implements InputReader<SoundSource> {
       ...(background && { background }),
     };
     const segments: SpeechSegment[] = [];
-    for await (const event of transcriptions.recognise(recording, run, signal, {})) {
+    for await (const event of transcriptions.transcribe(recording, run, signal, {})) {
       if (event.type === "segment") segments.push(event.segment);
       if (event.type !== "result") continue;
       const { language, seconds } = event.result;

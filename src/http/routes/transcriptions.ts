@@ -54,7 +54,7 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const disconnect = disconnection(request);
   const { model, work } = call;
   const run = { work, ...(model !== undefined && { model }), ...origin };
-  const events = deps.transcriptions.recognise(recording, run, disconnect.signal, report);
+  const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
   // Until the recording is known to be one, a failure has its own status.
   const { value } = await events.next();
   if (value && call.stream && deps.config.streaming) {

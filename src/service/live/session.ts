@@ -7,7 +7,7 @@ import type { RequestOrigin } from "../../domain/request-origin.ts";
 import { readBase64 } from "../../media/inline.ts";
 import { Refusal } from "../../media/refusal.ts";
 import type { TranscriptionService } from "../transcriptions.ts";
-import { Recogniser } from "./recogniser.ts";
+import { UtteranceQueue } from "./utterance-queue.ts";
 import { changed } from "./settings.ts";
 import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundClock } from "./sound-clock.ts";
@@ -23,7 +23,7 @@ export const IDLE_MS = 300_000;
 const MOST_COMMANDS = 1000;
 
 interface LiveSessionDeps {
-  readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech" | "listen" | "model">;
+  readonly transcriptions: Pick<TranscriptionService, "transcribeSpeech" | "listen" | "model">;
   readonly clock: Timers;
   /** Sound of the whole session. */
   readonly maxSeconds: number;
@@ -48,7 +48,7 @@ export class LiveSession {
   private readonly abort = new AbortController();
   private readonly buffer = new SoundBuffer();
   private readonly commands: Queued[] = [];
-  private readonly recogniser: Recogniser;
+  private readonly utterances: UtteranceQueue;
   private time: SoundClock;
   private turns: Turns;
   private memory: Float32Array | undefined;
@@ -61,7 +61,7 @@ export class LiveSession {
   constructor(private readonly deps: LiveSessionDeps) {
     const { settings, clock, origin } = deps;
     this.settings = settings;
-    this.recogniser = new Recogniser({ ...deps, signal: this.abort.signal });
+    this.utterances = new UtteranceQueue({ ...deps, signal: this.abort.signal });
     this.time = new SoundClock(settings.format);
     this.turns = this.newTurns();
     this.lastAt = clock.now();
@@ -77,7 +77,7 @@ export class LiveSession {
 
   /** Tokens of all text so far. */
   get tokens(): number {
-    return this.recogniser.tokens;
+    return this.utterances.tokens;
   }
 
   /** Tells the client of the session. */
@@ -135,7 +135,7 @@ export class LiveSession {
     if (bytes.length % sample !== 0) {
       throw faulty(`have whole samples of ${sample} bytes; got ${bytes.length} bytes`);
     }
-    const waiting = this.buffer.end - this.turns.heard + this.recogniser.waitingBytes;
+    const waiting = this.buffer.end - this.turns.heard + this.utterances.waitingBytes;
     if (waiting + bytes.length > this.time.bytes(BACKLOG_SECONDS)) {
       const message = `At most ${BACKLOG_SECONDS} s of sound may wait to be recognised: send it no faster than it is spoken.`;
       throw new SvcError("rate_limit_exceeded", message, { param: "audio" });
@@ -169,7 +169,7 @@ export class LiveSession {
     }
     if (!this.finishing) return new Promise((resolve) => (this.wake = resolve));
     this.turns.finish(this.settings);
-    await this.recogniser.whenIdle();
+    await this.utterances.whenIdle();
     this.end(this.finishing);
   }
 
@@ -214,8 +214,8 @@ export class LiveSession {
   }
 
   private newTurns(): Turns {
-    const { buffer, time: clock, recogniser } = this;
-    return new Turns({ buffer, clock, recogniser, emit: (event) => this.emit(event) });
+    const { buffer, time: clock, utterances } = this;
+    return new Turns({ buffer, clock, utterances, emit: (event) => this.emit(event) });
   }
 
   private emit(event: LiveEvent): void {

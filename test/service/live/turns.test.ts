@@ -30,11 +30,11 @@ function start(chosen = settings) {
     utterance.pieceAdded();
     pieces.push({ utterance, frames: [...frames] });
   };
-  const recogniser = { add, drop: (utterance: Utterance) => void dropped.push(utterance) };
+  const utterances = { add, drop: (utterance: Utterance) => void dropped.push(utterance) };
   const turns = new Turns({
     buffer,
     clock: new SoundClock(settings.format),
-    recogniser,
+    utterances,
     emit: (event) => events.push(event),
   });
   let frame = 0;

@@ -57,7 +57,7 @@ export class RecordingWork {
   private hasGivenBack = false;
   private ended = false;
   /** Of what was recognised, the end; in seconds, as what was told of it. */
-  private recognised = 0;
+  private transcribed = 0;
   private toldProgress = 0;
   started = false;
   /** Number of the turn in which a stretch of it was begun last. */
@@ -105,7 +105,7 @@ export class RecordingWork {
   takeProgress(): TranscriptionProgress | undefined {
     const { finder, ended } = this;
     const isIdle = this.parts.length === 0 && this.waiting.isEmpty;
-    const seconds = isIdle ? Math.max(this.recognised, finder.heard / SAMPLE_RATE) : this.recognised;
+    const seconds = isIdle ? Math.max(this.transcribed, finder.heard / SAMPLE_RATE) : this.transcribed;
     if (seconds < this.toldProgress + PROGRESS_SECONDS) return undefined;
     this.toldProgress = seconds;
     const share = ended ? 1 : this.sound.share();
@@ -232,7 +232,7 @@ export class RecordingWork {
     const segments: SpeechSegment[] = [];
     for (let [first] = this.parts; first; [first] = this.parts) {
       segments.push(...first.ready.splice(0));
-      this.recognised = Math.max(this.recognised, first.done ? first.stretch.end : (segments.at(-1)?.end ?? 0));
+      this.transcribed = Math.max(this.transcribed, first.done ? first.stretch.end : (segments.at(-1)?.end ?? 0));
       if (!first.done) break;
       this.parts.shift();
     }
