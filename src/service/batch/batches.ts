@@ -15,7 +15,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import { BatchRun } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { Slots } from "./slots.ts";
+import { Semaphore } from "./semaphore.ts";
 
 interface BatchOptions {
   readonly folder: JobFolder;
@@ -64,13 +64,13 @@ interface LiveRun {
 export class BatchesService {
   private readonly runs = new Map<string, LiveRun>();
   private readonly retryAt = new Map<string, number>();
-  private readonly slots: Slots;
+  private readonly places: Semaphore;
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private scanFails = false;
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: BatchOptions) {
-    this.slots = new Slots(options.linesAtOnce);
+    this.places = new Semaphore(options.linesAtOnce);
   }
 
   /** Goes on with what is not finished, now and whenever another process leaves something behind. */
@@ -199,7 +199,7 @@ export class BatchesService {
       return this.postpone(id, error);
     }
     if (!unlock) return;
-    const run = new BatchRun({ ...this.options, store, slots: this.slots }, id);
+    const run = new BatchRun({ ...this.options, store, places: this.places }, id);
     const ended = this.follow(id, run).finally(() => {
       this.runs.delete(id);
       unlock();

@@ -11,7 +11,7 @@ import { UtteranceQueue } from "./utterance-queue.ts";
 import { changed } from "./settings.ts";
 import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundClock } from "./sound-clock.ts";
-import { Turns } from "./turns.ts";
+import { TurnDetector } from "./turn-detector.ts";
 
 /** Sound that may wait, from when it comes to when it is text. */
 export const BACKLOG_SECONDS = 300;
@@ -50,7 +50,7 @@ export class LiveSession {
   private readonly commands: Queued[] = [];
   private readonly utterances: UtteranceQueue;
   private time: SoundClock;
-  private turns: Turns;
+  private turns: TurnDetector;
   private memory: Float32Array | undefined;
   private lastAt: number;
   private readonly timers = new Set<() => void>();
@@ -63,7 +63,7 @@ export class LiveSession {
     this.settings = settings;
     this.utterances = new UtteranceQueue({ ...deps, signal: this.abort.signal });
     this.time = new SoundClock(settings.format);
-    this.turns = this.newTurns();
+    this.turns = this.newDetector();
     this.lastAt = clock.now();
     this.expectSomething(IDLE_MS);
     if (origin.deadline !== undefined) this.after(origin.deadline - clock.wall(), () => this.fail(tooLate(), "limit"));
@@ -203,7 +203,7 @@ export class LiveSession {
         this.settings = changed(this.settings, command.changes, this.deps.transcriptions, place > 0);
         if (place === 0) {
           this.time = new SoundClock(this.settings.format);
-          this.turns = this.newTurns();
+          this.turns = this.newDetector();
         }
         this.emit({ type: "updated", settings: this.settings });
       }
@@ -213,9 +213,9 @@ export class LiveSession {
     }
   }
 
-  private newTurns(): Turns {
+  private newDetector(): TurnDetector {
     const { buffer, time: clock, utterances } = this;
-    return new Turns({ buffer, clock, utterances, emit: (event) => this.emit(event) });
+    return new TurnDetector({ buffer, clock, utterances, emit: (event) => this.emit(event) });
   }
 
   private emit(event: LiveEvent): void {

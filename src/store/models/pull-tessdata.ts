@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
-import { get, type Answer, type Hub } from "./http-client.ts";
+import { get, type HubAnswer, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
 import { writing } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
@@ -110,7 +110,7 @@ async function bytesAt(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const idle = idleLimit(signal, idleMs);
   try {
-    const { response }: Answer = await get(hub, url, { subject, signal: idle.signal });
+    const { response }: HubAnswer = await get(hub, url, { subject, signal: idle.signal });
     const total = Number(response.headers.get("content-length") ?? Number.NaN);
     const pieces: Uint8Array[] = [];
     let received = 0;

@@ -42,7 +42,7 @@ interface Phrase {
   pause: number | undefined;
 }
 
-export class Turns {
+export class TurnDetector {
   private readonly finder = new SpeechFinder();
   private phrase: Phrase | undefined;
   /** Phrases of the next piece. */
