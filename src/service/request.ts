@@ -5,12 +5,12 @@ import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { ServedBy } from "../domain/upstream.ts";
-import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
+import { LiveRequest, shuttingDown } from "./live-request.ts";
 import { RequestHistory, type RequestRecord } from "./request-history.ts";
-import { TimeLimits } from "./time-limits.ts";
 
 export interface RequestDeps {
   readonly metrics: Pick<Metrics, "of">;
@@ -81,26 +81,6 @@ interface Work<Event> {
   readonly observe: (event: Event, live: LiveRequest) => void | false;
 }
 
-/** A request between admission and its end. */
-export interface LiveRequest {
-  /** Aborted when nobody wants an answer any more, with the reason. */
-  readonly signal: AbortSignal;
-  /** Ids of its jobs in the engine. */
-  readonly keys: readonly string[];
-  /** Aborted, with the cause, when it was cancelled: an engine that does not have it yet is not to get it. */
-  readonly stopped: AbortSignal;
-  readonly metrics: RequestMetrics;
-  readonly admittedAt: number;
-  /** As far as they are known. */
-  promptTokens: number;
-  /** Of these, computed or cached so far; absent: nobody knows. */
-  processedTokens?: number;
-  /** Those sampled so far; of an upstream, pieces of text. */
-  completionTokens: number;
-  /** It can no longer be cancelled. */
-  readonly settled: () => void;
-}
-
 export class RequestService {
   private readonly admissions = new WeakMap<object, Admission>();
   private readonly registry = new CancelRegistry();
@@ -145,77 +125,26 @@ export class RequestService {
     report: RequestReport,
     { begin, observe }: Work<Event>,
   ): AsyncGenerator<Exclude<Event, Internal>, void, void> {
-    const { clock } = this.deps;
-    const { id, backend, places = 1, background, deadline, client } = spec;
-    const { kind, model: subject } = backend.subject ?? this.deps.subject;
-    const model = (report.model = backend.model ?? subject);
+    const { backend, places = 1, background } = spec;
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
-    const admittedAt = clock.now();
-    const fail = (_key: string, cause: CancelCause) => limits.fail(failureOf(cause));
-    const registration = this.registry.add(id, spec.cancel ?? fail, places);
-    const settled = () => {
-      this.registry.remove(registration);
-      delete report.cancel;
-    };
-    report.cancel = () => {
-      this.registry.remove(registration);
-      registration.stop("id");
-    };
-    const limits = new TimeLimits(signal, {
-      clock,
-      queueTimeoutMs: background ? 0 : this.deps.queueTimeoutMs,
-      ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
-      retryAfterSeconds: () => admission.retryAfterSeconds(),
-      cut: () => registration.stop("deadline"),
-    });
-    const { keys, stopped } = registration;
-    const counts = { promptTokens: 0, completionTokens: 0 };
-    const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, ...counts, settled };
-    const remembered = this.history.begin({ id, kind, model, client }, live, report);
-    let acceptedAt = admittedAt;
-    let startedAt: number | undefined;
-    let seenAt = admittedAt;
-    metrics.started();
+    const { registry, history } = this;
+    const live = new LiveRequest(spec, signal, report, { ...this.deps, registry, history, metrics, admission });
     try {
-      limits.signal.throwIfAborted();
+      live.signal.throwIfAborted();
       for await (const event of await begin(live)) {
-        seenAt = clock.now();
-        if (isStarted(event)) {
-          limits.started();
-          remembered.running();
-          if (!event.isAssumed) startedAt ??= seenAt;
-          continue;
-        }
-        if (event.type === "accepted") {
-          limits.accepted();
-          acceptedAt = seenAt;
-        } else if (event.type !== "progress") limits.answered();
-        if (observe(event, live) === false) continue;
+        live.saw(event);
+        if (event.type === "started" || observe(event, live) === false) continue;
         yield event as Exclude<Event, Internal>;
       }
       if (report.reason) return;
       signal.throwIfAborted();
       throw new SvcError("internal_error", "The engine stopped without a finish.");
     } catch (error) {
-      const isCancelled = signal.aborted || (error instanceof SvcError && error.code === "request_cancelled");
-      if (isCancelled) report.reason = "cancelled";
-      else report.error = error instanceof SvcError ? error.code : "internal_error";
-      if (error instanceof SvcError && error.details.busy) metrics.rejected(error.details.busy);
+      live.failed(error);
       throw error;
     } finally {
-      limits.clear();
-      settled();
-      remembered.ended();
-      const ms = clock.now() - admittedAt;
-      if (report.error) metrics.failed(report.error, ms);
-      else {
-        const times =
-          report.usage && startedAt !== undefined
-            ? { queueMs: startedAt - acceptedAt, computingMs: seenAt - startedAt }
-            : undefined;
-        metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms, times);
-      }
+      const ms = live.ended();
       if (!background) admission.leave(ms, places);
       this.leave(places);
     }
@@ -303,16 +232,6 @@ export class RequestService {
   }
 }
 
-const isStarted = (event: {
-  readonly type: string;
-}): event is { readonly type: "started"; readonly isAssumed?: true } => event.type === "started";
 type ResultOf<Event> = Extract<Event, { readonly type: "result" }>;
 const isResult = <Event extends { readonly type: string }>(event: Event): event is ResultOf<Event> =>
   event.type === "result";
-/** How a request ends of whose answer nobody wants a half. */
-function failureOf(cause: CancelCause): SvcError {
-  if (cause === "shutdown") return shuttingDown();
-  if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled by its id.");
-  return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
-}
-const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");

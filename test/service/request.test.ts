@@ -8,11 +8,11 @@ import { noUsage } from "../../src/domain/usage.ts";
 import {
   RequestService,
   type Admitting,
-  type LiveRequest,
   type RequestDeps,
   type RequestReport,
   type RequestSpec,
 } from "../../src/service/request.ts";
+import type { LiveRequest } from "../../src/service/live-request.ts";
 
 type Event = { readonly type: "accepted" | "started" | "text" | "finish"; readonly isAssumed?: true };
 
