@@ -145,7 +145,7 @@ export function requestOrigin({ clock }: AppDeps, contexts: RequestContexts, req
   const arrived = clock.wall() - (clock.now() - startedAt);
   return {
     id,
-    ...(client !== undefined && { client }),
+    client,
     ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
     ...(isForwarded(request.headers) && { forwarded: true as const }),
   };

@@ -55,9 +55,9 @@ export class PictureReader implements InputReader<ImageSource> {
       partOf: true as const,
       model,
       work: { task: { text, tables: true as const }, maxPages: MOST_PAGES },
-      ...(client !== undefined && { client }),
-      ...(deadline !== undefined && { deadline }),
-      ...(background && { background }),
+      client,
+      deadline,
+      background,
     };
     const pages: string[] = [];
     let characters = 0;

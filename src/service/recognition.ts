@@ -36,7 +36,7 @@ export interface TextWish extends Omit<TextTask, "languages"> {
 }
 
 interface RecognitionRun extends RequestOrigin {
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
     readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
   };
@@ -100,10 +100,7 @@ export class RecognitionService {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
       const backend = this.deps.router.find(model, "ocr");
-      const jobs = documents.map(({ path, field }) => ({
-        work: { ...work, task, path, field },
-        ...(client !== undefined && { client }),
-      }));
+      const jobs = documents.map(({ path, field }) => ({ work: { ...work, task, path, field }, client }));
       const spec = { id, client, backend, deadline, background, partOf };
       const begin = (live: AbortSignal) => all(jobs.map((job) => backend.engine.run(job, live)));
       const usage = ({ document }: { readonly document: number }) =>

@@ -39,9 +39,9 @@ export class SoundReader implements InputReader<SoundSource> {
       partOf: true as const,
       model,
       work: { translate: false, temperature: 0, words: false, ...spoken },
-      ...(client !== undefined && { client }),
-      ...(deadline !== undefined && { deadline }),
-      ...(background && { background }),
+      client,
+      deadline,
+      background,
     };
     const segments: SpeechSegment[] = [];
     for await (const event of transcriptions.transcribe(recording, run, signal, {})) {

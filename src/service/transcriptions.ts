@@ -30,7 +30,7 @@ interface TranscriptionDeps {
 }
 
 interface TranscriptionRun extends RequestOrigin {
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly work: TranscriptionTask;
   /** It belongs to a request that was admitted before. */
   readonly partOf?: true;
@@ -123,7 +123,7 @@ export class TranscriptionService {
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
     if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
-    const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
+    const job = { work, client, background };
     let tokens = 0;
     const spec = { id, client, backend, deadline, background, partOf };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);

@@ -145,7 +145,7 @@ async function respond(
   const context = contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
   const disconnect = disconnection(request);
-  const events = images.draw({ ...run, ...(model !== undefined && { model }) }, disconnect.signal, report);
+  const events = images.draw({ ...run, model }, disconnect.signal, report);
   // Until the request is accepted, a failure has its own status.
   await events.next();
   const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };

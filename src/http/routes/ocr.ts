@@ -47,7 +47,7 @@ async function answer(
       maxPages: MOST_PAGES,
       ...(pages && { pages, countsFromZero: true as const }),
     },
-    ...(model !== undefined && { model }),
+    model,
   };
   const read: RecognizedPage[] = [];
   for await (const event of deps.recognition.recognize([document], run, disconnection(request).signal, report)) {

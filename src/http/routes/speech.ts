@@ -60,17 +60,7 @@ async function speak(deps: AppDeps, contexts: RequestContexts, request: Request)
   context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });
   const origin = requestOrigin(deps, contexts, request);
   const disconnect = disconnection(request);
-  const spoken = deps.speech.speak(
-    {
-      ...origin,
-      work,
-      ...(model !== undefined && { model }),
-      ...(voice !== undefined && { voice }),
-      ...(locale !== undefined && { locale }),
-    },
-    disconnect.signal,
-    report,
-  );
+  const spoken = deps.speech.speak({ ...origin, work, model, voice, locale }, disconnect.signal, report);
   // Until the first sentence is said, a failure has its own status.
   const first = await firstAudio(spoken);
   const all = behind(first, spoken);

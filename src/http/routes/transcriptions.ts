@@ -53,7 +53,7 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   context.logFields = () => ({ ...outcomeFields(report), completion: report.usage?.completionTokens });
   const disconnect = disconnection(request);
   const { model, work } = call;
-  const run = { work, ...(model !== undefined && { model }), ...origin };
+  const run = { work, model, ...origin };
   const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
   // Until the recording is known to be one, a failure has its own status.
   const { value } = await events.next();
