@@ -102,7 +102,7 @@ async function pump(
       const { value, done } = await source.next();
       if (done) return;
       outbox.put(write(value));
-      if (outbox.isFull) await outbox.hasRoom();
+      if (outbox.isFull) await outbox.drained();
     } while (!signal.aborted);
   } finally {
     await source.return?.();
@@ -148,7 +148,7 @@ class Outbox {
   }
 
   /** Resolves after the next delivery or `end`. */
-  hasRoom(): Promise<void> {
+  drained(): Promise<void> {
     return new Promise((resolve) => (this.writer = resolve));
   }
 

@@ -199,7 +199,7 @@ export class RequestService {
   checkCapacity(...backends: readonly Admitting[]): void {
     if (this.draining) throw shuttingDown();
     const [first] = backends;
-    if (!first || backends.some((backend) => this.admissionOf(backend).hasRoom(1))) return;
+    if (!first || backends.some((backend) => this.admissionOf(backend).hasCapacity(1))) return;
     this.admissionOf(first).check(1, this.metricsOf(first));
   }
 

@@ -125,8 +125,8 @@ export const responsesRoutes = (
           requests: [asked.request],
           stream: asked.stream,
           json: (events, known) => {
-            const told = withReadInputs(context, known);
-            return log ? record(request, events, told, log) : encodeResponse(events, told);
+            const reported = withReadInputs(context, known);
+            return log ? record(request, events, reported, log) : encodeResponse(events, reported);
           },
           writer: (put, known) => responseWriter(put, withReadInputs(context, known)),
           framing: { terminator: DONE },
