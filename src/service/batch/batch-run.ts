@@ -18,12 +18,13 @@ import { answerLine, type LineDeps } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
-interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
+export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   /** By endpoint. */
   readonly answers: Readonly<Record<string, AnswerLine>>;
   readonly store: JobStore;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
+  /** Most lines of a batch. */
   readonly maxLines: number;
   /** Lines of this batch that are begun and not ended at most, those that wait for another attempt among them. */
   readonly linesAtOnce: number;
