@@ -4,6 +4,7 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
@@ -33,18 +34,10 @@ export interface Admitting {
   readonly model?: string;
 }
 
-export interface RequestSpec {
-  /** Correlation id; also the handle for cancelling. */
-  readonly id: string;
+export interface RequestSpec extends RequestOrigin {
   readonly backend: Admitting;
   /** Jobs that it comes to in the engine; default 1. */
   readonly places?: number;
-  /** Whose it is. */
-  readonly client?: string | undefined;
-  /** Milliseconds since 1970 after which nobody wants an answer. */
-  readonly deadline?: number | undefined;
-  /** Nobody waits for it: it takes no place of others, and waits as long as it has to. */
-  readonly background?: boolean | undefined;
   /** It was admitted with others (`checkCapacity`) and is not refused now; the caller keeps such requests few. */
   readonly assured?: boolean | undefined;
   /** It belongs to one that was admitted before it, and runs though the server drains, as every assured one does. */

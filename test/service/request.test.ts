@@ -205,7 +205,7 @@ describe("the time in the queue", () => {
   test("is not limited in the background, nor by a limit of 0", async () => {
     for (const [queueTimeoutMs, background] of [
       [100, true],
-      [0, false],
+      [0, undefined],
     ] as const) {
       const waiting = setUp({ queueTimeoutMs }).begin({ background });
       await waiting.step("accepted");
@@ -394,7 +394,7 @@ describe("draining", () => {
     await settle();
     let drained = 0;
     for (let waiting = 0; waiting < 2; waiting++) void service.drain().then(() => drained++);
-    for (const spec of [{}, { background: true }]) expect(await begin(spec).ended).toBe("shutting_down");
+    for (const spec of [{}, { background: true }] as const) expect(await begin(spec).ended).toBe("shutting_down");
     expect(() => service.checkCapacity(main)).toThrow(expect.objectContaining({ code: "shutting_down" }));
     await first.end();
     expect(drained).toBe(0);

@@ -22,18 +22,21 @@ export const IDLE_MS = 300_000;
 /** Commands that may wait for the sound before them. */
 const MOST_COMMANDS = 1000;
 
-interface LiveSessionDeps {
+export interface LiveListener {
+  readonly emit: (event: LiveEvent) => void;
+  /** Called once, at the end: nothing is emitted any more. */
+  readonly onEnd: (how: LiveEnd) => void;
+  /** A failure that nobody expected. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+interface LiveSessionDeps extends LiveListener {
   readonly transcriptions: Pick<TranscriptionService, "transcribeSpeech" | "listen" | "model">;
   readonly clock: Timers;
   /** Sound of the whole session. */
   readonly maxSeconds: number;
   readonly origin: RequestOrigin;
   readonly settings: LiveSettings;
-  readonly emit: (event: LiveEvent) => void;
-  /** Called once, at the end: nothing is emitted any more. */
-  readonly onEnd: (how: LiveEnd) => void;
-  /** A failure that nobody expected. */
-  readonly onUnexpected: (error: unknown) => void;
 }
 
 interface Queued {
