@@ -1,6 +1,22 @@
 // Text and other things that are recognised on the pages of pictures and documents.
 
-import type { Box, RecognizedWord } from "../recognition/bitmap.ts";
+/** A rectangle in pixels; its origin is the top left corner of the page. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface RecognizedWord {
+  readonly text: string;
+  /** From 0 to 1. */
+  readonly confidence: number;
+  readonly box: Box;
+  /** Number of its line on the page, and of the block of lines, both from 0. */
+  readonly line: number;
+  readonly block: number;
+}
 
 /**
  * What can be wanted of a picture. `text`: what is written · `table`: tables in it · `barcode`: codes · `classify`: what it

@@ -1,7 +1,7 @@
 // A page before and after its text is read: what is read is made ready first, and what was read is put in its place.
 
-import type { RecognizedTable } from "../domain/recognition.ts";
-import type { Bitmap, Box, RecognizedWord } from "./bitmap.ts";
+import type { Box, RecognizedTable, RecognizedWord } from "../domain/recognition.ts";
+import type { Bitmap } from "./bitmap.ts";
 import { clipped } from "./boxes.ts";
 import { cropDocument } from "./document.ts";
 import { histogram, split } from "./ink.ts";

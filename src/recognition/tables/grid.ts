@@ -1,7 +1,6 @@
 // Grids of rules, and the cells between them.
 
-import type { MergedCell } from "../../domain/recognition.ts";
-import type { Box } from "../bitmap.ts";
+import type { Box, MergedCell } from "../../domain/recognition.ts";
 import { groups } from "../groups.ts";
 import { middleAt, type Rule } from "./rules.ts";
 

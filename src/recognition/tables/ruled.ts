@@ -1,7 +1,6 @@
 // Tables whose cells are drawn: a grid of rules, and the words between them.
 
-import type { RecognizedTable } from "../../domain/recognition.ts";
-import type { RecognizedWord } from "../bitmap.ts";
+import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { inReadingOrder } from "../reading-order.ts";
 import type { Grid, GridCell } from "./grid.ts";
 import { makeTable } from "./table.ts";

@@ -1,7 +1,6 @@
 // A table as it is answered: rows of text, what its first row names, and the same as CSV.
 
-import type { MergedCell, RecognizedTable } from "../../domain/recognition.ts";
-import type { Box, RecognizedWord } from "../bitmap.ts";
+import type { Box, MergedCell, RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { csv } from "./csv.ts";
 import { headersOf } from "./headers.ts";
 

@@ -1,7 +1,6 @@
 // Tables without rules: rows of words that keep to columns, and are no text in columns.
 
-import type { RecognizedTable } from "../../domain/recognition.ts";
-import type { RecognizedWord } from "../bitmap.ts";
+import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
 import { rowsOf } from "../reading-order.ts";
 import { median, quantile } from "../statistics.ts";

@@ -5,11 +5,11 @@ import type {
   RecognitionTask,
   RecognizedPage,
   RecognizedTable,
+  RecognizedWord,
   Saliency,
   SaliencyTask,
   TextTask,
 } from "../../../domain/recognition.ts";
-import type { RecognizedWord } from "../../../recognition/bitmap.ts";
 import { scaled } from "../../../recognition/boxes.ts";
 import { linesOf } from "../../../recognition/lines.ts";
 import { contentOf, known, readable, type PageContent, type ReadablePage } from "../../../recognition/page.ts";
