@@ -10,7 +10,9 @@ import type { RequestDeps, RequestReport, RequestSpec } from "./request.ts";
 import type { RequestHistory } from "./request-history.ts";
 import { TimeLimits } from "./time-limits.ts";
 
-interface LiveContext extends Pick<RequestDeps, "clock" | "queueTimeoutMs" | "subject"> {
+interface LiveContext extends Pick<RequestDeps, "clock" | "queueTimeoutMs"> {
+  readonly kind: string;
+  readonly model: string;
   readonly registry: CancelRegistry;
   readonly history: RequestHistory;
   readonly metrics: RequestMetrics;
@@ -35,14 +37,12 @@ export class LiveRequest {
 
   /** `client`: aborted when the client disconnects. */
   constructor(
-    { id, backend, places = 1, background, deadline, client: owner, cancel }: RequestSpec,
+    { id, places = 1, background, deadline, client: owner, cancel }: RequestSpec,
     private readonly client: AbortSignal,
     private readonly report: RequestReport,
     private readonly context: LiveContext,
   ) {
-    const { clock, queueTimeoutMs, registry, history, metrics, admission } = context;
-    const { kind, model: subject } = backend.subject ?? context.subject;
-    const model = (report.model = backend.model ?? subject);
+    const { kind, model, clock, queueTimeoutMs, registry, history, metrics, admission } = context;
     this.metrics = metrics;
     this.admittedAt = this.acceptedAt = this.seenAt = clock.now();
     const fail = (_key: string, cause: CancelCause) => this.limits.fail(failureOf(cause));

@@ -119,10 +119,13 @@ export class RequestService {
     { begin, observe }: Work<Event>,
   ): AsyncGenerator<Exclude<Event, Internal>, void, void> {
     const { backend, places = 1, background } = spec;
+    const { kind, model: subject } = backend.subject ?? this.deps.subject;
+    const model = (report.model = backend.model ?? subject);
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
     const { registry, history } = this;
-    const live = new LiveRequest(spec, signal, report, { ...this.deps, registry, history, metrics, admission });
+    const context = { ...this.deps, kind, model, registry, history, metrics, admission };
+    const live = new LiveRequest(spec, signal, report, context);
     try {
       live.signal.throwIfAborted();
       for await (const event of await begin(live)) {

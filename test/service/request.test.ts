@@ -101,6 +101,8 @@ describe("a place", () => {
     const { begin, counted, service } = setUp();
     const [one, two, three] = [begin(), begin(), begin()];
     expect(await three.ended).toBe("server_busy");
+    // For the log.
+    expect(three.report.model).toBe("main");
     expect(service.activeCount).toBe(2);
     expect(counted).toEqual(["main: started", "main: started", "main: rejected queue_full"]);
     expect(await one.end()).toBe("ended");
