@@ -133,8 +133,8 @@ export interface Generation {
   readonly gap?: Gap;
   /** The ids of prompt and answer are wanted with the events. */
   readonly returnTokens?: true;
-  /** The field with which the client wants to know how many tokens were sampled for each event. */
-  readonly counted?: "stream_options.continuous_usage_stats" | "timings_per_token";
+  /** The client wants to know with each event how many tokens were sampled for it, or how fast. */
+  readonly counted?: "usage" | "timings";
   /** The client wants `progress` events while the prompt is computed. */
   readonly returnProgress?: true;
   /** The last message is the beginning of the answer, which goes on from there. */

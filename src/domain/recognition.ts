@@ -1,6 +1,22 @@
 // Text and other things that are recognised on the pages of pictures and documents.
 
-import type { Box, RecognizedWord } from "../recognition/bitmap.ts";
+/** A rectangle in pixels; its origin is the top left corner of the page. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface RecognizedWord {
+  readonly text: string;
+  /** From 0 to 1. */
+  readonly confidence: number;
+  readonly box: Box;
+  /** Number of its line on the page, and of the block of lines, both from 0. */
+  readonly line: number;
+  readonly block: number;
+}
 
 /**
  * What can be wanted of a picture. `text`: what is written · `table`: tables in it · `barcode`: codes · `classify`: what it
@@ -95,7 +111,7 @@ export interface Barcode {
 }
 
 /** A cell in the place of several. */
-interface MergedCell {
+export interface MergedCell {
   readonly row: number;
   readonly column: number;
   readonly rowSpan: number;
@@ -104,16 +120,17 @@ interface MergedCell {
 
 export interface RecognizedTable {
   readonly box: Box;
-  /** Each with a text a column. */
+  /** Every row has `columnCount` texts; of a merged cell, only the upper left one is not empty. */
   readonly rows: readonly (readonly string[])[];
   readonly columnCount: number;
-  /** A name for each column; none where the table has none. */
+  /** A name for each column, all different; none when the first row does not look like such. */
   readonly headers: readonly string[];
-  /** The rows below the headers, by these. */
+  /** The rows below the headers, by name. */
   readonly rowObjects: readonly Readonly<Record<string, string>>[];
   readonly mergedCells: readonly MergedCell[];
-  /** From 0 to 1. */
+  /** The mean of its words, from 0 to 1. */
   readonly averageConfidence: number;
+  /** RFC 4180. */
   readonly csv: string;
 }
 

@@ -11,7 +11,7 @@ export interface SpeechDetection {
 }
 
 /** How speech is to be recognised. */
-export interface Recognition {
+export interface TranscriptionTask {
   /** Of the speech, by its two- or three-letter code; absent: it is detected. */
   readonly language?: string;
   /** The request's field that names it, for messages; absent: `language`. */
@@ -30,7 +30,7 @@ export interface Recognition {
 }
 
 /** What is to be recognised, and how. */
-export interface TranscriptionWork extends Recognition {
+export interface TranscriptionWork extends TranscriptionTask {
   /** Of the file with the recording; it is there until the work has ended. */
   readonly path: string;
   /** The request's field that the recording came in, for messages. */
@@ -38,7 +38,7 @@ export interface TranscriptionWork extends Recognition {
 }
 
 /** The same of speech that is at hand: nothing else is in it. */
-export interface UtteranceWork extends Recognition {
+export interface UtteranceWork extends TranscriptionTask {
   readonly sound: RawSound;
 }
 

@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 2000;
 const MOST_BROKEN = 3;
 
 /** Of several failures the first of these is told: what waiting helps, then what another request helps. */
-const TOLD_FIRST: readonly ErrorCode[] = [
+const REPORTED_FIRST: readonly ErrorCode[] = [
   "server_busy",
   "upstream_unavailable",
   "context_length_exceeded",
@@ -69,7 +69,7 @@ export class Attempts {
     this.sent ||= error.error.details.sent === true;
     if (error.sick === "unclear") this.suspect(replica, error.error);
     if (error.sick === "unclear" || error.error.details.sent) this.broken++;
-    for (const one of [...this.alike(replica, error), replica]) this.leaveOut(one, this.asTold(one, error));
+    for (const one of [...this.alike(replica, error), replica]) this.leaveOut(one, this.asReported(one, error));
   }
 
   /**
@@ -109,7 +109,7 @@ export class Attempts {
     return retry === "other kind" ? this.upstream.replicas.filter(({ kind }) => kind === replica.kind) : [];
   }
 
-  private asTold(replica: Replica, failure: UpstreamFailure): UpstreamFailure {
+  private asReported(replica: Replica, failure: UpstreamFailure): UpstreamFailure {
     const isGone = failure.error.code === "model_not_found" && replica.model(this.routed.model) !== undefined;
     return isGone ? modelGone() : failure;
   }
@@ -121,17 +121,17 @@ export class Attempts {
 
   private gaveUp(): SvcError {
     for (const [replica, error] of this.unclear) replica.failedAsOthersDid(this.routed.key, error);
-    return this.told();
+    return this.reported();
   }
 
-  private told(): SvcError {
+  private reported(): SvcError {
     const { model } = this.routed;
     const errors = [...this.failures.values()].map(({ error }) => error);
     // Those that were left alone may do better once they are back.
     if (this.upstream.having(model).some((one) => !one.isDraining && !this.failures.has(one))) {
       errors.push(this.upstream.unavailable(model));
     }
-    const rank = ({ code }: SvcError) => TOLD_FIRST.indexOf(code) >>> 0;
+    const rank = ({ code }: SvcError) => REPORTED_FIRST.indexOf(code) >>> 0;
     const waitOf = ({ details }: SvcError) => details.retryAfterSeconds ?? 0;
     const [first = this.upstream.unavailable(model)] = errors.toSorted(
       (a, b) => rank(a) - rank(b) || waitOf(a) - waitOf(b),

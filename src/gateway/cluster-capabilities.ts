@@ -41,8 +41,8 @@ async function ofWriter(client: ServerClient, model: RemoteModel, timeoutMs: num
 /** vLLM serves the routes of what its model is for, SGLang says it of the model. */
 async function askPurpose(client: ServerClient, timeoutMs: number): Promise<Purpose | undefined> {
   const info = await client.get("/get_model_info", timeoutMs).catch(() => undefined);
-  const told = fields(info?.body)["is_generation"];
-  if (typeof told === "boolean") return told ? "writing" : "vectors";
+  const reported = fields(info?.body)["is_generation"];
+  if (typeof reported === "boolean") return reported ? "writing" : "vectors";
   const api = await client.get("/openapi.json", timeoutMs).catch(() => undefined);
   const { paths } = fields(api?.body);
   if (paths === undefined) return undefined;

@@ -1,7 +1,7 @@
 // The pieces of an answer that another server streams, whatever it speaks: what its decoders fill.
 
 import type { ProgressEvent } from "../domain/generate.ts";
-import type { TokenLogprob } from "../domain/usage.ts";
+import type { TokenLogprob, Usage } from "../domain/usage.ts";
 
 /** One message of a stream, taken apart. */
 export interface Piece {
@@ -28,11 +28,5 @@ export interface CallPiece {
   readonly arguments: string;
 }
 
-export interface UpstreamUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens: number;
-  readonly reasoningTokens: number;
-  /** 0: it does not say. */
-  readonly peakMemoryBytes: number;
-}
+/** Without times, which are measured here. */
+export type UpstreamUsage = Omit<Usage, "queueMs" | "promptMs" | "completionMs">;

@@ -112,8 +112,8 @@ const byName = (entry: Fields, capabilities?: readonly string[]): RemoteModel =>
 function describeSvc(entries: readonly Fields[], body: unknown): RemoteModel[] {
   const details = new Map(objects(fields(body)["models"]).map((model) => [text(model["name"]), model]));
   return entries.map((entry) => {
-    const told = details.get(text(entry["id"]))?.["capabilities"];
-    const capabilities = Array.isArray(told) ? told.filter((one) => typeof one === "string") : CHAT;
+    const reported = details.get(text(entry["id"]))?.["capabilities"];
+    const capabilities = Array.isArray(reported) ? reported.filter((one) => typeof one === "string") : CHAT;
     const [vision, audio] = [capabilities.includes("vision"), capabilities.includes("audio")];
     return { ...plain(entry, capabilities), vision, audio };
   });
@@ -178,8 +178,8 @@ export async function describeOllamaModel(
   const body: unknown = await response?.json().catch(() => undefined);
   if (body === undefined) return undefined;
   const shown = fields(body);
-  const told = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];
-  const capabilities = told.flatMap((one) => OLLAMA_CAPABILITIES[String(one)] ?? []);
+  const reported = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];
+  const capabilities = reported.flatMap((one) => OLLAMA_CAPABILITIES[String(one)] ?? []);
   const info = fields(shown["model_info"]);
   const contextLength = number(info[`${text(info["general.architecture"]) ?? ""}.context_length`]);
   return {
@@ -196,8 +196,8 @@ async function describeLmStudio(get: Get): Promise<ServerDescription | undefined
     kind: "lm-studio",
     models: objects(data).map((entry) => {
       const type = text(entry["type"]);
-      const told = Array.isArray(entry["capabilities"]) ? entry["capabilities"] : [];
-      const tools = told.includes("tool_use") ? ["tools"] : [];
+      const reported = Array.isArray(entry["capabilities"]) ? entry["capabilities"] : [];
+      const tools = reported.includes("tool_use") ? ["tools"] : [];
       const capabilities =
         type === "embeddings" ? EMBEDDINGS : [...CHAT, ...tools, ...(type === "vlm" ? ["vision"] : [])];
       const model = plain(entry, capabilities);

@@ -78,8 +78,8 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.budgetField !== undefined && !traits.reasoningBudget) throw cannotCarry(request.budgetField, kind);
   if (request.fresh && !traits.freshFields) throw cannotCarry("cache_prompt", kind);
   if (request.slot !== undefined && !traits.slot) throw cannotCarry("id_slot", kind);
-  if (request.counted === "timings_per_token" && traits.reports !== "timings") throw cannotCarry(request.counted, kind);
-  if (request.counted !== undefined && !traits.reports) throw cannotCarry(request.counted, kind);
+  if (request.counted === "timings" && traits.reports !== "timings") throw cannotCarry("timings_per_token", kind);
+  if (request.counted && !traits.reports) throw cannotCarry("stream_options.continuous_usage_stats", kind);
   if (request.returnProgress && traits.reports !== "timings") throw cannotCarry("return_progress", kind);
   if (request.promptLogprobs) throw cannotCarry("echo", kind, "'echo' with 'logprobs'");
   if (request.gap && (request.gap.begun !== "" || request.gap.files.length > 0)) throw cannotCarry("input_extra", kind);

@@ -96,9 +96,9 @@ const speechLine =
     const call = decodeTranscription(body, task);
     const { model, work } = call;
     const recording = await transcriptions.recording(call.source, signal);
-    const run = { ...own, work, background: true as const, ...(model !== undefined && { model }) };
-    const recognised = await collectSpeech(transcriptions.recognise(recording, run, signal, {}));
-    const { type, body: text } = encodeTranscription(recognised, call);
+    const run = { ...own, work, background: true as const, model };
+    const transcript = await collectSpeech(transcriptions.transcribe(recording, run, signal, {}));
+    const { type, body: text } = encodeTranscription(transcript, call);
     return type === "application/json" ? JSON.parse(text) : text;
   };
 

@@ -1,29 +1,12 @@
 // Bytes as they are made, as one response body: read only as fast as the client takes them.
 
-import { READER_PATIENCE_MS } from "./sse.ts";
-
-interface ByteStream {
-  readonly body: ReadableStream<Uint8Array>;
-  /** Resolves when the body is closed, broken off or cancelled. */
-  readonly ended: Promise<void>;
-}
-
-interface ByteStreamOptions {
-  /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
-  readonly signal: AbortSignal;
-  /** Called when the body is cancelled, or its reader's patience is over; is to abort `signal`. */
-  readonly abort: () => void;
-  /** Called just before the body is closed or broken off. */
-  readonly ends: () => void;
-  /** How long a reader may take nothing of what is there. */
-  readonly readerPatienceMs?: number;
-}
+import { READER_PATIENCE_MS, type BodyOptions, type StreamedBody } from "./sse.ts";
 
 /** A failure of the source breaks the body off: a part of a file must not pass for the whole. */
 export function byteStream(
   source: AsyncGenerator<Uint8Array, void, void>,
-  { signal, abort, ends, readerPatienceMs = READER_PATIENCE_MS }: ByteStreamOptions,
-): ByteStream {
+  { signal, abort, ends, readerPatienceMs = READER_PATIENCE_MS }: BodyOptions,
+): StreamedBody {
   const closed = Promise.withResolvers<void>();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let patience: Timer | undefined;
@@ -31,7 +14,7 @@ export function byteStream(
   const end = (finish: () => void) => {
     if (over) return;
     over = true;
-    ends();
+    ends?.();
     finish();
   };
   const leave = async () => {

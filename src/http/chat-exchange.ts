@@ -13,7 +13,7 @@ import type { AppDeps } from "./deps.ts";
 
 export interface ChatExchange {
   readonly request: Generation;
-  /** The client wants a stream, and the server gives streams. */
+  /** The client wants a stream. */
   readonly stream: boolean;
   /** The whole answer; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
@@ -28,7 +28,7 @@ export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetai
   const origin = answerOrigin(deps, newChatCompletionId(), request.model);
   return {
     request: profile ? { ...request, profile: true } : request,
-    stream: stream && deps.config.streaming,
+    stream,
     json: (events, { readInputs }) =>
       encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined, profile, readInputs }),
     writer: (put, { requestId, readInputs, promptTokens }) => {

@@ -23,6 +23,7 @@ export const DOWNGRADED = { "X-Grammar-Constraints": "downgraded" } as const;
 export interface GenerationCall {
   /** Answered together; ids are given here. */
   readonly requests: Generations;
+  /** The client wants a stream. */
   readonly stream: boolean;
   /** The whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
@@ -45,7 +46,7 @@ export async function respond(
   const headers = constraintHeaders(accepted);
   const known = knownOf(contexts.of(request).id, accepted);
   const { writer } = call;
-  if (!writer || !streams(deps, call)) return Response.json(await call.json(events, known), { headers });
+  if (!writer || !streams(deps, call.stream)) return Response.json(await call.json(events, known), { headers });
   const open = (put: Put<Frame>) => writer(put, known);
   return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
 }
@@ -132,7 +133,8 @@ async function begin(
   const { report = {} } = call;
   context.logFields = () => reportFields(report);
   const origin = requestOrigin(deps, contexts, request);
-  const events = deps.generation.generate(call.requests, origin, signal, report, { whole: !streams(deps, call) });
+  const whole = !streams(deps, call.stream);
+  const events = deps.generation.generate(call.requests, origin, signal, report, { whole });
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }
@@ -145,13 +147,14 @@ export function requestOrigin({ clock }: AppDeps, contexts: RequestContexts, req
   const arrived = clock.wall() - (clock.now() - startedAt);
   return {
     id,
-    ...(client !== undefined && { client }),
+    client,
     ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
     ...(isForwarded(request.headers) && { forwarded: true as const }),
   };
 }
 
-const streams = ({ config }: AppDeps, { stream }: GenerationCall): boolean => stream && config.streaming;
+/** Whether a client that wants a stream, or does not, gets one. */
+export const streams = ({ config }: AppDeps, wanted: boolean): boolean => wanted && config.streaming;
 
 /** What the writers of an answer know of its request. */
 const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({

@@ -9,7 +9,18 @@ const TICKS = 4;
 /** Who takes nothing for so long while text is waiting has left, whatever the connection says: others need its place. */
 export const READER_PATIENCE_MS = 300_000;
 
-export interface EventStreamOptions {
+export interface BodyOptions {
+  /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
+  readonly signal: AbortSignal;
+  /** How long a reader may take nothing of what is there; of events, a heartbeat more or less. */
+  readonly readerPatienceMs?: number;
+  /** Called when the body is cancelled, or its reader's patience is over; is to abort `signal`. */
+  readonly abort: () => void;
+  /** Called just before the body is closed or broken off. */
+  readonly ends?: () => void;
+}
+
+export interface EventStreamOptions extends BodyOptions {
   /** Silence in milliseconds after which a comment is sent, or a quarter of it earlier. */
   readonly heartbeatMs: number;
   /** What is sent then; default: a comment. */
@@ -18,14 +29,6 @@ export interface EventStreamOptions {
   readonly opens?: boolean;
   /** `ndjson`: the frames are lines, and nothing comes between them. */
   readonly format?: "sse" | "ndjson";
-  /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
-  readonly signal: AbortSignal;
-  /** How long a reader may take nothing while text is waiting, a heartbeat more or less. */
-  readonly readerPatienceMs?: number;
-  /** Called when the body is cancelled, or its reader's patience is over; is to abort `signal`. */
-  readonly abort: () => void;
-  /** Called just before the body is closed or broken off. */
-  readonly ends?: () => void;
 }
 
 /** The data of an event, or with its name. */
@@ -36,14 +39,14 @@ const sseFrame = (frame: Frame): string =>
 /** Lines that bring their own line feed. */
 const plainFrame = (frame: Frame): string => (typeof frame === "string" ? frame : frame.data);
 
-export interface EventStream {
+export interface StreamedBody {
   readonly body: ReadableStream<Uint8Array>;
-  /** Resolves when the source has ended and the body is closed or cancelled. */
+  /** Resolves when the source has ended and the body is closed, broken off or cancelled. */
   readonly ended: Promise<void>;
 }
 
 /** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
-export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): EventStream {
+export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): StreamedBody {
   const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort, ends } = options;
   const { readerPatienceMs = READER_PATIENCE_MS } = options;
   const closed = Promise.withResolvers<void>();
@@ -102,7 +105,7 @@ async function pump(
       const { value, done } = await source.next();
       if (done) return;
       outbox.put(write(value));
-      if (outbox.isFull) await outbox.hasRoom();
+      if (outbox.isFull) await outbox.drained();
     } while (!signal.aborted);
   } finally {
     await source.return?.();
@@ -148,7 +151,7 @@ class Outbox {
   }
 
   /** Resolves after the next delivery or `end`. */
-  hasRoom(): Promise<void> {
+  drained(): Promise<void> {
     return new Promise((resolve) => (this.writer = resolve));
   }
 

@@ -1,5 +1,6 @@
 // FLAC: the header may leave the length open, or lie, and silence packs ten thousand to one; so frames are counted.
 
+import { crc } from "../audio/crc.ts";
 import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
@@ -10,6 +11,7 @@ const HEAD_BYTES = 4 + 4 + 34;
 const SEARCH_BYTES = 1 << 17;
 /** A frame header has 6 to 16 bytes, the last of them its checksum. */
 const LONGEST_HEADER = 16;
+const headerChecksum = crc(8, 0x07);
 
 /**
  * How long a FLAC file plays, by its frame headers. Throws Refusal when its head makes no sense or no frame follows, or the
@@ -58,19 +60,9 @@ function frameSamples(header: Uint8Array): number {
   const sizeBytes = size === 6 ? 1 : size === 7 ? 2 : 0;
   const rateBytes = rate === 12 ? 1 : rate === 13 || rate === 14 ? 2 : 0;
   const end = sizeAt + sizeBytes + rateBytes;
-  if (end >= header.length || crc8(header.subarray(0, end)) !== header[end]) return 0;
+  if (end >= header.length || headerChecksum(header.subarray(0, end)) !== header[end]) return 0;
   if (size === 6) return (header[sizeAt] as number) + 1;
   if (size === 7) return (((header[sizeAt] as number) << 8) | (header[sizeAt + 1] as number)) + 1;
   if (size === 1) return 192;
   return size < 6 ? 576 << (size - 2) : 256 << (size - 8);
-}
-
-/** The checksum of frame headers: polynomial 0x07. */
-function crc8(bytes: Uint8Array): number {
-  let crc = 0;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x80 ? 0x07 : 0)) & 0xff;
-  }
-  return crc;
 }

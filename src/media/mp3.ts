@@ -1,5 +1,6 @@
 // MP3 has no header for the whole file: how long it plays is the sum of its frames.
 
+import { tagBytes } from "../audio/decode/format.ts";
 import { Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
 
@@ -34,13 +35,10 @@ export async function mp3Seconds(bytes: Uint8Array, signal: AbortSignal): Promis
   return seconds;
 }
 
-/** ID3v2 tags stand in front; their length is in seven bits a byte. */
+/** ID3v2 tags stand in front. */
 function afterTags(bytes: Uint8Array): number {
   let at = 0;
-  while (bytes[at] === 0x49 && bytes[at + 1] === 0x44 && bytes[at + 2] === 0x33) {
-    const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at + 6, at + 10);
-    at += 10 + (((a & 127) << 21) | ((b & 127) << 14) | ((c & 127) << 7) | (d & 127));
-  }
+  for (let tag = tagBytes(bytes); tag > 0; tag = tagBytes(bytes.subarray(at))) at += tag;
   return at;
 }
 

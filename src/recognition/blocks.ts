@@ -1,6 +1,6 @@
 // Blocks of lines, out of where lines are on a page: it is cut where there is room between them, across and down in turn.
 
-import type { Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
 import { around } from "./boxes.ts";
 import { rowsOf } from "./reading-order.ts";
 import { median } from "./statistics.ts";

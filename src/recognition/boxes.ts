@@ -1,4 +1,5 @@
-import type { Bitmap, Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
+import type { Bitmap } from "./bitmap.ts";
 
 /** The smallest box around some, of which there must be one. */
 export function around(boxes: readonly Box[]): Box {

@@ -1,6 +1,6 @@
 // Connected regions of ink: rows are cut into runs, and runs that touch belong together, corners included.
 
-import type { Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
 import type { Ink } from "./ink.ts";
 
 /** Pixels that are side by side in a row; `end` is the first one after them. */

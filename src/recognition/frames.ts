@@ -1,7 +1,8 @@
 // Frames around bars, as shipping labels have them: what lies within is found without the frame, which may leave a code no white
 // beside it.
 
-import type { Bitmap, Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
+import type { Bitmap } from "./bitmap.ts";
 import { components, regions } from "./components.ts";
 import { histogram, inkOf, split, type Ink } from "./ink.ts";
 

@@ -1,6 +1,6 @@
 // Regions of ink that can be letters, alone or a few that touch.
 
-import type { Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
 import { components, regions } from "./components.ts";
 import type { Ink } from "./ink.ts";
 import { median } from "./statistics.ts";

@@ -1,7 +1,6 @@
 // Lines of text, out of the words that stand in them.
 
-import type { RecognizedLine } from "../domain/recognition.ts";
-import type { RecognizedWord } from "./bitmap.ts";
+import type { RecognizedLine, RecognizedWord } from "../domain/recognition.ts";
 import { around } from "./boxes.ts";
 
 /** The lines of words that are in reading order. */

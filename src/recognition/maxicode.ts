@@ -1,6 +1,7 @@
 // Where MaxiCodes may be: around rings within rings. What reads them takes all ink of a picture for one upright code.
 
-import type { Bitmap, Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
+import type { Bitmap } from "./bitmap.ts";
 import { components, regions, type Component } from "./components.ts";
 import { histogram, inkOf, split, type Ink } from "./ink.ts";
 

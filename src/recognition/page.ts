@@ -1,6 +1,7 @@
 // A page before and after its text is read: what is read is made ready first, and what was read is put in its place.
 
-import type { Bitmap, Box, RecognizedWord } from "./bitmap.ts";
+import type { Box, RecognizedTable, RecognizedWord } from "../domain/recognition.ts";
+import type { Bitmap } from "./bitmap.ts";
 import { clipped } from "./boxes.ts";
 import { cropDocument } from "./document.ts";
 import { histogram, split } from "./ink.ts";
@@ -11,7 +12,6 @@ import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
 import { eraseRules, findRules } from "./tables/rules.ts";
 import { ruledTables } from "./tables/ruled.ts";
-import type { Table } from "./tables/table.ts";
 import { unruledTables } from "./tables/unruled.ts";
 
 /** A page that is ready to be read. */
@@ -33,7 +33,7 @@ export interface ReadablePage {
 export interface PageContent {
   /** In the order in which they were read, those of tables included. */
   readonly words: readonly RecognizedWord[];
-  readonly tables: readonly Table[];
+  readonly tables: readonly RecognizedTable[];
 }
 
 /** Heights of a letter, and pixels: shorter rules are parts of letters. A rule that is in no grid is longer. */

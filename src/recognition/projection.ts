@@ -1,6 +1,7 @@
 // How points of one bitmap lie in another: turned, scaled, or seen from an angle.
 
-import type { Bitmap, Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
+import type { Bitmap } from "./bitmap.ts";
 
 /** x and y, in pixels from the top left corner; the first pixel reaches from 0 to 1. */
 export type Point = readonly [number, number];

@@ -1,6 +1,6 @@
 // Words as a reader meets them: lines from the top, words from the left.
 
-import type { Box, RecognizedWord } from "./bitmap.ts";
+import type { Box, RecognizedWord } from "../domain/recognition.ts";
 
 /** Of the lower of two boxes, the share that lies beside the other one when both are in one row. */
 const BESIDE = 0.5;

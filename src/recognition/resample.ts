@@ -1,6 +1,7 @@
 // Bitmaps at other sizes, turned or rectified.
 
-import type { Bitmap, Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
+import type { Bitmap } from "./bitmap.ts";
 import type { Projection } from "./projection.ts";
 
 /** A bitmap that has a pixel, the mean of them, where this one has `factor` × `factor`; what is left over is cut. */

@@ -1,7 +1,7 @@
 // Where lines of text are, out of a detector's map: how likely each of its pixels lies in the middle of one (differentiable
 // binarization, as PaddleOCR's detectors are trained).
 
-import type { Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
 import { clipped } from "./boxes.ts";
 import { components, regions } from "./components.ts";
 

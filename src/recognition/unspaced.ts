@@ -1,6 +1,6 @@
 // Languages without spaces: what is read of them in pieces belongs together.
 
-import type { RecognizedWord } from "./bitmap.ts";
+import type { RecognizedWord } from "../domain/recognition.ts";
 import { around } from "./boxes.ts";
 
 /** Chinese and Japanese, with their punctuation and wide forms. */

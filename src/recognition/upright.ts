@@ -1,7 +1,7 @@
 // Which way up a page is, and by how much its lines are turned. Letters stand on their line: seen the right way, their lower
 // ends fall on few lines, and on fewer than their upper ends do.
 
-import type { Box } from "./bitmap.ts";
+import type { Box } from "../domain/recognition.ts";
 import { scaled } from "./boxes.ts";
 import { letterHeight } from "./letters.ts";
 

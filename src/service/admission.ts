@@ -32,14 +32,14 @@ export class Admission {
    * request for more answers than there are places is let in when it is alone.
    */
   check(places: number, metrics: RefusalCounter): void {
-    if (this.hasRoom(places)) return;
+    if (this.hasCapacity(places)) return;
     metrics.rejected("queue_full");
     const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
     throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
   }
 
   /** Whether `check` would let in as many. */
-  hasRoom(places: number): boolean {
+  hasCapacity(places: number): boolean {
     return this.inFlight === 0 || this.inFlight + places <= this.parallel + this.maxQueue;
   }
 

@@ -50,7 +50,7 @@ export class ClassificationService {
     signal: AbortSignal,
   ): Promise<PictureLabel[]> {
     const { generation } = this.deps;
-    const answer = new Answer();
+    const answer = new WrittenLabels();
     // The picture was made by a request that was admitted before.
     const options = { partOf: true, asMedia: true } as const;
     try {
@@ -121,7 +121,7 @@ const schemaFor = (most: number) => ({
 });
 
 /** What the model wrote, and how likely it was. */
-class Answer {
+class WrittenLabels {
   private text = "";
   /** Where each token ends, in bytes. */
   private readonly tokens: { readonly end: number; readonly logprob: number }[] = [];

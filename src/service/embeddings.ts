@@ -22,7 +22,7 @@ export interface EmbeddingAnswer {
 
 /** Who wants it, from which model; absent: the server's first. */
 interface EmbeddingCall {
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly origin: RequestOrigin;
 }
 

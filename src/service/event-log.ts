@@ -3,7 +3,7 @@
 export class EventLog<Event> {
   private readonly events: Event[] = [];
   private ended = false;
-  private news = Promise.withResolvers<void>();
+  private updates = Promise.withResolvers<void>();
 
   append(event: Event): void {
     this.events.push(event);
@@ -28,7 +28,7 @@ export class EventLog<Event> {
           next++;
           yield event;
         } else if (this.ended) return;
-        else await Promise.race([this.news.promise, left.promise]);
+        else await Promise.race([this.updates.promise, left.promise]);
       }
     } finally {
       signal.removeEventListener("abort", leave);
@@ -36,7 +36,7 @@ export class EventLog<Event> {
   }
 
   private wake(): void {
-    this.news.resolve();
-    this.news = Promise.withResolvers();
+    this.updates.resolve();
+    this.updates = Promise.withResolvers();
   }
 }

@@ -22,8 +22,9 @@ import type { ModelRouter, TextBackend } from "./model-router.ts";
 import { HeldAnswer } from "./held-answer.ts";
 import { neverBegun } from "./never-begun.ts";
 import type { InputReaders } from "./input-readers.ts";
+import type { LiveRequest } from "./live-request.ts";
 import { withMedia, type LoadedRequest } from "./request-media.ts";
-import type { LiveRequest, RequestReport, RequestService, RequestSpec } from "./request.ts";
+import type { RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 interface GenerationDeps {
   readonly router: ModelRouter;

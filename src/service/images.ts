@@ -3,7 +3,7 @@
 import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
-import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
+import type { ImageJob, ImagePort, ImageStatus } from "../engine/image/port.ts";
 import { inlineBytes } from "../media/load-media.ts";
 import { atField } from "../media/refusal.ts";
 import type { KeptImages } from "../store/kept-images.ts";
@@ -29,7 +29,7 @@ interface ImageDeps {
 export type ImageAbility = "images" | "upscaling";
 
 export interface ImageRun extends RequestOrigin {
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** An absent seed is any. */
   readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
   /** What is changed; absent: nothing, the images are drawn from their description. */
@@ -98,7 +98,7 @@ export class ImageService {
       const backend = this.deps.router.find(model, ability);
       if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
       const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
-      const job = { work: whole, ...(client !== undefined && { client }) };
+      const job = { work: whole, client };
       yield* this.run(backend, job, { id, client, deadline }, signal, report);
     } finally {
       if (edit) await Promise.all(picturesOf(edit).map((picture) => picture.discard()));
@@ -125,7 +125,7 @@ export class ImageService {
 
   private async *run(
     backend: Backend<ImagePort>,
-    job: { readonly work: ImageWork; readonly client?: string },
+    job: ImageJob,
     origin: Pick<RequestSpec, "id" | "client" | "deadline">,
     signal: AbortSignal,
     report: RequestReport,

@@ -1,13 +1,17 @@
 // Reads for models that cannot see or hear: media in a conversation as text.
 
-import type { GenerateRequest, ReadInput, RecognizedInput, TranscribedInput } from "../domain/generate.ts";
+import type { ReadInput, RecognizedInput, TranscribedInput } from "../domain/generate.ts";
+import { newRequestId } from "../domain/ids.ts";
 import type { ImageSource, MediaKind, MediaSource, SoundSource } from "../domain/media.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { MediaPart } from "../media/load-all.ts";
 import { inSlices } from "../media/slices.ts";
 import { BoundedStore } from "../store/bounded-store.ts";
 
-/** Of a request: whose turn it takes, and how long the text is wanted. */
-export type Turn = Pick<GenerateRequest, "client" | "deadline" | "background">;
+/** A part of a request: it ends with that, which alone is known by its id. */
+export interface Part extends RequestOrigin {
+  readonly partOf: true;
+}
 
 /** All that is known of a medium but where it stood. */
 export type ReadText = Omit<TranscribedInput, "param"> | Omit<RecognizedInput, "param">;
@@ -18,7 +22,7 @@ export interface Readable {
   readonly content: string | Uint8Array;
   readonly manner: string;
   /** Throws SvcError about it that names its field, what the engine throws, or the signal's reason. */
-  read(turn: Turn, signal: AbortSignal): Promise<ReadText>;
+  read(part: Part, signal: AbortSignal): Promise<ReadText>;
 }
 
 /** How one kind of media is read. */
@@ -47,7 +51,11 @@ export class InputReaders {
   }
 
   /** The text of a medium whose kind is read here. Throws what its reader throws. */
-  async read({ source, param }: MediaPart, turn: Turn, signal: AbortSignal): Promise<ReadInput> {
+  async read(
+    { source, param }: MediaPart,
+    { client, deadline, background }: RequestOrigin,
+    signal: AbortSignal,
+  ): Promise<ReadInput> {
     const { image, audio } = this.readers;
     const readable = await (source.kind === "image"
       ? image?.open(source, param, signal)
@@ -57,7 +65,8 @@ export class InputReaders {
     const hasher = new Bun.CryptoHasher("sha256").update(`${source.kind} ${manner} `);
     await inSlices(content.length, signal, (from, to) => hasher.update(content.slice(from, to)));
     const key = hasher.digest("base64");
-    const text = this.remembered.get(key) ?? (await readable.read(turn, signal));
+    const part = { id: newRequestId(), partOf: true, client, deadline, background } as const;
+    const text = this.remembered.get(key) ?? (await readable.read(part, signal));
     // Also what was known: the one that was used last goes last.
     this.remembered.put(key, text, text.text.length);
     return { param, ...text };

@@ -49,7 +49,7 @@ export class MultiplexRun {
   private answers = 0;
   /** At most one of each item: a slow reader makes the items wait. */
   private readonly ready: Delivery[] = [];
-  private news = Promise.withResolvers<void>();
+  private updates = Promise.withResolvers<void>();
   private isRead = true;
 
   constructor(
@@ -70,8 +70,8 @@ export class MultiplexRun {
           next.taken();
           yield next.text;
         } else {
-          await this.news.promise;
-          this.news = Promise.withResolvers();
+          await this.updates.promise;
+          this.updates = Promise.withResolvers();
         }
       }
     } finally {
@@ -112,7 +112,7 @@ export class MultiplexRun {
       this.running.delete(item);
       this.answers -= item.request.choices;
       this.beginMore();
-      this.news.resolve();
+      this.updates.resolve();
     });
   }
 
@@ -145,7 +145,7 @@ export class MultiplexRun {
     if (!this.isRead) return false;
     const { promise, resolve: taken } = Promise.withResolvers<void>();
     this.ready.push({ text, taken });
-    this.news.resolve();
+    this.updates.resolve();
     await promise;
     return this.isRead;
   }

@@ -1,13 +1,12 @@
 // Pictures in a conversation as text.
 
 import { SvcError } from "../domain/errors.ts";
-import { newRequestId } from "../domain/ids.ts";
 import type { ImageSource } from "../domain/media.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { imageBytes } from "../media/load-media.ts";
 import { atField } from "../media/refusal.ts";
 import { pageMarkdown } from "../text/page-markdown.ts";
-import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
+import type { InputReader, Readable, ReadText, Part } from "./input-readers.ts";
 import type { RecognitionService, TextWish } from "./recognition.ts";
 
 const LARGEST_BYTES = 25_000_000;
@@ -36,33 +35,24 @@ export class PictureReader implements InputReader<ImageSource> {
       field: param.replace(/[^.]*$/, "languages"),
     };
     const manner = [text.level, ...languages].join(" ");
-    return { content, manner, read: (turn, signal) => this.read(content, param, text, turn, signal) };
+    return { content, manner, read: (part, signal) => this.read(content, param, text, part, signal) };
   }
 
   private async read(
     bytes: Uint8Array,
     param: string,
     text: TextWish,
-    { client, deadline, background }: Turn,
+    part: Part,
     signal: AbortSignal,
   ): Promise<ReadText> {
     const { recognition } = this;
     const model = recognition.model();
     const document = await recognition.documents.receive([bytes], param);
-    const run = {
-      // It ends with the request that it is a part of, which alone is known by its id.
-      id: newRequestId(),
-      partOf: true as const,
-      model,
-      work: { task: { text, tables: true as const }, maxPages: MOST_PAGES },
-      ...(client !== undefined && { client }),
-      ...(deadline !== undefined && { deadline }),
-      ...(background && { background }),
-    };
+    const run = { ...part, model, work: { task: { text, tables: true as const }, maxPages: MOST_PAGES } };
     const pages: string[] = [];
     let characters = 0;
     try {
-      for await (const event of recognition.recognise([document], run, signal, {})) {
+      for await (const event of recognition.recognize([document], run, signal, {})) {
         if (event.type !== "page") continue;
         const page = pageMarkdown(event.page);
         pages.push(page);

@@ -3,9 +3,9 @@
 import type { Timers } from "../domain/clock.ts";
 import type { CancelCause } from "../domain/cancel.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { LiveChanges, LiveEnd, LiveEvent, LiveSettings } from "../domain/live.ts";
+import type { LiveChanges, LiveEnd, LiveSettings } from "../domain/live.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import { LiveSession } from "./live/session.ts";
+import { LiveSession, type LiveListener } from "./live/session.ts";
 import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
@@ -20,14 +20,6 @@ interface RealtimeDeps {
   readonly maxSessions: number;
   /** Sound of a session. */
   readonly maxSeconds: number;
-}
-
-interface LiveListener {
-  readonly emit: (event: LiveEvent) => void;
-  /** Called once, at the end: nothing is emitted any more. */
-  readonly onEnd: (how: LiveEnd) => void;
-  /** A failure that nobody expected. */
-  readonly onUnexpected: (error: unknown) => void;
 }
 
 export class RealtimeService {

@@ -36,7 +36,7 @@ export interface TextWish extends Omit<TextTask, "languages"> {
 }
 
 interface RecognitionRun extends RequestOrigin {
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
     readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
   };
@@ -89,7 +89,7 @@ export class RecognitionService {
    * is. Throws SvcError (`invalid_value` about languages and pages, `engine_unavailable`, `server_busy`,
    * `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after an abort.
    */
-  async *recognise(
+  async *recognize(
     documents: readonly TemporaryFile[],
     { model, work, id, client, deadline, background, partOf }: RecognitionRun,
     signal: AbortSignal,
@@ -100,10 +100,7 @@ export class RecognitionService {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
       const backend = this.deps.router.find(model, "ocr");
-      const jobs = documents.map(({ path, field }) => ({
-        work: { ...work, task, path, field },
-        ...(client !== undefined && { client }),
-      }));
+      const jobs = documents.map(({ path, field }) => ({ work: { ...work, task, path, field }, client }));
       const spec = { id, client, backend, deadline, background, partOf };
       const begin = (live: AbortSignal) => all(jobs.map((job) => backend.engine.run(job, live)));
       const usage = ({ document }: { readonly document: number }) =>

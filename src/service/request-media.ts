@@ -49,10 +49,10 @@ export async function withMedia(
   if (untaken.length > 0) checkCount(parts, limits);
   const read = new Map<ContentPart, ReadInput>();
   for (const part of untaken) if (readers) read.set(part, await readers.read(part, request, signal));
-  const told = { request: withTexts(request, read), readInputs: [...read.values()] };
+  const asText = { request: withTexts(request, read), readInputs: [...read.values()] };
   const loadable = parts.filter(isTaken);
-  if (backend.takesMediaSources || loadable.length === 0) return told;
-  return { ...told, request: { ...told.request, media: await loadAll(loadable, limits, signal, hold) } };
+  if (backend.takesMediaSources || loadable.length === 0) return asText;
+  return { ...asText, request: { ...asText.request, media: await loadAll(loadable, limits, signal, hold) } };
 }
 
 /** Which kinds a model takes. What it says of that itself it says once it is loaded, which is waited for. */

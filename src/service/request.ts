@@ -4,13 +4,14 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
-import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
+import { LiveRequest, shuttingDown } from "./live-request.ts";
 import { RequestHistory, type RequestRecord } from "./request-history.ts";
-import { TimeLimits } from "./time-limits.ts";
 
 export interface RequestDeps {
   readonly metrics: Pick<Metrics, "of">;
@@ -33,18 +34,10 @@ export interface Admitting {
   readonly model?: string;
 }
 
-export interface RequestSpec {
-  /** Correlation id; also the handle for cancelling. */
-  readonly id: string;
+export interface RequestSpec extends RequestOrigin {
   readonly backend: Admitting;
   /** Jobs that it comes to in the engine; default 1. */
   readonly places?: number;
-  /** Whose it is. */
-  readonly client?: string | undefined;
-  /** Milliseconds since 1970 after which nobody wants an answer. */
-  readonly deadline?: number | undefined;
-  /** Nobody waits for it: it takes no place of others, and waits as long as it has to. */
-  readonly background?: boolean | undefined;
   /** It was admitted with others (`checkCapacity`) and is not refused now; the caller keeps such requests few. */
   readonly assured?: boolean | undefined;
   /** It belongs to one that was admitted before it, and runs though the server drains, as every assured one does. */
@@ -79,26 +72,6 @@ interface Work<Event> {
   readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
   /** Sees each event but `started`; false: it goes no further, as `restarted` never does. Sets the report's reason with the last. */
   readonly observe: (event: Event, live: LiveRequest) => void | false;
-}
-
-/** A request between admission and its end. */
-export interface LiveRequest {
-  /** Aborted when nobody wants an answer any more, with the reason. */
-  readonly signal: AbortSignal;
-  /** Ids of its jobs in the engine. */
-  readonly keys: readonly string[];
-  /** Aborted, with the cause, when it was cancelled: an engine that does not have it yet is not to get it. */
-  readonly stopped: AbortSignal;
-  readonly metrics: RequestMetrics;
-  readonly admittedAt: number;
-  /** As far as they are known. */
-  promptTokens: number;
-  /** Of these, computed or cached so far; absent: nobody knows. */
-  processedTokens?: number;
-  /** Those sampled so far; of an upstream, pieces of text. */
-  completionTokens: number;
-  /** It can no longer be cancelled. */
-  readonly settled: () => void;
 }
 
 export class RequestService {
@@ -145,77 +118,29 @@ export class RequestService {
     report: RequestReport,
     { begin, observe }: Work<Event>,
   ): AsyncGenerator<Exclude<Event, Internal>, void, void> {
-    const { clock } = this.deps;
-    const { id, backend, places = 1, background, deadline, client } = spec;
+    const { backend, places = 1, background } = spec;
     const { kind, model: subject } = backend.subject ?? this.deps.subject;
     const model = (report.model = backend.model ?? subject);
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
-    const admittedAt = clock.now();
-    const fail = (_key: string, cause: CancelCause) => limits.fail(failureOf(cause));
-    const registration = this.registry.add(id, spec.cancel ?? fail, places);
-    const settled = () => {
-      this.registry.remove(registration);
-      delete report.cancel;
-    };
-    report.cancel = () => {
-      this.registry.remove(registration);
-      registration.stop("id");
-    };
-    const limits = new TimeLimits(signal, {
-      clock,
-      queueTimeoutMs: background ? 0 : this.deps.queueTimeoutMs,
-      ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
-      retryAfterSeconds: () => admission.retryAfterSeconds(),
-      cut: () => registration.stop("deadline"),
-    });
-    const { keys, stopped } = registration;
-    const counts = { promptTokens: 0, completionTokens: 0 };
-    const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, ...counts, settled };
-    const remembered = this.history.begin({ id, kind, model, client }, live, report);
-    let acceptedAt = admittedAt;
-    let startedAt: number | undefined;
-    let seenAt = admittedAt;
-    metrics.started();
+    const { registry, history } = this;
+    const context = { ...this.deps, kind, model, registry, history, metrics, admission };
+    const live = new LiveRequest(spec, signal, report, context);
     try {
-      limits.signal.throwIfAborted();
+      live.signal.throwIfAborted();
       for await (const event of await begin(live)) {
-        seenAt = clock.now();
-        if (isStarted(event)) {
-          limits.started();
-          remembered.running();
-          if (!event.isAssumed) startedAt ??= seenAt;
-          continue;
-        }
-        if (event.type === "accepted") {
-          limits.accepted();
-          acceptedAt = seenAt;
-        } else if (event.type !== "progress") limits.answered();
-        if (observe(event, live) === false) continue;
+        live.saw(event);
+        if (event.type === "started" || observe(event, live) === false) continue;
         yield event as Exclude<Event, Internal>;
       }
       if (report.reason) return;
       signal.throwIfAborted();
       throw new SvcError("internal_error", "The engine stopped without a finish.");
     } catch (error) {
-      const isCancelled = signal.aborted || (error instanceof SvcError && error.code === "request_cancelled");
-      if (isCancelled) report.reason = "cancelled";
-      else report.error = error instanceof SvcError ? error.code : "internal_error";
-      if (error instanceof SvcError && error.details.busy) metrics.rejected(error.details.busy);
+      live.failed(error);
       throw error;
     } finally {
-      limits.clear();
-      settled();
-      remembered.ended();
-      const ms = clock.now() - admittedAt;
-      if (report.error) metrics.failed(report.error, ms);
-      else {
-        const times =
-          report.usage && startedAt !== undefined
-            ? { queueMs: startedAt - acceptedAt, computingMs: seenAt - startedAt }
-            : undefined;
-        metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms, times);
-      }
+      const ms = live.ended();
       if (!background) admission.leave(ms, places);
       this.leave(places);
     }
@@ -270,7 +195,7 @@ export class RequestService {
   checkCapacity(...backends: readonly Admitting[]): void {
     if (this.draining) throw shuttingDown();
     const [first] = backends;
-    if (!first || backends.some((backend) => this.admissionOf(backend).hasRoom(1))) return;
+    if (!first || backends.some((backend) => this.admissionOf(backend).hasCapacity(1))) return;
     this.admissionOf(first).check(1, this.metricsOf(first));
   }
 
@@ -303,16 +228,6 @@ export class RequestService {
   }
 }
 
-const isStarted = (event: {
-  readonly type: string;
-}): event is { readonly type: "started"; readonly isAssumed?: true } => event.type === "started";
 type ResultOf<Event> = Extract<Event, { readonly type: "result" }>;
 const isResult = <Event extends { readonly type: string }>(event: Event): event is ResultOf<Event> =>
   event.type === "result";
-/** How a request ends of whose answer nobody wants a half. */
-function failureOf(cause: CancelCause): SvcError {
-  if (cause === "shutdown") return shuttingDown();
-  if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled by its id.");
-  return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
-}
-const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");

@@ -1,11 +1,10 @@
 // Sound in a conversation as text.
 
 import { SvcError } from "../domain/errors.ts";
-import { newRequestId } from "../domain/ids.ts";
 import { spokenLanguage } from "../domain/languages.ts";
 import type { SoundSource } from "../domain/media.ts";
-import { wholeText, type Recognition, type SpeechSegment } from "../domain/transcription.ts";
-import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
+import { wholeText, type TranscriptionTask, type SpeechSegment } from "../domain/transcription.ts";
+import type { InputReader, Readable, ReadText, Part } from "./input-readers.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
 
 export class SoundReader implements InputReader<SoundSource> {
@@ -18,33 +17,24 @@ export class SoundReader implements InputReader<SoundSource> {
     return {
       content: data,
       manner: language ?? "",
-      read: (turn, signal) =>
-        this.read(data, param, language === undefined ? undefined : { language, languageField }, turn, signal),
+      read: (part, signal) =>
+        this.read(data, param, language === undefined ? undefined : { language, languageField }, part, signal),
     };
   }
 
   private async read(
     data: string,
     param: string,
-    spoken: Pick<Recognition, "language" | "languageField"> | undefined,
-    { client, deadline, background }: Turn,
+    spoken: Pick<TranscriptionTask, "language" | "languageField"> | undefined,
+    part: Part,
     signal: AbortSignal,
   ): Promise<ReadText> {
     const { transcriptions } = this;
     const { name: model } = transcriptions.model();
     const recording = await transcriptions.recording({ kind: "base64", data }, signal, param);
-    const run = {
-      // It ends with the request that it is a part of, which alone is known by its id.
-      id: newRequestId(),
-      partOf: true as const,
-      model,
-      work: { translate: false, temperature: 0, words: false, ...spoken },
-      ...(client !== undefined && { client }),
-      ...(deadline !== undefined && { deadline }),
-      ...(background && { background }),
-    };
+    const run = { ...part, model, work: { translate: false, temperature: 0, words: false, ...spoken } };
     const segments: SpeechSegment[] = [];
-    for await (const event of transcriptions.recognise(recording, run, signal, {})) {
+    for await (const event of transcriptions.transcribe(recording, run, signal, {})) {
       if (event.type === "segment") segments.push(event.segment);
       if (event.type !== "result") continue;
       const { language, seconds } = event.result;

@@ -15,11 +15,11 @@ interface SpeechDeps {
 
 interface SpeechRun extends RequestOrigin {
   /** A speech model, whose voices then are all; another name: any. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly work: Omit<SpeechWork, "voice">;
   /** Id or name; absent: the usual one. */
-  readonly voice?: string;
-  readonly locale?: string;
+  readonly voice?: string | undefined;
+  readonly locale?: string | undefined;
 }
 
 /** What those who want the sound are told. */
@@ -56,7 +56,7 @@ export class SpeechService {
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
     const { backend, voice } = chooseVoice(await this.known(model), { name, locale, text: work.text });
-    const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
+    const job = { work: { ...work, voice: voice.id }, client };
     const spec = { id, client, backend, deadline };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);
     const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.phonemes));

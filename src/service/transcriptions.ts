@@ -7,7 +7,7 @@ import type {
   ListeningWork,
   RawSound,
   RecordingSource,
-  Recognition,
+  TranscriptionTask,
   TranscriptionEvent,
   TranscriptionProgress,
 } from "../domain/transcription.ts";
@@ -30,8 +30,8 @@ interface TranscriptionDeps {
 }
 
 interface TranscriptionRun extends RequestOrigin {
-  readonly model?: string;
-  readonly work: Recognition;
+  readonly model?: string | undefined;
+  readonly work: TranscriptionTask;
   /** It belongs to a request that was admitted before. */
   readonly partOf?: true;
 }
@@ -80,7 +80,7 @@ export class TranscriptionService {
    * `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after an
    * abort.
    */
-  async *recognise(
+  async *transcribe(
     recording: TemporaryFile,
     run: TranscriptionRun,
     signal: AbortSignal,
@@ -95,7 +95,7 @@ export class TranscriptionService {
   }
 
   /** Recognises what is speech from its beginning to its end. Throws the same. */
-  recogniseSpeech(
+  transcribeSpeech(
     sound: RawSound,
     run: TranscriptionRun,
     signal: AbortSignal,
@@ -123,7 +123,7 @@ export class TranscriptionService {
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
     if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
-    const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
+    const job = { work, client, background };
     let tokens = 0;
     const spec = { id, client, backend, deadline, background, partOf };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);

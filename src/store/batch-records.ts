@@ -1,6 +1,7 @@
 // The state of batch jobs. A job is changed by the one server that runs it, but for its cancelling.
 
 import type { Database } from "bun:sqlite";
+import type { Usage } from "../domain/usage.ts";
 import { THERE } from "./file-records.ts";
 import { writeLightly } from "./job-database.ts";
 import { readPage, type Page, type PageRequest } from "./page.ts";
@@ -30,12 +31,7 @@ export interface BatchFault {
   readonly line: number | null;
 }
 
-export interface BatchUsage {
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-  readonly reasoningTokens: number;
-}
+export type BatchUsage = Pick<Usage, "promptTokens" | "cachedTokens" | "completionTokens" | "reasoningTokens">;
 
 /** How far a batch is. */
 export interface BatchProgress {

@@ -1,7 +1,6 @@
 // A page as Markdown: paragraphs, and tables in their places.
 
-import type { RecognizedPage, RecognizedTable } from "../domain/recognition.ts";
-import type { Box } from "../recognition/bitmap.ts";
+import type { Box, RecognizedPage, RecognizedTable } from "../domain/recognition.ts";
 
 /** Characters that would begin a heading, list, quotation, rule or code where a line begins with them. */
 const LEADING = /^(\s*)([#>]|[-+*](?=\s|$)|\d{1,9}[.)](?=\s)|[-=_*]{3,}\s*$|```|~~~)/;

@@ -1,7 +1,7 @@
 // What one generation gives, put together: the same for every dialect.
 
 import { describe, expect, test } from "bun:test";
-import { Answer, collect, collectAll } from "../../src/dialect/stream/collect.ts";
+import { CollectedAnswer, collect, collectAll } from "../../src/dialect/stream/collect.ts";
 import type { GenerateEvent } from "../../src/domain/generate.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import { token } from "../contract/scripts.ts";
@@ -49,7 +49,7 @@ describe("an answer", () => {
   test("whose reasoning is not wanted is whole without it", async () => {
     const { parts } = await collect(
       generation({ type: "text", text: "a" }, { type: "reasoning", text: "hm" }, { type: "text", text: "b" }, finish),
-      new Answer(false),
+      new CollectedAnswer(false),
     );
     expect(parts).toEqual([{ type: "text", text: "ab" }]);
   });

@@ -20,7 +20,7 @@ describe("a server of llama.cpp's kind", () => {
   test("counts tokens where the client wants that, and the prompt's in any case", async () => {
     const server = serverOf("llamacpp", () => eventStream(answer));
     const far = await remote([server.url]);
-    const counted = await generate(far, { counted: "timings_per_token" });
+    const counted = await generate(far, { counted: "timings" });
     expect(sampled(counted)).toEqual([
       ["one", 1],
       [" two three", 3],
@@ -64,7 +64,7 @@ test("vLLM counts by the usage of each chunk, which tells the prompt's tokens, t
   const chunk = (text: string, tokens: number) => ({ ...usage(12, tokens), ...delta({ content: text }) });
   const answer = [chunk("one", 1), chunk(" two", 3), delta({}, "stop"), usage(12, 3)];
   const server = serverOf("vllm", () => eventStream(answer));
-  const events = await generate(await remote([server.url]), { counted: "stream_options.continuous_usage_stats" });
+  const events = await generate(await remote([server.url]), { counted: "usage" });
   expect(sampled(events)).toEqual([
     ["one", 1],
     [" two", 2],
@@ -79,7 +79,7 @@ test("a chunk of several events counts its tokens once", async () => {
   const call = delta({ tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }] });
   const answer = [timed("a", 5), { ...call, timings: { predicted_n: 9 } }, delta({}, "tool_calls"), usage(12, 9)];
   const far = await remote([serverOf("llamacpp", () => eventStream(answer)).url]);
-  const events = await generate(far, { counted: "timings_per_token" });
+  const events = await generate(far, { counted: "timings" });
   const counts = events.flatMap((event) => ("sampled" in event ? (event.sampled ?? 1) : []));
   expect([counts.at(0), counts.reduce((sum, count) => sum + count, 0)]).toEqual([5, 9]);
 });

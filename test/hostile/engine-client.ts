@@ -44,7 +44,7 @@ export const form =
   };
 
 /** A recording is transcribed. */
-export const recognise = (file: Bytes): Send => form("/v1/audio/transcriptions", { file });
+export const transcribe = (file: Bytes): Send => form("/v1/audio/transcriptions", { file });
 
 /** A text is said. */
 export const say = (body: {
@@ -71,7 +71,7 @@ export const INPUT = "The quick brown fox jumps over the lazy dog. It does so ev
 export async function oneOfEach(): Promise<Readonly<Record<EngineKind, Send>>> {
   const page = await drawn({ lines: ["A page", INPUT] }, 100);
   return {
-    transcription: recognise(lasting(await recording(), 3)),
+    transcription: transcribe(lasting(await recording(), 3)),
     speech: say({ input: INPUT }),
     image: draw(),
     recognition: read(scanned(page, 3)),

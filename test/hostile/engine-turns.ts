@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { dice } from "../support/dice.ts";
 import { drawn, scanned } from "../support/pages.ts";
 import { withServer, type TestServer } from "../support/server.ts";
-import { draw, lasting, read, recognise, recording, say, type Send } from "./engine-client.ts";
+import { draw, lasting, read, transcribe, recording, say, type Send } from "./engine-client.ts";
 import {
   ENGINE_FLAGS,
   engineHealth,
@@ -193,12 +193,12 @@ async function attacked(folder: string): Promise<Row[]> {
   const rows: Row[] = [];
   const speech = await recording();
   const page = await drawn({ lines: Array.from({ length: 30 }, () => SHORT) }, 150);
-  const longTalk = recognise(lasting(speech, 300));
+  const longTalk = transcribe(lasting(speech, 300));
   const longText = (input: string) => say({ input, response_format: "pcm" });
   const strange = longText(unknownWords());
   const longDrawing = draw({ n: 10, steps: 150 });
   const manyPages = read(scanned(page, 50));
-  const clip = recognise(lasting(speech, 3));
+  const clip = transcribe(lasting(speech, 3));
   const sentence = say({ input: SHORT });
   const onePage = read(scanned(page, 1));
   await withServer(ENGINE_FLAGS, async (server) => {

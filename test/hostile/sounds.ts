@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { mutated } from "../audio/mutated.ts";
 import { box, wav } from "../audio/sounds.ts";
 import { dice, type Dice } from "../support/dice.ts";
-import { lasting, recognise, recording } from "./engine-client.ts";
+import { lasting, transcribe, recording } from "./engine-client.ts";
 import { flood } from "./flood.ts";
 import { bytesOf as text, together, type Bytes } from "./hostile-pictures.ts";
 import { runAlone, type Row } from "./row.ts";
@@ -104,9 +104,9 @@ export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
     promise: "a file of sound is heard or refused",
     what: "damaged and hostile files of sound",
     kind: "transcription",
-    requests: files.map(([name, bytes]) => [name, recognise(bytes)]),
+    requests: files.map(([name, bytes]) => [name, transcribe(bytes)]),
     proper: [200, 400, 413, 422],
-    whole: recognise(speech),
+    whole: transcribe(speech),
   });
 }
 

@@ -284,7 +284,7 @@ describe("what the engine refuses", () => {
     const work = { translate: false, temperature: 0, words: false };
     const signal = new AbortController().signal;
     const failure = await service
-      .recognise(recording, { work, id: "1" }, signal, {})
+      .transcribe(recording, { work, id: "1" }, signal, {})
       .next()
       .catch((error) => error);
     expect([failure.code, failure.message]).toEqual([

@@ -14,7 +14,7 @@ import { floatWav, hear, NOISE, noisy, say, wav } from "../bench/spoken.ts";
 import { whisperCli } from "../bench/whisper-programs.ts";
 import { dice } from "../support/dice.ts";
 import { withServer } from "../support/server.ts";
-import { OwnRecogniser } from "./own-recogniser.ts";
+import { OwnTranscriber } from "./own-transcriber.ts";
 
 const JFK = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
 const JFK_TEXT =
@@ -77,7 +77,7 @@ interface Clip {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "svc-transcription-"));
-const own = await OwnRecogniser.load(threads);
+const own = await OwnTranscriber.load(threads);
 
 async function written(name: string, said: string, samples: Int16Array): Promise<Clip> {
   const file = join(folder, `${name}.wav`);

@@ -1,7 +1,7 @@
 // Blocks of lines on a page.
 
 import { expect, test } from "bun:test";
-import type { Box } from "../../src/recognition/bitmap.ts";
+import type { Box } from "../../src/domain/recognition.ts";
 import { blocksOf } from "../../src/recognition/blocks.ts";
 
 const line = (x: number, y: number, width = 300): Box => ({ x, y, width, height: 20 });

@@ -1,7 +1,8 @@
 // Small pages drawn by tests: strokes, boxes and letters of 5 × 7 squares.
 
 import { dice } from "../support/dice.ts";
-import type { Bitmap, RecognizedWord } from "../../src/recognition/bitmap.ts";
+import type { RecognizedWord } from "../../src/domain/recognition.ts";
+import type { Bitmap } from "../../src/recognition/bitmap.ts";
 
 /** Rows of a letter, from the top: five bits each. Lower-case ones stand on the fifth row from the top. */
 const LETTERS: Readonly<Record<string, readonly number[]>> = {

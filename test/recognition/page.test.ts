@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Bitmap, Box, RecognizedWord } from "../../src/recognition/bitmap.ts";
+import type { Box, RecognizedWord } from "../../src/domain/recognition.ts";
+import type { Bitmap } from "../../src/recognition/bitmap.ts";
 import { components, regions } from "../../src/recognition/components.ts";
 import { inkOf } from "../../src/recognition/ink.ts";
 import { contentOf, readable } from "../../src/recognition/page.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { attention } from "../../src/recognition/saliency/attention.ts";
 import { objectness } from "../../src/recognition/saliency/objectness.ts";
 import { REGION_RULES, salientRegions } from "../../src/recognition/saliency/salient-regions.ts";
-import type { Box } from "../../src/recognition/bitmap.ts";
+import type { Box } from "../../src/domain/recognition.ts";
 import { Drawing } from "./drawing.ts";
 
 const covers = (outer: Box | undefined, x: number, y: number): boolean =>

@@ -8,11 +8,11 @@ import { noUsage } from "../../src/domain/usage.ts";
 import {
   RequestService,
   type Admitting,
-  type LiveRequest,
   type RequestDeps,
   type RequestReport,
   type RequestSpec,
 } from "../../src/service/request.ts";
+import type { LiveRequest } from "../../src/service/live-request.ts";
 
 type Event = { readonly type: "accepted" | "started" | "text" | "finish"; readonly isAssumed?: true };
 
@@ -101,6 +101,8 @@ describe("a place", () => {
     const { begin, counted, service } = setUp();
     const [one, two, three] = [begin(), begin(), begin()];
     expect(await three.ended).toBe("server_busy");
+    // For the log.
+    expect(three.report.model).toBe("main");
     expect(service.activeCount).toBe(2);
     expect(counted).toEqual(["main: started", "main: started", "main: rejected queue_full"]);
     expect(await one.end()).toBe("ended");
@@ -205,7 +207,7 @@ describe("the time in the queue", () => {
   test("is not limited in the background, nor by a limit of 0", async () => {
     for (const [queueTimeoutMs, background] of [
       [100, true],
-      [0, false],
+      [0, undefined],
     ] as const) {
       const waiting = setUp({ queueTimeoutMs }).begin({ background });
       await waiting.step("accepted");
@@ -394,7 +396,7 @@ describe("draining", () => {
     await settle();
     let drained = 0;
     for (let waiting = 0; waiting < 2; waiting++) void service.drain().then(() => drained++);
-    for (const spec of [{}, { background: true }]) expect(await begin(spec).ended).toBe("shutting_down");
+    for (const spec of [{}, { background: true }] as const) expect(await begin(spec).ended).toBe("shutting_down");
     expect(() => service.checkCapacity(main)).toThrow(expect.objectContaining({ code: "shutting_down" }));
     await first.end();
     expect(drained).toBe(0);

@@ -2,12 +2,12 @@
 
 import { SvcError } from "../../src/domain/errors.ts";
 import type {
+  Box,
   RecognitionEvent,
   RecognitionWork,
   RecognizedLine,
   RecognizedPage,
 } from "../../src/domain/recognition.ts";
-import type { Box } from "../../src/recognition/bitmap.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "../../src/engine/recognition/port.ts";
 import { FakeEngine } from "./fake-engine.ts";
 

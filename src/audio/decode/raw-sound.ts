@@ -1,8 +1,8 @@
 // Samples without a file around them, as they come from microphones and telephones, to samples for speech recognition.
 
-import { dataView } from "../../domain/data-view.ts";
 import type { RawFormat, RawSound } from "../../domain/transcription.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+import { readSamples } from "./wav.ts";
 
 /** Samples between -1 and 1, SAMPLE_RATE a second. */
 export function rawSamples({ format, bytes }: RawSound, audio: SoundTools["audio"]): Float32Array {
@@ -17,10 +17,7 @@ export function rawSamples({ format, bytes }: RawSound, audio: SoundTools["audio
 }
 
 const DECODERS: Readonly<Record<RawFormat["encoding"], (bytes: Uint8Array) => Float32Array>> = {
-  pcm16(bytes) {
-    const view = dataView(bytes);
-    return Float32Array.from({ length: bytes.length >> 1 }, (_, at) => view.getInt16(2 * at, true) / 2 ** 15);
-  },
+  pcm16: (bytes) => readSamples(bytes),
   ulaw: (bytes) => Float32Array.from(bytes, ulawSample),
   alaw: (bytes) => Float32Array.from(bytes, alawSample),
 };

@@ -3,7 +3,7 @@
 
 import { dataView } from "../../domain/data-view.ts";
 import { BitWriter } from "./bit-writer.ts";
-import { crc } from "./crc.ts";
+import { crc } from "../crc.ts";
 import { join, type Encoder } from "./encoder.ts";
 import { toInt16 } from "./pcm.ts";
 import { bestResidual, riceCodes, writeRice } from "./rice.ts";

@@ -1,6 +1,6 @@
 // Ogg: packets of a codec in pages that a reader can find, check and seek by.
 
-import { crc } from "./crc.ts";
+import { crc } from "../crc.ts";
 import { join } from "./encoder.ts";
 
 const HEAD_BYTES = 27;

@@ -5,7 +5,7 @@ import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
-import { collectAll, type Answer } from "../stream/collect.ts";
+import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
@@ -36,7 +36,11 @@ export async function encodeChat(
   };
 }
 
-function encodeChoice(answer: Answer, index: number, withLogprobs: boolean): ChatCompletion["choices"][number] {
+function encodeChoice(
+  answer: CollectedAnswer,
+  index: number,
+  withLogprobs: boolean,
+): ChatCompletion["choices"][number] {
   const { text, reasoning, calls, logprobs, finish } = answer;
   const tool_calls = calls.map(({ id, name, arguments: json }) => ({
     id,

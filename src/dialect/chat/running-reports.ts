@@ -34,7 +34,7 @@ export function runningFields({
   timings,
   progress,
 }: RunningReports): Pick<GenerateRequest, "counted" | "returnProgress"> {
-  const counted = timings ? "timings_per_token" : usage ? "stream_options.continuous_usage_stats" : undefined;
+  const counted = timings ? "timings" : usage ? "usage" : undefined;
   return { ...(counted && { counted }), ...(progress && { returnProgress: true as const }) };
 }
 

@@ -5,7 +5,7 @@ import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type PromptLogprob, type Usage } from "../../domain/usage.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
-import { collectAll, type Answer } from "../stream/collect.ts";
+import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
 
 /** Collects all answers; of those made for a prompt the likeliest are given. Throws what the generation throws. */
@@ -41,18 +41,18 @@ export function completionUsage(finishes: readonly (FinishEvent | undefined)[], 
 }
 
 /** The tokens of an answer, behind those of its prompt where they are wanted. */
-const tokensOf = ({ finish, logprobs }: Answer, promptAlone: boolean): readonly PromptLogprob[] => [
+const tokensOf = ({ finish, logprobs }: CollectedAnswer, promptAlone: boolean): readonly PromptLogprob[] => [
   ...(finish.promptLogprobs ?? []),
   ...(promptAlone ? [] : logprobs),
 ];
 
 /** The text of a prompt of token ids. */
-const echoed = ({ finish }: Answer): string =>
+const echoed = ({ finish }: CollectedAnswer): string =>
   new TextDecoder().decode(Uint8Array.from((finish.promptLogprobs ?? []).flatMap(({ bytes }) => bytes)));
 
-function likeliest(answers: readonly Answer[], count: number): readonly Answer[] {
+function likeliest(answers: readonly CollectedAnswer[], count: number): readonly CollectedAnswer[] {
   if (answers.length === count) return answers;
-  const mean = ({ logprobs }: Answer) =>
+  const mean = ({ logprobs }: CollectedAnswer) =>
     logprobs.reduce((sum, { logprob }) => sum + logprob, 0) / Math.max(logprobs.length, 1);
   return answers.toSorted((a, b) => mean(b) - mean(a)).slice(0, count);
 }

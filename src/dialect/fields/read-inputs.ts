@@ -13,7 +13,7 @@ export function encodeReadInputs({ readInputs = [] }: Pick<AcceptedEvent, "readI
   svc_recognitions?: WireRecognition[];
 } {
   const transcribed = readInputs.filter((one) => one.kind === "audio");
-  const recognised = readInputs.filter((one) => one.kind === "image");
+  const recognized = readInputs.filter((one) => one.kind === "image");
   return {
     ...(transcribed.length > 0 && {
       svc_transcriptions: transcribed.map(({ param, model, text, language, seconds }) => ({
@@ -24,8 +24,8 @@ export function encodeReadInputs({ readInputs = [] }: Pick<AcceptedEvent, "readI
         duration: rounded(seconds),
       })),
     }),
-    ...(recognised.length > 0 && {
-      svc_recognitions: recognised.map(({ param, model, text, pageCount }) => ({
+    ...(recognized.length > 0 && {
+      svc_recognitions: recognized.map(({ param, model, text, pageCount }) => ({
         param,
         model,
         text,

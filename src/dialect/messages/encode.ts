@@ -5,7 +5,7 @@ import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/gen
 import type { Usage } from "../../domain/usage.ts";
 import { objectOf } from "../fields/json-object.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
-import { Answer, collect } from "../stream/collect.ts";
+import { CollectedAnswer, collect } from "../stream/collect.ts";
 
 export interface MessagesAnswer extends Pick<AcceptedEvent, "readInputs"> {
   readonly id: string;
@@ -27,12 +27,12 @@ export async function encodeMessage(
   events: AsyncIterable<GenerateEvent>,
   message: MessagesAnswer,
 ): Promise<MessagesResponse> {
-  const { parts, finish } = await collect(events, new Answer(message.showThinking));
+  const { parts, finish } = await collect(events, new CollectedAnswer(message.showThinking));
   const stop = stopOf(finish, message.stopSequences);
   return { ...beginning(message, finish.usage), content: parts.map(encodeBlock), ...stop };
 }
 
-function encodeBlock(part: Answer["parts"][number]): MessagesResponse["content"][number] {
+function encodeBlock(part: CollectedAnswer["parts"][number]): MessagesResponse["content"][number] {
   if (part.type === "tool_call") {
     const input = objectOf(part.arguments);
     return { type: "tool_use", id: toolUseId(part.id), name: part.name, input, caller: DIRECT };

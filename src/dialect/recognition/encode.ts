@@ -8,8 +8,7 @@ import type {
   RecognizedDocuments,
 } from "../../contract/recognition.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { PictureLabel, RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
-import type { Box } from "../../recognition/bitmap.ts";
+import type { Box, PictureLabel, RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
 import type { RecognitionCall } from "./decode.ts";
 import { hintsOf } from "./hints.ts";
 import { pageMarkdown } from "../../text/page-markdown.ts";

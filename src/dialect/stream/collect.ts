@@ -21,7 +21,7 @@ export interface CallPart {
 }
 
 /** One answer, put together while its events come in. */
-export class Answer {
+export class CollectedAnswer {
   /** In the order of their making; text that follows text is one part. */
   readonly parts: (TextPart | CallPart)[] = [];
   readonly calls: CallPart[] = [];
@@ -80,14 +80,20 @@ export class Answer {
 }
 
 /** Collects one answer. Throws what the generation throws. */
-export async function collect(events: AsyncIterable<GenerateEvent>, answer = new Answer()): Promise<Answer> {
+export async function collect(
+  events: AsyncIterable<GenerateEvent>,
+  answer = new CollectedAnswer(),
+): Promise<CollectedAnswer> {
   for await (const event of events) answer.add(event);
   return answer;
 }
 
 /** Collects as many answers as the generation makes. Throws what the generation throws. */
-export async function collectAll(events: AsyncIterable<GenerateEvent>, count: number): Promise<readonly Answer[]> {
-  const answers = Array.from({ length: count }, () => new Answer());
+export async function collectAll(
+  events: AsyncIterable<GenerateEvent>,
+  count: number,
+): Promise<readonly CollectedAnswer[]> {
+  const answers = Array.from({ length: count }, () => new CollectedAnswer());
   for await (const event of events) if (event.type !== "accepted") answers[event.choice ?? 0]?.add(event);
   return answers;
 }

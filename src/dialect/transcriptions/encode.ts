@@ -12,7 +12,7 @@ import {
 import type { TranscriptionCall } from "./decode.ts";
 
 /** A whole recording's. */
-interface Recognised {
+interface Transcript {
   readonly segments: readonly SpeechSegment[];
   readonly result: TranscriptionResult;
 }
@@ -24,7 +24,7 @@ interface EncodedTranscription {
 }
 
 /** Collects what is recognised. Throws what the recognition throws. */
-export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): Promise<Recognised> {
+export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): Promise<Transcript> {
   const segments: SpeechSegment[] = [];
   for await (const event of events) {
     if (event.type === "segment") segments.push(event.segment);
@@ -34,8 +34,8 @@ export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): 
 }
 
 /** The answer in the format that was requested. */
-export function encodeTranscription(recognised: Recognised, call: TranscriptionCall): EncodedTranscription {
-  const { segments, result } = recognised;
+export function encodeTranscription(transcript: Transcript, call: TranscriptionCall): EncodedTranscription {
+  const { segments, result } = transcript;
   switch (call.format) {
     case "text":
       return { type: "text/plain; charset=utf-8", body: `${wholeText(segments)}\n` };
@@ -51,13 +51,13 @@ export function encodeTranscription(recognised: Recognised, call: TranscriptionC
         usage: durationUsage(result),
       } satisfies Transcription);
     case "verbose_json":
-      return json(verbose(recognised, call));
+      return json(verbose(transcript, call));
   }
 }
 
 const json = (body: object): EncodedTranscription => ({ type: "application/json", body: JSON.stringify(body) });
 
-function verbose({ segments, result }: Recognised, call: TranscriptionCall): VerboseTranscription {
+function verbose({ segments, result }: Transcript, call: TranscriptionCall): VerboseTranscription {
   const { language, seconds } = result;
   const words = segments.flatMap((segment) => segment.words ?? []);
   return {

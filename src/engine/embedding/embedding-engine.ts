@@ -34,9 +34,6 @@ export class EmbeddingEngine
   }
 
   run(work: EmbeddingWork, signal: AbortSignal, { client, background }: Partial<RequestOrigin> = {}) {
-    return this.supervisor.run(
-      { work, ...(client !== undefined && { client }), ...(background && { background }) },
-      signal,
-    );
+    return this.supervisor.run({ work, client, background }, signal);
   }
 }

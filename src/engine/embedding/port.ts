@@ -19,8 +19,8 @@ export interface EmbeddingStatus extends ProcessStatus {
 
 export interface EmbeddingJob {
   readonly work: EmbeddingWork;
-  readonly client?: string;
-  readonly background?: true;
+  readonly client?: string | undefined;
+  readonly background?: true | undefined;
 }
 
 /** `accepted`: it waits for its turn · `started`: its first computation begins, or is assumed to · `result`: the last event. */

@@ -44,7 +44,7 @@ export class ImageEngine
     try {
       for (let image = 0; image < work.count; image++) {
         const own = { ...work, seed: work.seed + image };
-        const job = { request, image, work: own, ...(client !== undefined && { client }) };
+        const job = { request, image, work: own, client };
         for await (const event of this.watched(job, signal)) {
           const isKnown = event.type === "accepted" || event.type === "started";
           if (image === 0 || !isKnown) yield event;

@@ -18,7 +18,7 @@ export interface ImageStatus extends ProcessStatus {
 export interface ImageJob {
   readonly work: ImageWork;
   /** Whose request it is: clients take turns, an image each. */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 export interface ImagePort {

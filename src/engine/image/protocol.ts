@@ -38,7 +38,7 @@ export interface PictureJob {
   readonly image: number;
   /** Its seed is this image's. */
   readonly work: ImageWork;
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 /** The last one is `image`. */

@@ -5,7 +5,7 @@
 const MOST_REMEMBERED = 256;
 
 interface Turn {
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** Its turns pass to the others. */
   isHeld?: boolean;
 }

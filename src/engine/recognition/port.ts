@@ -12,7 +12,7 @@ export interface RecognitionStatus extends ProcessStatus {
 export interface RecognitionJob {
   readonly work: RecognitionWork;
   /** Whose request it is: clients take turns, a page each. */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 export interface RecognitionPort {

@@ -34,7 +34,7 @@ export interface DocumentFile {
 interface DocumentJob {
   readonly document: DocumentFile;
   readonly task: RecognitionTask;
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 /** A document's pages are counted, and the first of those that are wanted is read, in one turn. */

@@ -39,7 +39,7 @@ export class RecognitionEngine
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
     const { path, field, task, ...wanted } = work;
-    const job = { document: { id: ++this.documents, path, field }, task, ...(client !== undefined && { client }) };
+    const job = { document: { id: ++this.documents, path, field }, task, client };
     const { picture: _first, ...later } = task;
     const left = new AbortController();
     const ended = AbortSignal.any([signal, left.signal]);

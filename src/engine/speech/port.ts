@@ -14,7 +14,7 @@ export interface SpeechStatus extends ProcessStatus {
 export interface SpeechJob {
   readonly work: SpeechWork;
   /** Whose request it is: clients take turns, a sentence each. */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 export interface SpeechPort {

@@ -135,12 +135,12 @@ export function withContents(job: TextJob, contents: readonly Uint8Array[]): Tex
 }
 
 /** What a job comes to that is no generation. */
-export type Answer = Int32Array | string | SlotOutcome;
+export type AnswerValue = Int32Array | string | SlotOutcome;
 
 /** The only event of a job that is no generation. */
 interface AnswerEvent {
   readonly type: "answer";
-  readonly answer: Answer;
+  readonly answer: AnswerValue;
 }
 
 export type TextEvent = GenerateEvent | AnswerEvent;

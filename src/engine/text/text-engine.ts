@@ -17,7 +17,7 @@ import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.t
 import {
   contentsOf,
   withContents,
-  type Answer,
+  type AnswerValue,
   type EngineOptions,
   type TextEvent,
   type TextJob,
@@ -167,10 +167,10 @@ export class TextEngine implements TextPort, ObservedEngine {
     if (this.limits) refuse(tooLargePrompt(request, this.limits));
   }
 
-  private async answer<T extends Answer>(
+  private async answer<T extends AnswerValue>(
     job: TextJob,
     signal: AbortSignal,
-    is: (answer: Answer) => answer is T,
+    is: (answer: AnswerValue) => answer is T,
   ): Promise<T> {
     for await (const event of this.run(job, signal)) {
       if (event.type === "answer" && is(event.answer)) return event.answer;
@@ -183,9 +183,9 @@ function refuse(error: SvcError | undefined): void {
   if (error) throw error;
 }
 
-const isTokens = (answer: Answer): answer is Int32Array => answer instanceof Int32Array;
-const isText = (answer: Answer): answer is string => typeof answer === "string";
-const isOutcome = (answer: Answer): answer is SlotOutcome => !isTokens(answer) && !isText(answer);
+const isTokens = (answer: AnswerValue): answer is Int32Array => answer instanceof Int32Array;
+const isText = (answer: AnswerValue): answer is string => typeof answer === "string";
+const isOutcome = (answer: AnswerValue): answer is SlotOutcome => !isTokens(answer) && !isText(answer);
 
 function neverComputed(cause: CancelCause, accepted: boolean): TextEvent[] {
   const finish: TextEvent = { type: "finish", reason: cancelledReason(cause), usage: noUsage() };

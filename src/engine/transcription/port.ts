@@ -21,9 +21,9 @@ export interface TranscriptionStatus extends ProcessStatus {
 export interface TranscriptionJob {
   readonly work: TranscriptionWork | UtteranceWork;
   /** Whose request it is: clients take turns. */
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** Nobody waits for it: others come first. */
-  readonly background?: true;
+  readonly background?: true | undefined;
 }
 
 export interface TranscriptionPort {

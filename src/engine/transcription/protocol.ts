@@ -5,7 +5,7 @@ import type { ComputeOptions } from "../process/kind.ts";
 import type { FromEngine } from "../process/protocol.ts";
 import type { TranscriptionJob } from "./port.ts";
 
-export interface RecogniserOptions extends ComputeOptions {
+export interface TranscriberOptions extends ComputeOptions {
   readonly modelPath: string;
   /** Of the model that tells speech from everything else; absent: all of a recording is taken for speech. */
   readonly vadPath?: string;
@@ -17,6 +17,6 @@ export interface RecogniserOptions extends ComputeOptions {
   readonly maxSeconds: number;
 }
 
-export type RecogniserJob = TranscriptionJob | { readonly listening: ListeningWork };
-export type RecogniserEvent = TranscriptionEvent | { readonly type: "heard"; readonly heard: Heard };
-export type FromRecogniser = FromEngine<TranscriptionModel, RecogniserEvent>;
+export type TranscriberJob = TranscriptionJob | { readonly listening: ListeningWork };
+export type TranscriberEvent = TranscriptionEvent | { readonly type: "heard"; readonly heard: Heard };
+export type FromTranscriber = FromEngine<TranscriptionModel, TranscriberEvent>;

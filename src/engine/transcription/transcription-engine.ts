@@ -4,16 +4,16 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Heard, ListeningWork, TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "./port.ts";
-import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "./protocol.ts";
+import type { TranscriberEvent, TranscriberJob, TranscriberOptions } from "./protocol.ts";
 
-interface KnownRecogniser extends KnownModel {
+interface KnownTranscriber extends KnownModel {
   readonly translates: boolean;
 }
 
-type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownRecogniser>;
+type TranscriptionEngineOptions = LazyEngineOptions<TranscriberOptions, KnownTranscriber>;
 
 export class TranscriptionEngine
-  extends LazyEngine<RecogniserOptions, KnownRecogniser, TranscriptionModel, RecogniserJob, RecogniserEvent>
+  extends LazyEngine<TranscriberOptions, KnownTranscriber, TranscriptionModel, TranscriberJob, TranscriberEvent>
   implements TranscriptionPort
 {
   constructor(options: TranscriptionEngineOptions) {
@@ -45,7 +45,7 @@ export class TranscriptionEngine
 
   run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
     // A generator would hold on to the job, and that to its sound.
-    return recognised(this.supervisor.run(job, signal));
+    return withoutHeard(this.supervisor.run(job, signal));
   }
 
   async listen(listening: ListeningWork, signal: AbortSignal): Promise<Heard> {
@@ -55,6 +55,6 @@ export class TranscriptionEngine
   }
 }
 
-async function* recognised(events: AsyncIterable<RecogniserEvent>): AsyncGenerator<TranscriptionEvent, void, void> {
+async function* withoutHeard(events: AsyncIterable<TranscriberEvent>): AsyncGenerator<TranscriptionEvent, void, void> {
   for await (const event of events) if (event.type !== "heard") yield event;
 }

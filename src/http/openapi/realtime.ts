@@ -1,7 +1,7 @@
 // API description: speech as text while it is spoken. OpenAPI has no word for what goes over a socket: it is described here.
 
 import { BACKLOG_SECONDS, IDLE_MS } from "../../service/live/session.ts";
-import { LONGEST_UTTERANCE_SECONDS } from "../../service/live/turns.ts";
+import { LONGEST_UTTERANCE_SECONDS } from "../../service/live/turn-detector.ts";
 import { MOST_SECRETS } from "../../service/client-secrets.ts";
 import { LARGEST_MESSAGE } from "../socket.ts";
 import { badRequest, tooLarge, type Operations } from "./operation.ts";

@@ -21,7 +21,7 @@ import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
-import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
@@ -139,18 +139,18 @@ async function respond(
   run: Run,
   kind: ImageStreamOptions["kind"],
 ): Promise<Response> {
-  const { images, clock, config } = deps;
+  const { images, clock } = deps;
   const { model } = call;
   const report: RequestReport = {};
   const context = contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
   const disconnect = disconnection(request);
-  const events = images.draw({ ...run, ...(model !== undefined && { model }) }, disconnect.signal, report);
+  const events = images.draw({ ...run, model }, disconnect.signal, report);
   // Until the request is accepted, a failure has its own status.
   await events.next();
   const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };
   const now = () => unixSeconds(clock);
-  if (call.stream && config.streaming) {
+  if (streams(deps, call.stream)) {
     const options = { kind, call, requestId: context.id, now };
     // The first step may take long.
     const stream = { disconnect, headers, opens: true };

@@ -17,7 +17,7 @@ import type { TextBackend } from "../../service/model-router.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
-import { respond } from "../generation-response.ts";
+import { respond, streams } from "../generation-response.ts";
 import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -105,7 +105,7 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     const { prompts, texts } = await (isText ? work() : tokenizer.run(work));
     const requests = prompts.map((prompt): Generation => ({ ...call.request, prompt }));
     const { model, engine } = backend;
-    const stream = call.stream && config.streaming;
+    const stream = streams(deps, call.stream);
     const defaults = engine.status().model?.defaults ?? config.sampling;
     const context = { ...call, prompts: texts, model, stream, defaults };
     return respond(deps, contexts, request, {

@@ -18,7 +18,7 @@ import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
-import { DOWNGRADED, disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { DOWNGRADED, disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { reportFields } from "../log-fields.ts";
@@ -46,7 +46,9 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
           const tag = eventTagger(customId, downgraded);
           const known = { ...accepted, requestId: id };
           const writer = (put: Put<string>) => itemWriter(call, (text) => put(tag(text)), known);
-          return call.stream ? streamed(events, writer, { signal, onUnexpected }) : whole(call, events, known, tag);
+          return streams(deps, call.stream)
+            ? streamed(events, writer, { signal, onUnexpected })
+            : whole(call, events, known, tag);
         },
         failure: (error: unknown) => encodeFailure(customId, typedError(error, onUnexpected), id),
       }));

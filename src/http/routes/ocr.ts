@@ -47,10 +47,10 @@ async function answer(
       maxPages: MOST_PAGES,
       ...(pages && { pages, countsFromZero: true as const }),
     },
-    ...(model !== undefined && { model }),
+    model,
   };
   const read: RecognizedPage[] = [];
-  for await (const event of deps.recognition.recognise([document], run, disconnection(request).signal, report)) {
+  for await (const event of deps.recognition.recognize([document], run, disconnection(request).signal, report)) {
     if (event.type === "page") read.push(event.page);
   }
   return Response.json(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat));

@@ -74,10 +74,10 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const run = {
     ...origin,
     work: { task, maxPages, ...(pages && { pages }) },
-    ...(model !== undefined && { model }),
+    model,
   };
   const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedDocument["pages"] }));
-  for await (const event of deps.recognition.recognise(files, run, signal, report)) {
+  for await (const event of deps.recognition.recognize(files, run, signal, report)) {
     const document = documents[event.document];
     if (!document) continue;
     if (event.type === "page") document.pages = [...document.pages, event.page];

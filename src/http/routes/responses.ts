@@ -32,7 +32,14 @@ import type { RequestReport } from "../../service/request.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
-import { disconnection, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
+import {
+  disconnection,
+  respond,
+  respondLater,
+  streamResponse,
+  streams,
+  type GenerationCall,
+} from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
@@ -118,15 +125,15 @@ export const responsesRoutes = (
       async ({ request }) => {
         const asked = decodeResponses(await readGenerationBody(deps, request), config, history);
         const report: RequestReport = {};
-        const log = asked.background && asked.stream && config.streaming ? new EventLog<NamedEvent>() : undefined;
+        const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
         const context = begin(asked, report, log);
         const call: GenerationCall = {
           report,
           requests: [asked.request],
           stream: asked.stream,
           json: (events, known) => {
-            const told = withReadInputs(context, known);
-            return log ? record(request, events, told, log) : encodeResponse(events, told);
+            const reported = withReadInputs(context, known);
+            return log ? record(request, events, reported, log) : encodeResponse(events, reported);
           },
           writer: (put, known) => responseWriter(put, withReadInputs(context, known)),
           framing: { terminator: DONE },

@@ -68,7 +68,7 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         references: [],
         strength: call.strength,
       };
-      const run = { ...origin, work: call.work, ...(model !== undefined && { model }), ...(edit && { edit }) };
+      const run = { ...origin, work: call.work, model, ...(edit && { edit }) };
       const drawn = await collectImages(images.draw(run, signal, report));
       const { modelId: name, model: known } = images.model(model);
       const headers = { "Cache-Control": "no-store" };

@@ -10,7 +10,7 @@ import type { SpeechEvent, SpeechFormat } from "../../domain/speech.ts";
 import type { RequestReport } from "../../service/request.ts";
 import { byteStream } from "../byte-stream.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
@@ -60,21 +60,11 @@ async function speak(deps: AppDeps, contexts: RequestContexts, request: Request)
   context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });
   const origin = requestOrigin(deps, contexts, request);
   const disconnect = disconnection(request);
-  const spoken = deps.speech.speak(
-    {
-      ...origin,
-      work,
-      ...(model !== undefined && { model }),
-      ...(voice !== undefined && { voice }),
-      ...(locale !== undefined && { locale }),
-    },
-    disconnect.signal,
-    report,
-  );
+  const spoken = deps.speech.speak({ ...origin, work, model, voice, locale }, disconnect.signal, report);
   // Until the first sentence is said, a failure has its own status.
   const first = await firstAudio(spoken);
   const all = behind(first, spoken);
-  if (events && deps.config.streaming) {
+  if (streams(deps, events)) {
     const { id: requestId } = context;
     return streamResponse(deps, contexts, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
   }

@@ -17,7 +17,7 @@ import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
 import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
@@ -53,11 +53,11 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   context.logFields = () => ({ ...outcomeFields(report), completion: report.usage?.completionTokens });
   const disconnect = disconnection(request);
   const { model, work } = call;
-  const run = { work, ...(model !== undefined && { model }), ...origin };
-  const events = deps.transcriptions.recognise(recording, run, disconnect.signal, report);
+  const run = { work, model, ...origin };
+  const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
   // Until the recording is known to be one, a failure has its own status.
   const { value } = await events.next();
-  if (value && call.stream && deps.config.streaming) {
+  if (value && streams(deps, call.stream)) {
     const { id: requestId } = context;
     return streamResponse(deps, contexts, request, events, (put) => transcriptWriter(put, { requestId }), {
       disconnect,

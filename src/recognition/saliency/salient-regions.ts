@@ -1,6 +1,7 @@
 // The places of a heat map that stand out, as boxes in the image.
 
-import type { Bitmap, Box } from "../bitmap.ts";
+import type { Box } from "../../domain/recognition.ts";
+import type { Bitmap } from "../bitmap.ts";
 import { components, regions } from "../components.ts";
 import { histogram, split } from "../ink.ts";
 

@@ -1,6 +1,6 @@
 // Words of a row that stand close together, and the columns that rows of them make.
 
-import type { Box, RecognizedWord } from "../bitmap.ts";
+import type { Box, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
 import { median } from "../statistics.ts";
 

@@ -1,15 +1,11 @@
 // Grids of rules, and the cells between them.
 
-import type { Box } from "../bitmap.ts";
+import type { Box, MergedCell } from "../../domain/recognition.ts";
 import { groups } from "../groups.ts";
 import { middleAt, type Rule } from "./rules.ts";
 
 /** A cell, which may reach over several rows and columns. */
-export interface GridCell {
-  readonly row: number;
-  readonly column: number;
-  readonly rowSpan: number;
-  readonly columnSpan: number;
+export interface GridCell extends MergedCell {
   readonly box: Box;
 }
 

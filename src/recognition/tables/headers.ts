@@ -1,6 +1,6 @@
 // The names of a table's columns.
 
-import type { MergedCell } from "./table.ts";
+import type { MergedCell } from "../../domain/recognition.ts";
 
 interface Headers {
   /** One for each column, all different; none when the first rows do not look like names. */

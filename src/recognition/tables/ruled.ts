@@ -1,9 +1,9 @@
 // Tables whose cells are drawn: a grid of rules, and the words between them.
 
-import type { RecognizedWord } from "../bitmap.ts";
+import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { inReadingOrder } from "../reading-order.ts";
 import type { Grid, GridCell } from "./grid.ts";
-import { makeTable, type Table } from "./table.ts";
+import { makeTable } from "./table.ts";
 
 /** Cells with text in a table; with fewer, a grid is a drawing or a frame. */
 const FILLED = 2;
@@ -12,9 +12,9 @@ const FILLED = 2;
 export function ruledTables(
   grids: readonly Grid[],
   words: readonly RecognizedWord[],
-): { readonly tables: Table[]; readonly rest: RecognizedWord[] } {
+): { readonly tables: RecognizedTable[]; readonly rest: RecognizedWord[] } {
   let rest = [...words];
-  const tables: Table[] = [];
+  const tables: RecognizedTable[] = [];
   // The smallest first: a table may lie within a cell of another one.
   for (const grid of grids.toSorted((a, b) => a.box.width * a.box.height - b.box.width * b.box.height)) {
     const inside = new Map<GridCell, RecognizedWord[]>(grid.cells.map((cell) => [cell, []]));

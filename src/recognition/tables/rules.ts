@@ -1,6 +1,7 @@
 // Straight rules of tables and forms on an upright page: found, and taken out before the text is read.
 
-import type { Bitmap, Box } from "../bitmap.ts";
+import type { Box } from "../../domain/recognition.ts";
+import type { Bitmap } from "../bitmap.ts";
 import { components, regions, type Component, type Runs } from "../components.ts";
 import type { Ink } from "../ink.ts";
 

@@ -1,40 +1,16 @@
 // A table as it is answered: rows of text, what its first row names, and the same as CSV.
 
-import type { Box, RecognizedWord } from "../bitmap.ts";
+import type { Box, MergedCell, RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { csv } from "./csv.ts";
 import { headersOf } from "./headers.ts";
-
-/** Where one cell takes the place of several. */
-export interface MergedCell {
-  readonly row: number;
-  readonly column: number;
-  readonly rowSpan: number;
-  readonly columnSpan: number;
-}
 
 /** A cell with the words in it, in reading order. */
 export interface Cell extends MergedCell {
   readonly words: readonly RecognizedWord[];
 }
 
-export interface Table {
-  readonly box: Box;
-  /** Every row has `columnCount` texts; of a merged cell, only the upper left one is not empty. */
-  readonly rows: readonly (readonly string[])[];
-  readonly columnCount: number;
-  /** A name for each column, all different; none when the first row does not look like such. */
-  readonly headers: readonly string[];
-  /** The rows below the headers, by name. */
-  readonly rowObjects: readonly Readonly<Record<string, string>>[];
-  readonly mergedCells: readonly MergedCell[];
-  /** The mean of its words, from 0 to 1. */
-  readonly averageConfidence: number;
-  /** RFC 4180. */
-  readonly csv: string;
-}
-
 /** A table of this size from its cells. */
-export function makeTable(box: Box, rowCount: number, columnCount: number, cells: readonly Cell[]): Table {
+export function makeTable(box: Box, rowCount: number, columnCount: number, cells: readonly Cell[]): RecognizedTable {
   const rows = Array.from({ length: rowCount }, () => Array.from({ length: columnCount }, () => ""));
   for (const { row, column, words } of cells) {
     const texts = rows[row];

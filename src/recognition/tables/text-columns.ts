@@ -1,6 +1,6 @@
 // Pages with text in columns: a table stands in one of them, or over all.
 
-import type { RecognizedWord } from "../bitmap.ts";
+import type { RecognizedWord } from "../../domain/recognition.ts";
 import { columnsUnder, stretchesOf, type Row } from "./chunks.ts";
 import { isText } from "./prose.ts";
 

@@ -1,12 +1,12 @@
 // Tables without rules: rows of words that keep to columns, and are no text in columns.
 
-import type { RecognizedWord } from "../bitmap.ts";
+import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
 import { rowsOf } from "../reading-order.ts";
 import { median, quantile } from "../statistics.ts";
 import { chunksOf, columnsOf, columnsUnder, letterWidth, type Chunk, type Column, type Row } from "./chunks.ts";
 import { isProse } from "./prose.ts";
-import { makeTable, type Cell, type Table } from "./table.ts";
+import { makeTable, type Cell } from "./table.ts";
 import { textColumns } from "./text-columns.ts";
 
 /** Heights of a word: rows further apart do not belong together. */
@@ -15,7 +15,7 @@ const APART = 3.5;
 const LEAST = { two: 3, more: 2 };
 
 interface Found {
-  readonly tables: Table[];
+  readonly tables: RecognizedTable[];
   readonly rest: RecognizedWord[];
 }
 
@@ -31,7 +31,7 @@ function tablesIn(words: readonly RecognizedWord[]): Found {
   const letter = letterWidth(words);
   const height = median(words.map(({ box }) => box.height));
   const rows = rowsOf(words).map((row) => chunksOf(row, letter));
-  const tables: Table[] = [];
+  const tables: RecognizedTable[] = [];
   const taken = new Set<RecognizedWord>();
   for (const block of blocksOf(rows, APART * height)) {
     for (const [part, columns] of tabular(block, letter)) {

@@ -18,12 +18,13 @@ import { answerLine, type LineDeps } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
-interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
+export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   /** By endpoint. */
   readonly answers: Readonly<Record<string, AnswerLine>>;
   readonly store: JobStore;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
+  /** Most lines of a batch. */
   readonly maxLines: number;
   /** Lines of this batch that are begun and not ended at most, those that wait for another attempt among them. */
   readonly linesAtOnce: number;
@@ -140,7 +141,7 @@ export class BatchRun {
   /** Answers every line that is not, a few at once, until none is left or the run is to end. */
   private async answerAll(journal: Journal, tally: Tally): Promise<void> {
     const { signal } = this.ending;
-    const { slots, linesAtOnce, store, answers } = this.deps;
+    const { places, linesAtOnce, store, answers } = this.deps;
     const { endpoint } = this.record();
     const answer = answers[endpoint];
     if (!answer) throw new Error(`${endpoint} is no endpoint of batches`);
@@ -151,9 +152,9 @@ export class BatchRun {
         // What there is no room for is not computed.
         if (!signal.aborted) store.quota.claim(1);
         this.lines++;
-        const place = await slots.take(signal);
-        if (!place) break;
-        const work = answerLine({ ...this.deps, answer, onWait }, line, this.id, place, signal)
+        const release = await places.acquire(signal);
+        if (!release) break;
+        const work = answerLine({ ...this.deps, answer, onWait }, line, this.id, release, signal)
           .then((output) => output && this.write(output, journal, tally))
           .catch((error: unknown) => this.giveUp(error))
           .finally(() => {

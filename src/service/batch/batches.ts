@@ -2,40 +2,27 @@
 
 import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
-import { unixSeconds, type Clock } from "../../domain/clock.ts";
+import { unixSeconds } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
-import { pause, type Pause } from "../../domain/pause.ts";
+import { pause } from "../../domain/pause.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
 import { emptyPage, type Page, type PageRequest } from "../../store/page.ts";
 import { isMissing, storageError, withStorage } from "../../store/storage-error.ts";
 import type { Logger } from "../../telemetry/log.ts";
-import type { Metrics } from "../../telemetry/metrics.ts";
 import type { AnswerLine } from "./answer-line.ts";
-import { BatchRun } from "./batch-run.ts";
+import { BatchRun, type BatchRunDeps } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { Slots } from "./slots.ts";
+import { Semaphore } from "./semaphore.ts";
 
-interface BatchOptions {
+/** `linesAtOnce`: of all batches, too. */
+interface BatchOptions extends Omit<BatchRunDeps, "store" | "places"> {
   readonly folder: JobFolder;
-  /** By endpoint. */
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
-  /** Waits before a line's next attempt. */
-  readonly pause: Pause;
-  readonly clock: Clock;
   readonly log: Logger;
-  /** Lines that are under way at once, of all batches. */
-  readonly linesAtOnce: number;
-  /** Most lines of a batch. */
-  readonly maxLines: number;
-  /** Seconds that output files are kept; null: until they are deleted. */
-  readonly keepSeconds: number | null;
   /** Seconds that batches are kept after their end, if their output is not kept longer; null: for ever. */
   readonly keepBatchSeconds: number | null;
-  readonly metrics: Pick<Metrics, "batchLineEnded">;
-  /** Called with a failure that nobody foresaw. */
-  readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
 /** How often it looks for batches that nobody runs, and for files and batches that are not kept any longer. */
@@ -64,13 +51,13 @@ interface LiveRun {
 export class BatchesService {
   private readonly runs = new Map<string, LiveRun>();
   private readonly retryAt = new Map<string, number>();
-  private readonly slots: Slots;
+  private readonly places: Semaphore;
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private scanFails = false;
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: BatchOptions) {
-    this.slots = new Slots(options.linesAtOnce);
+    this.places = new Semaphore(options.linesAtOnce);
   }
 
   /** Goes on with what is not finished, now and whenever another process leaves something behind. */
@@ -199,7 +186,7 @@ export class BatchesService {
       return this.postpone(id, error);
     }
     if (!unlock) return;
-    const run = new BatchRun({ ...this.options, store, slots: this.slots }, id);
+    const run = new BatchRun({ ...this.options, store, places: this.places }, id);
     const ended = this.follow(id, run).finally(() => {
       this.runs.delete(id);
       unlock();

@@ -7,10 +7,10 @@ import { typedError, type SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
 import type { Pause } from "../../domain/pause.ts";
 import type { AnswerLine } from "./answer-line.ts";
-import type { Place, Slots } from "./slots.ts";
+import type { Release, Semaphore } from "./semaphore.ts";
 
 export interface LineDeps {
-  readonly slots: Slots;
+  readonly places: Semaphore;
   readonly answer: AnswerLine;
   /** Waits before a line's next attempt. */
   readonly pause: Pause;
@@ -37,19 +37,19 @@ const TRANSIENT = new Set<string>([
 
 /**
  * The output of a line of the batch `client`, whatever it is; undefined when the signal is aborted first. It begins in
- * `place` and gives that back; while it waits for another attempt, it keeps nobody from one.
+ * the place that `first` gives back; while it waits for another attempt, it keeps nobody from one.
  */
 export async function answerLine(
-  { slots, answer, pause, onWait, onUnexpected }: LineDeps,
+  { places, answer, pause, onWait, onUnexpected }: LineDeps,
   { customId, body }: InputLine,
   client: string,
-  place: Place,
+  first: Release,
   signal: AbortSignal,
 ): Promise<BatchOutputLine | undefined> {
   // Nobody would read a stream.
   const { stream: _stream, ...request } = body;
   let suspicions = 0;
-  for (let release: Place | undefined = place; release; release = await slots.take(signal)) {
+  for (let release: Release | undefined = first; release; release = await places.acquire(signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {

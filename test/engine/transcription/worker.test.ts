@@ -4,14 +4,14 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
 import type { Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
-import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
+import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
 import type { SpeechDetection, TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
 /** A worker over recordings of so many seconds of speech, each named by its length, or of silence; steps are the test's. */
 function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const whisper = new FakeWhisper();
-  const messages: FromRecogniser[] = [];
+  const messages: FromTranscriber[] = [];
   const closed: string[] = [];
   const open = async (work: TranscriptionWork | UtteranceWork) => {
     if ("sound" in work) return { windows: oneWindow(new Float32Array(work.sound.bytes.length)), share: () => 1 };

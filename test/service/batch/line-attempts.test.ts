@@ -3,7 +3,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { pause } from "../../../src/domain/pause.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
-import { Slots } from "../../../src/service/batch/slots.ts";
+import { Semaphore } from "../../../src/service/batch/semaphore.ts";
 
 const retryAfterSeconds = 0.001;
 const gone = new SvcError("upstream_unavailable", "cannot be reached", { retryAfterSeconds });
@@ -16,7 +16,7 @@ async function attempt(answers: readonly (SvcError | typeof answer)[]) {
   let asked = 0;
   const waits: boolean[] = [];
   const deps = {
-    slots: new Slots(1),
+    places: new Semaphore(1),
     pause,
     onWait: (begins: boolean) => void (begins && waits.push(true)),
     onUnexpected: (error: unknown) => {
@@ -29,9 +29,9 @@ async function attempt(answers: readonly (SvcError | typeof answer)[]) {
     },
   };
   const { signal } = new AbortController();
-  const place = await deps.slots.take(signal);
-  if (!place) throw new Error("no place");
-  const line = await answerLine(deps, { customId: "a", body: {} }, "batch", place, signal);
+  const release = await deps.places.acquire(signal);
+  if (!release) throw new Error("no place");
+  const line = await answerLine(deps, { customId: "a", body: {} }, "batch", release, signal);
   return [line?.error?.code, asked, waits.length];
 }
 

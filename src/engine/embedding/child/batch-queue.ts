@@ -15,7 +15,7 @@ export class QueuedJob {
     readonly inputs: readonly Int32Array[],
     private readonly dimensions: number,
     readonly truncated: number,
-    readonly client?: string,
+    readonly client?: string | undefined,
     readonly background = false,
   ) {
     this.values = new Float32Array(inputs.length * dimensions);

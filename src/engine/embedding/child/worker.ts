@@ -3,6 +3,7 @@
 import type { Embedder } from "../../../../ffi/llama/embedder.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { refusalOf } from "../../process/refusal.ts";
+import { messagesRead } from "../../process/turns.ts";
 import type { EmbeddingJob } from "../port.ts";
 import type { EmbedderOptions, FromEmbedder } from "../protocol.ts";
 import { BatchQueue, QueuedJob, type BatchItem } from "./batch-queue.ts";
@@ -50,8 +51,8 @@ export class EmbeddingWorker {
   async run(): Promise<never> {
     for (;;) {
       if (this.queue.isEmpty) await new Promise<void>((resolve) => (this.wake = resolve));
-      // Messages that came meanwhile are read here: what they bring is in the next batch already.
-      await new Promise(setImmediate);
+      // What they bring is in the next batch already.
+      await messagesRead();
       this.step();
     }
   }

@@ -21,7 +21,7 @@ export interface Painted {
   readonly size: ImageSize;
 }
 
-interface Told {
+interface Reports {
   readonly step: (step: number, steps: number) => void;
   /** The image as it is now, the first time with 0. */
   readonly preview: (index: number, pixels: Pixels, size: ImageSize) => void;
@@ -56,7 +56,7 @@ export class Painting {
   constructor(
     readonly request: Request,
     private readonly tools: Tools,
-    private readonly told: Told,
+    private readonly reports: Reports,
   ) {
     this.sizes = sizesOf(request.plan, tools.painter, request.sources?.image);
   }
@@ -125,9 +125,9 @@ export class Painting {
       if (now && now.previews > this.shown) {
         this.shown = now.previews;
         const { width, height } = now;
-        this.told.preview(this.shown - 1, { width, height, rgb: library.preview(key) }, this.sizes.delivered);
+        this.reports.preview(this.shown - 1, { width, height, rgb: library.preview(key) }, this.sizes.delivered);
       }
-      while (now && this.step < now.step) this.told.step(++this.step, now.steps);
+      while (now && this.step < now.step) this.reports.step(++this.step, now.steps);
       // Tiles of an image that is made larger are reported as steps, and how many there are is known once the first is done.
       if (now && now.steps > 0) this.done = now.step / now.steps;
       if (state !== "drawing") return state === "done";

@@ -20,7 +20,7 @@ interface QueuedImage extends PictureJob {
   readonly key: JobKey;
   readonly painting: Painting;
   /** Resolves when all reports so far were sent. */
-  readonly told: () => Promise<void>;
+  readonly reported: () => Promise<void>;
   isStarted: boolean;
 }
 
@@ -112,11 +112,11 @@ export class ImageWorker {
     const tell = (event: PictureEvent) =>
       this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
     // A file takes a while to write, and what is told must stay in order.
-    let told = Promise.resolve();
+    let reported = Promise.resolve();
     const later = (work: () => void | Promise<void>) => {
-      told = told.then(work);
+      reported = reported.then(work);
       // Whoever waits for it in the end hears of it.
-      told.catch(() => {});
+      reported.catch(() => {});
     };
     const painting = new Painting(request, this.tools, {
       step: (step, steps) => later(() => tell({ type: "progress", image, step, steps })),
@@ -126,7 +126,7 @@ export class ImageWorker {
           tell({ type: "preview", image, index, data, size });
         }),
     });
-    return { ...job, key, painting, told: () => told, isStarted: false };
+    return { ...job, key, painting, reported: () => reported, isStarted: false };
   }
 
   private async prepare(key: JobKey, { work, request }: PictureJob): Promise<Request> {
@@ -169,7 +169,7 @@ function known(error: ImageError): Error {
 async function finished(job: QueuedImage, { pixels, size }: Painted, model: string): Promise<PictureEvent> {
   const { image, work } = job;
   const { encoding, seed } = work;
-  await job.told();
+  await job.reported();
   const data = await encoded(pixels, size, encoding, howOf(work, job.painting.request.plan, pixels, model));
   return { type: "image", image, data, size, seed };
 }

@@ -2,8 +2,8 @@
 
 import { prepareZXingModule, readBarcodes, type ReaderOptions, type ReadResult } from "zxing-wasm/reader";
 import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
-import type { Barcode } from "../../../domain/recognition.ts";
-import type { Bitmap, Box } from "../../../recognition/bitmap.ts";
+import type { Barcode, Box } from "../../../domain/recognition.ts";
+import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { clipped } from "../../../recognition/boxes.ts";
 import { framesIn } from "../../../recognition/frames.ts";
 import { maxiCodePlaces } from "../../../recognition/maxicode.ts";

@@ -1,6 +1,7 @@
 // What pages are read from, whatever the file is.
 
-import type { Bitmap, RecognizedWord } from "../../../recognition/bitmap.ts";
+import type { RecognizedWord } from "../../../domain/recognition.ts";
+import type { Bitmap } from "../../../recognition/bitmap.ts";
 
 export interface DocumentPage {
   /** In the unit of all boxes on it: pixels, or points of a PDF. */

@@ -1,6 +1,6 @@
 // How much of a page of a PDF is images.
 
-import type { Box } from "../../../recognition/bitmap.ts";
+import type { Box } from "../../../domain/recognition.ts";
 import { chain, projectBox, translation, type Projection } from "../../../recognition/projection.ts";
 import type { Pdfium } from "./pdfium.ts";
 

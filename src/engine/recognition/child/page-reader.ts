@@ -5,11 +5,11 @@ import type {
   RecognitionTask,
   RecognizedPage,
   RecognizedTable,
+  RecognizedWord,
   Saliency,
   SaliencyTask,
   TextTask,
 } from "../../../domain/recognition.ts";
-import type { RecognizedWord } from "../../../recognition/bitmap.ts";
 import { scaled } from "../../../recognition/boxes.ts";
 import { linesOf } from "../../../recognition/lines.ts";
 import { contentOf, known, readable, type PageContent, type ReadablePage } from "../../../recognition/page.ts";
@@ -86,7 +86,7 @@ export class PageReader {
   private async text(page: DocumentPage, { text, tables, crop }: RecognitionTask): Promise<Found> {
     if (!text) return NOTHING;
     const found =
-      page.words.length > 0 ? await this.own(page, tables) : await this.recognised(page, text, crop === true);
+      page.words.length > 0 ? await this.own(page, tables) : await this.recognized(page, text, crop === true);
     return tables ? found : { ...found, tables: [] };
   }
 
@@ -101,7 +101,7 @@ export class PageReader {
     return { words, tables: tablesIn(content, 1 / scale), source: "text", notes };
   }
 
-  private async recognised(page: DocumentPage, task: TextTask, crop: boolean): Promise<Found> {
+  private async recognized(page: DocumentPage, task: TextTask, crop: boolean): Promise<Found> {
     const { bitmap, scale, ...picture } = await page.picture(DRAWN[task.level]);
     this.options.check();
     const isFast = task.level === "fast";

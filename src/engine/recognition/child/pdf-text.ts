@@ -1,6 +1,6 @@
 // The text that a page of a PDF has itself, as words with their places.
 
-import type { Box, RecognizedWord } from "../../../recognition/bitmap.ts";
+import type { Box, RecognizedWord } from "../../../domain/recognition.ts";
 import { around } from "../../../recognition/boxes.ts";
 import type { Pdfium } from "./pdfium.ts";
 

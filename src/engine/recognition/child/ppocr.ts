@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
 import { errorMessage } from "../../../domain/error-message.ts";
-import type { TextTask } from "../../../domain/recognition.ts";
-import type { Bitmap, Box, RecognizedWord } from "../../../recognition/bitmap.ts";
+import type { Box, RecognizedWord, TextTask } from "../../../domain/recognition.ts";
+import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { blocksOf } from "../../../recognition/blocks.ts";
 import { clipped, scaled } from "../../../recognition/boxes.ts";
 import { decodeSteps } from "../../../recognition/ctc.ts";

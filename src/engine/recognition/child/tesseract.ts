@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import { errorMessage } from "../../../domain/error-message.ts";
-import type { LanguageData, TextTask } from "../../../domain/recognition.ts";
-import type { Bitmap, RecognizedWord } from "../../../recognition/bitmap.ts";
+import type { LanguageData, RecognizedWord, TextTask } from "../../../domain/recognition.ts";
+import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgram } from "./tesseract-core.ts";
 import { wordsOf } from "./tsv.ts";
 

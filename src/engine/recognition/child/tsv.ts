@@ -1,6 +1,6 @@
 // Tesseract's words, as it prints them: a line each, with its place in the page, its paragraph and its line.
 
-import type { RecognizedWord } from "../../../recognition/bitmap.ts";
+import type { RecognizedWord } from "../../../domain/recognition.ts";
 import { joinUnspaced } from "../../../recognition/unspaced.ts";
 
 /** Level of a row that is a word, not a page, block, paragraph or line. */

@@ -36,7 +36,7 @@ const ENCODED_SECONDS = 4;
 interface QueuedJob {
   readonly key: JobKey;
   readonly work: SpeechWork;
-  readonly client?: string;
+  readonly client?: string | undefined;
   readonly ended: AbortController;
   /** The last is next. */
   readonly sentences: string[];

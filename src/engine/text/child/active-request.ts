@@ -114,7 +114,7 @@ export class ActiveRequest {
     this.hasLineBreak ||= bytes.includes(LINE_FEED);
     this.outOfTime = this.hasLineBreak && now - this.firstTokenAt > this.maxPredictMs;
     this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
-    return this.told(events);
+    return this.reported(events);
   }
 
   /** The last step computed the rows of its prompt at these places, each of which tells of the token behind it. */
@@ -138,7 +138,7 @@ export class ActiveRequest {
 
   /** Ends the answer; returns the events that were held back. `reason`: why it ends, as far as is known by now. */
   end(reason: FinishReason): OutputEvent[] {
-    return this.told(this.answer.end(reason === "stop"));
+    return this.reported(this.answer.end(reason === "stop"));
   }
 
   /** `droppedTokens`: those that were dropped because the context was full. */
@@ -175,13 +175,13 @@ export class ActiveRequest {
   }
 
   /** The same events; the last one says how many tokens were sampled for all of them, where that is not one, and the others none. */
-  private told(events: OutputEvent[]): OutputEvent[] {
-    const told = this.withIds(events);
-    const last = told.at(-1);
-    if (!last || last.type === "progress") return told;
+  private reported(events: OutputEvent[]): OutputEvent[] {
+    const reported = this.withIds(events);
+    const last = reported.at(-1);
+    if (!last || last.type === "progress") return reported;
     const sampled = this.unsent;
     this.unsent = 0;
-    const others = told.slice(0, -1).map((event) => ({ ...event, sampled: 0 }));
+    const others = reported.slice(0, -1).map((event) => ({ ...event, sampled: 0 }));
     return [...others, sampled === 1 ? last : { ...last, sampled }];
   }
 

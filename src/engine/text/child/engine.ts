@@ -12,7 +12,7 @@ import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
-import type { Answer, EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
+import type { AnswerValue, EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
@@ -278,7 +278,7 @@ export class Engine {
     return constraint.inexpressible || format.unconstrained || !this.options.constrain;
   }
 
-  private answer(key: JobKey, answer: Answer): void {
+  private answer(key: JobKey, answer: AnswerValue): void {
     this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "answer", answer } }] });
   }
 

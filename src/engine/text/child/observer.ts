@@ -79,6 +79,6 @@ export class Observers implements EngineObserver {
   }
 
   finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish {
-    return this.all.reduce((told, one) => one.finished(told, now, levels), finish);
+    return this.all.reduce((reported, one) => one.finished(reported, now, levels), finish);
   }
 }

@@ -17,7 +17,7 @@ import type { JobKey } from "../../process/protocol.ts";
 import type { ActiveRequest } from "./active-request.ts";
 import type { KvCommands } from "./kv-commands.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
-import type { EngineObserver } from "./observer.ts";
+import type { Decoded, EngineObserver } from "./observer.ts";
 
 /** An abort arrives before its cancel message. The next step waits for that, else it would compute the same again. */
 const CANCEL_WAIT_MS = 100;
@@ -129,17 +129,12 @@ export class StepRunner {
     const before = this.clock.now();
     const result = this.decode(plan);
     const made = result === "done" ? stepsMade(plan, this.sampled) : 0;
-    this.observer?.decoded({ step: plan, result, made, before, after: this.clock.now() }, this.scheduler);
-    if (result === "aborted") return this.undo(plan);
-    if (result === "no-room") {
-      if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
-      return;
-    }
-    const now = this.clock.now();
+    const after = this.count({ step: plan, result, made, before });
+    if (result === "aborted") this.undo(plan);
+    if (result !== "done") return this.prepareRetry(result, after);
     if (plan.prefillRows > 0) this.takeScores(plan);
-    this.stepCount += made;
-    if (plan.prefillRows === 0) this.stepMs = (now - before) / made;
-    this.hooks.stepped(this.scheduler.apply(plan, this.sampled, now - before), now);
+    if (plan.prefillRows === 0) this.stepMs = (after - before) / made;
+    this.hooks.stepped(this.scheduler.apply(plan, this.sampled, after - before), after);
   }
 
   private runSlice({ chunk, begins, ms }: SlicePlan): void {
@@ -152,15 +147,11 @@ export class StepRunner {
       this.llama.chunkBegin(this.batch, chunk.rows.length);
     }
     const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
-    const after = this.clock.now();
     const counts = result === "done" || result === "paused";
-    this.stepCount += Number(counts);
-    this.observer?.decoded({ step: chunk, result, made: Number(counts), before, after }, this.scheduler);
+    const after = this.count({ step: chunk, result, made: Number(counts), before });
     this.hooks.stepped([], after);
     this.scheduler.applySlice(counts ? result : "abandoned", after - before);
-    if (result === "aborted") this.aborted = Promise.withResolvers();
-    if (result === "no-room" && !this.scheduler.preemptNewest(after))
-      throw new Error("the KV cache refused a chunk that fits it");
+    this.prepareRetry(result, after);
   }
 
   private runMedia(step: MediaStep): void {
@@ -183,15 +174,26 @@ export class StepRunner {
       },
       step.key,
     );
-    const after = this.clock.now();
     const done = result === "done";
-    this.stepCount += Number(done);
-    this.observer?.decoded({ step, result, made: Number(done), before, after }, this.scheduler);
+    const after = this.count({ step, result, made: Number(done), before });
     this.scheduler.applyMedia(step, done, after - before);
     if (!done) this.takeBack(step.sequence, step.position);
+    this.prepareRetry(result, after);
+  }
+
+  /** Counts a call that has ended, and reports it. Returns its end. */
+  private count(call: Omit<Decoded, "after">): number {
+    const after = this.clock.now();
+    this.stepCount += call.made;
+    this.observer?.decoded({ ...call, after }, this.scheduler);
+    return after;
+  }
+
+  /** Of a call whose result the scheduler was told: what was not computed is planned again. */
+  private prepareRetry(result: Decoded["result"], now: number): void {
     if (result === "aborted") this.aborted = Promise.withResolvers();
-    if (result === "no-room" && !this.scheduler.preemptNewest(after))
-      throw new Error("the KV cache refused media that fit it");
+    if (result === "no-room" && !this.scheduler.preemptNewest(now))
+      throw new Error("the KV cache refused rows that fit it");
   }
 
   private decode(plan: StepPlan) {
@@ -242,7 +244,6 @@ export class StepRunner {
 
   /** Clears what an aborted step may have left in the cache. */
   private undo(plan: StepPlan): void {
-    this.aborted = Promise.withResolvers();
     const seen = new Set<number>();
     for (const { sequence, position } of plan.rows) {
       if (!seen.has(sequence)) this.takeBack(sequence, position);

@@ -12,13 +12,13 @@ import { availableMemory } from "../../process/memory.ts";
 import { othersShare } from "../../process/others-share.ts";
 import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
-import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "../protocol.ts";
+import type { TranscriberEvent, TranscriberJob, TranscriberOptions } from "../protocol.ts";
 import { Listener } from "./listener.ts";
 import { AROUND_SPEECH_SECONDS } from "./phrases.ts";
 import { statesThatFit } from "./states-that-fit.ts";
 import { TranscriptionWorker } from "./worker.ts";
 
-export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel, RecogniserJob, RecogniserEvent> = {
+export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionModel, TranscriberJob, TranscriberEvent> = {
   async load(options, send) {
     const { libraries, modelPath: path, vadPath, parallel, stateBytes, threads, maxSeconds } = options;
     const { gpuLayers, flashAttention } = options;

@@ -5,7 +5,7 @@ import { rawSamples } from "../../../audio/decode/raw-sound.ts";
 import type { SoundTools } from "../../../audio/decode/tools.ts";
 import type { Heard, ListeningWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import type { FromRecogniser } from "../protocol.ts";
+import type { FromTranscriber } from "../protocol.ts";
 import { refusalOf } from "../../process/refusal.ts";
 
 /** Whatever threshold its client has chosen. */
@@ -17,7 +17,7 @@ export class Listener {
     private readonly whisper: Pick<Whisper, "listen">,
     private readonly audio: SoundTools["audio"],
     private readonly tellsSpeech: boolean,
-    private readonly send: (message: FromRecogniser) => void,
+    private readonly send: (message: FromTranscriber) => void,
     private readonly onSpeech: () => void,
   ) {}
 

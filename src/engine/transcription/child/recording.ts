@@ -40,7 +40,7 @@ interface Part {
   /** Whether the encoder has only as many positions as the sound needs. */
   isShortened: boolean;
   /** Segments told so far, of those that the job has. */
-  told: number;
+  reported: number;
   /** Waiting to be told. */
   ready: SpeechSegment[];
   done: boolean;
@@ -57,8 +57,8 @@ export class RecordingWork {
   private hasGivenBack = false;
   private ended = false;
   /** Of what was recognised, the end; in seconds, as what was told of it. */
-  private recognised = 0;
-  private toldProgress = 0;
+  private transcribed = 0;
+  private reportedProgress = 0;
   started = false;
   /** Number of the turn in which a stretch of it was begun last. */
   served = 0;
@@ -105,9 +105,9 @@ export class RecordingWork {
   takeProgress(): TranscriptionProgress | undefined {
     const { finder, ended } = this;
     const isIdle = this.parts.length === 0 && this.waiting.isEmpty;
-    const seconds = isIdle ? Math.max(this.recognised, finder.heard / SAMPLE_RATE) : this.recognised;
-    if (seconds < this.toldProgress + PROGRESS_SECONDS) return undefined;
-    this.toldProgress = seconds;
+    const seconds = isIdle ? Math.max(this.transcribed, finder.heard / SAMPLE_RATE) : this.transcribed;
+    if (seconds < this.reportedProgress + PROGRESS_SECONDS) return undefined;
+    this.reportedProgress = seconds;
     const share = ended ? 1 : this.sound.share();
     return { seconds, ...(share && { of: Math.max(seconds, finder.length / share / SAMPLE_RATE) }) };
   }
@@ -149,7 +149,7 @@ export class RecordingWork {
     const needed = Math.ceil(stretch.seconds * POSITIONS_A_SECOND) + SPARE_POSITIONS;
     const positions = Math.max(needed, LEAST_POSITIONS);
     const isShortened = positions < audioContext;
-    const part: Part = { stretch, job: undefined, isShortened, told: 0, ready: [], done: false };
+    const part: Part = { stretch, job: undefined, isShortened, reported: 0, ready: [], done: false };
     part.job = this.submit(part, threads, isShortened ? positions : 0);
     this.parts.push(part);
     return part.job;
@@ -167,7 +167,7 @@ export class RecordingWork {
     const isDone = state === "done";
     // Whether it has to be done again is known at the end.
     if (part.isShortened && !isDone) return { segments: [], next: job };
-    const segments = this.whisper.segments(job, part.told);
+    const segments = this.whisper.segments(job, part.reported);
     // Where it makes nothing of the sound, it says nothing.
     const isAccepted = segments.length > 0 && segments.every(isAcceptable);
     if (part.isShortened && !isAccepted) {
@@ -178,8 +178,10 @@ export class RecordingWork {
     }
     // What is recognised again is detected again: what went wrong may have been that.
     this.language ??= this.whisper.language(job)?.code;
-    part.told += segments.length;
-    part.ready.push(...segments.filter(({ text }) => text.trim() && !REMARK.test(text)).map((one) => told(one, part)));
+    part.reported += segments.length;
+    part.ready.push(
+      ...segments.filter(({ text }) => text.trim() && !REMARK.test(text)).map((one) => reported(one, part)),
+    );
     if (isDone) {
       this.whisper.release(job);
       part.job = undefined;
@@ -195,7 +197,7 @@ export class RecordingWork {
    */
   giveBack(longest: number): WhisperJob | undefined {
     const part = this.parts.at(-1);
-    if (part?.job === undefined || part.told > 0 || part.stretch.samples.length <= longest) return undefined;
+    if (part?.job === undefined || part.reported > 0 || part.stretch.samples.length <= longest) return undefined;
     if (this.hasGivenBack) return undefined;
     this.hasGivenBack = true;
     this.parts.pop();
@@ -232,7 +234,7 @@ export class RecordingWork {
     const segments: SpeechSegment[] = [];
     for (let [first] = this.parts; first; [first] = this.parts) {
       segments.push(...first.ready.splice(0));
-      this.recognised = Math.max(this.recognised, first.done ? first.stretch.end : (segments.at(-1)?.end ?? 0));
+      this.transcribed = Math.max(this.transcribed, first.done ? first.stretch.end : (segments.at(-1)?.end ?? 0));
       if (!first.done) break;
       this.parts.shift();
     }
@@ -251,7 +253,7 @@ function compressionRatio(text: string): number {
 }
 
 /** A segment with the recording's times. */
-function told(segment: Segment, { stretch }: Part): SpeechSegment {
+function reported(segment: Segment, { stretch }: Part): SpeechSegment {
   const { start, end, text, tokens, temperature, avgLogprob, noSpeechProb, words } = segment;
   const word = (one: SpokenWord) => ({ text: one.text, ...stretch.original(one.start, one.end) });
   return {

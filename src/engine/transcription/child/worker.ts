@@ -11,7 +11,7 @@ import type {
 } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
-import type { FromRecogniser } from "../protocol.ts";
+import type { FromTranscriber } from "../protocol.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
@@ -59,7 +59,7 @@ export class TranscriptionWorker {
   constructor(
     private readonly whisper: Whisper,
     private readonly options: WorkerOptions,
-    private readonly send: (message: FromRecogniser) => void,
+    private readonly send: (message: FromTranscriber) => void,
   ) {}
 
   submit(key: JobKey, job: TranscriptionJob): void {

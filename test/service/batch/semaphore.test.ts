@@ -1,34 +1,34 @@
 import { describe, expect, test } from "bun:test";
-import { Slots } from "../../../src/service/batch/slots.ts";
+import { Semaphore } from "../../../src/service/batch/semaphore.ts";
 
 const live = new AbortController().signal;
 
-describe("slots", () => {
+describe("a semaphore", () => {
   test("go to who has waited longest", async () => {
-    const slots = new Slots(1);
+    const places = new Semaphore(1);
     const order: string[] = [];
-    const first = await slots.take(live);
+    const first = await places.acquire(live);
     const waiting = ["a", "b"].map(async (name) => {
-      const release = await slots.take(live);
+      const release = await places.acquire(live);
       order.push(name);
       release?.();
     });
     first?.();
     await Promise.all(waiting);
     expect(order).toEqual(["a", "b"]);
-    expect(await slots.take(live)).toBeFunction();
+    expect(await places.acquire(live)).toBeFunction();
   });
 
   test("are not lost to who leaves while waiting", async () => {
-    const slots = new Slots(1);
-    const first = await slots.take(live);
+    const places = new Semaphore(1);
+    const first = await places.acquire(live);
     const abort = new AbortController();
-    const left = slots.take(abort.signal);
-    const stays = slots.take(live);
+    const left = places.acquire(abort.signal);
+    const stays = places.acquire(live);
     abort.abort();
     expect(await left).toBeUndefined();
     first?.();
     expect(await stays).toBeFunction();
-    expect(await slots.take(abort.signal)).toBeUndefined();
+    expect(await places.acquire(abort.signal)).toBeUndefined();
   });
 });

@@ -12,15 +12,15 @@ import { oneLine } from "../bench/spoken.ts";
 
 const { libraries } = nativeFiles("");
 
-export class OwnRecogniser {
+export class OwnTranscriber {
   private readonly whisper = openWhisper(libraries);
   private readonly audio = openAudio(libraries);
 
   private constructor() {}
 
   /** Throws when the model cannot be loaded. */
-  static async load(threads: number): Promise<OwnRecogniser> {
-    const own = new OwnRecogniser();
+  static async load(threads: number): Promise<OwnTranscriber> {
+    const own = new OwnTranscriber();
     const { whisper } = own;
     whisper.loadStart({
       path: WHISPER_MODEL,

@@ -1,15 +1,15 @@
 // A number of places that many share: who has waited longest gets the next one.
 
 /** Gives a place back. */
-export type Place = () => void;
+export type Release = () => void;
 
-export class Slots {
+export class Semaphore {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
   /** Takes a place; the returned function gives it back. Undefined when the signal is aborted first. */
-  async take(signal: AbortSignal): Promise<Place | undefined> {
+  async acquire(signal: AbortSignal): Promise<Release | undefined> {
     if (signal.aborted) return undefined;
     if (this.free > 0) this.free--;
     else if (!(await this.turn(signal))) return undefined;

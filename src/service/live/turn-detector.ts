@@ -4,7 +4,7 @@
 import { SvcError } from "../../domain/errors.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { USUAL_TURNS, type LiveEvent, type LiveSettings } from "../../domain/live.ts";
-import type { Recogniser } from "./recogniser.ts";
+import type { UtteranceQueue } from "./utterance-queue.ts";
 import type { SoundBuffer } from "./sound-buffer.ts";
 import type { SoundClock } from "./sound-clock.ts";
 import { SpeechFinder } from "./speech-finder.ts";
@@ -30,7 +30,7 @@ const FRAMES_BACK = 5;
 interface TurnsDeps {
   readonly buffer: SoundBuffer;
   readonly clock: SoundClock;
-  readonly recogniser: Pick<Recogniser, "add" | "drop">;
+  readonly utterances: Pick<UtteranceQueue, "add" | "drop">;
   readonly emit: (event: LiveEvent) => void;
 }
 
@@ -42,7 +42,7 @@ interface Phrase {
   pause: number | undefined;
 }
 
-export class Turns {
+export class TurnDetector {
   private readonly finder = new SpeechFinder();
   private phrase: Phrase | undefined;
   /** Phrases of the next piece. */
@@ -104,7 +104,7 @@ export class Turns {
 
   /** What was said since the last utterance does not count. */
   clear(place: number): void {
-    if (this.utterance) this.deps.recogniser.drop(this.utterance);
+    if (this.utterance) this.deps.utterances.drop(this.utterance);
     this.place = place;
     this.restart();
     this.deps.emit({ type: "cleared" });
@@ -215,7 +215,7 @@ export class Turns {
     const { utterance, parts } = this;
     if (!utterance || parts.length === 0) return;
     const sound = { format: settings.format, bytes: Buffer.concat(parts) };
-    this.deps.recogniser.add({ utterance, sound, settings });
+    this.deps.utterances.add({ utterance, sound, settings });
     this.parts = [];
     this.partBytes = 0;
   }

@@ -14,8 +14,8 @@ interface Piece {
   readonly settings: LiveSettings;
 }
 
-interface RecogniserDeps {
-  readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech">;
+interface UtteranceQueueDeps {
+  readonly transcriptions: Pick<TranscriptionService, "transcribeSpeech">;
   readonly origin: RequestOrigin;
   /** Aborted when nobody reads any more. */
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ interface RecogniserDeps {
   readonly onUnexpected: (error: unknown) => void;
 }
 
-export class Recogniser {
+export class UtteranceQueue {
   private readonly pieces: Piece[] = [];
   /** Ends the work on the piece that is being recognised. */
   private current: { readonly utterance: Utterance; readonly abort: AbortController } | undefined;
@@ -33,7 +33,7 @@ export class Recogniser {
   /** Of all text so far. */
   tokens = 0;
 
-  constructor(private readonly deps: RecogniserDeps) {}
+  constructor(private readonly deps: UtteranceQueueDeps) {}
 
   add(piece: Piece): void {
     piece.utterance.pieceAdded();
@@ -59,7 +59,7 @@ export class Recogniser {
       const { utterance, sound } = piece;
       const abort = new AbortController();
       this.current = { utterance, abort };
-      const failure = utterance.isWanted ? await this.recognise(piece, abort.signal) : undefined;
+      const failure = utterance.isWanted ? await this.transcribe(piece, abort.signal) : undefined;
       this.current = undefined;
       this.waitingBytes -= sound.bytes.length;
       utterance.pieceEnded(failure);
@@ -68,7 +68,7 @@ export class Recogniser {
     this.idle.clear();
   }
 
-  private async recognise({ utterance, sound, settings }: Piece, dropped: AbortSignal): Promise<SvcError | undefined> {
+  private async transcribe({ utterance, sound, settings }: Piece, dropped: AbortSignal): Promise<SvcError | undefined> {
     const { transcriptions, origin, signal, onUnexpected } = this.deps;
     const { model, prompt, language = utterance.language } = settings;
     const work = {
@@ -82,7 +82,7 @@ export class Recogniser {
     // By its own id an utterance is cancelled, and by the request's the session.
     const run = { ...origin, id: utterance.id, partOf: true as const, model, work };
     try {
-      for await (const event of transcriptions.recogniseSpeech(
+      for await (const event of transcriptions.transcribeSpeech(
         sound,
         run,
         AbortSignal.any([signal, dropped]),

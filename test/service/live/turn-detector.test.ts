@@ -3,7 +3,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { USUAL_TURNS, type LiveEvent, type LiveSettings } from "../../../src/domain/live.ts";
 import { SoundBuffer } from "../../../src/service/live/sound-buffer.ts";
 import { SoundClock } from "../../../src/service/live/sound-clock.ts";
-import { Turns } from "../../../src/service/live/turns.ts";
+import { TurnDetector } from "../../../src/service/live/turn-detector.ts";
 import type { Utterance } from "../../../src/service/live/utterance.ts";
 import { dice } from "../../support/dice.ts";
 
@@ -30,11 +30,11 @@ function start(chosen = settings) {
     utterance.pieceAdded();
     pieces.push({ utterance, frames: [...frames] });
   };
-  const recogniser = { add, drop: (utterance: Utterance) => void dropped.push(utterance) };
-  const turns = new Turns({
+  const utterances = { add, drop: (utterance: Utterance) => void dropped.push(utterance) };
+  const turns = new TurnDetector({
     buffer,
     clock: new SoundClock(settings.format),
-    recogniser,
+    utterances,
     emit: (event) => events.push(event),
   });
   let frame = 0;
@@ -191,7 +191,7 @@ test("whatever is heard, all speech is in pieces, once and in its order", () => 
 });
 
 /** There may be too little since the last utterance. */
-function commitIfAny(turns: Turns, place: number, chosen: LiveSettings): void {
+function commitIfAny(turns: TurnDetector, place: number, chosen: LiveSettings): void {
   try {
     turns.commit(place, chosen);
   } catch (error) {
