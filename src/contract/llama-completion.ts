@@ -95,7 +95,14 @@ export const LlamaCompletion = t.Object({
   prompt_progress: t.Optional(PromptProgress),
 });
 
+const ChosenFields = t.Record(t.String(), t.Unknown(), {
+  description: "With response_fields: those of these that the answer has.",
+});
+
 /** Of several prompts or answers a list. */
 export const LlamaCompletions = t.Union([LlamaCompletion, t.Array(LlamaCompletion)]);
+
+/** The same, or what was asked for of it. */
+export const ChosenLlamaCompletions = t.Union([LlamaCompletions, ChosenFields, t.Array(ChosenFields)]);
 
 export type LlamaCompletion = Static<typeof LlamaCompletion>;

@@ -15,6 +15,9 @@ import { readUpload } from "../upload-body.ts";
 
 const PAGE = { usual: 10_000, most: 10_000 };
 const JSONL = "application/jsonl";
+const TEXT = { schema: { type: "string" } } as const;
+/** Of pictures and documents, whatever they are. */
+const ANY = "application/octet-stream";
 
 const upload = {
   description: "A form, or the content itself with purpose and filename in the query.",
@@ -60,7 +63,7 @@ export const fileRoutes = (files: FilesService) =>
       jsonAnswer(FileAddress),
     )
     .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request.headers), {
-      detail: { responses: { 200: { description: "", content: { [JSONL]: { schema: { type: "string" } } } } } },
+      detail: { responses: { 200: { description: "", content: { [JSONL]: TEXT, [ANY]: TEXT } } } },
     })
     .delete(
       "/v1/files/:id",
@@ -80,7 +83,7 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
   const { path, bytes, filename, purpose } = files.content(id);
   const etag = `"${id}"`;
   const headers = {
-    "Content-Type": purpose === "ocr" ? "application/octet-stream" : JSONL,
+    "Content-Type": purpose === "ocr" ? ANY : JSONL,
     "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename.toWellFormed())}`,
     "Accept-Ranges": "bytes",
     ETag: etag,

@@ -1,7 +1,7 @@
 // POST /completion and POST /infill, llama.cpp's own.
 
 import { Elysia } from "elysia";
-import { LlamaCompletionRequest, LlamaCompletions, LlamaInfillRequest } from "../../contract/llama-completion.ts";
+import { ChosenLlamaCompletions, LlamaCompletionRequest, LlamaInfillRequest } from "../../contract/llama-completion.ts";
 import {
   decodeLlamaCompletion,
   decodeLlamaInfill,
@@ -120,7 +120,7 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     .post(
       "/completion",
       async ({ request }) => answer(request, decodeLlamaCompletion(await readGenerationBody(deps, request), config)),
-      jsonRoute(LlamaCompletionRequest, LlamaCompletions),
+      jsonRoute(LlamaCompletionRequest, ChosenLlamaCompletions),
     )
     .post(
       "/infill",
@@ -130,6 +130,6 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
           throw withFieldNames(error, INFILL_FIELDS);
         });
       },
-      jsonRoute(LlamaInfillRequest, LlamaCompletions),
+      jsonRoute(LlamaInfillRequest, ChosenLlamaCompletions),
     );
 };
