@@ -2,6 +2,7 @@
 
 import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
+import type { Spend } from "./effort.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
 import type { JsonObject } from "./json-value.ts";
@@ -21,8 +22,8 @@ interface Emitted {
 }
 
 /** Writes out a living part. `tag` makes the names of definitions the schema's own. Throws SvcError. */
-export function emit(root: Part, tag: string, param: string): Emitted {
-  const plans = new Plans(new StringPlanner());
+export function emit(root: Part, tag: string, spend: Spend, param: string): Emitted {
+  const plans = new Plans(new StringPlanner(spend));
   return new Emitter(tag, param, plans, plans.shared(root)).root(root);
 }
 

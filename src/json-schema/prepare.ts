@@ -45,7 +45,7 @@ export function prepareSchema(schema: unknown, param: string, effort = new Effor
   // Untyped schemas are taken for what they describe, unless they describe what cannot be.
   const root = living(node, maker, spend, param, true) ?? living(node, maker, spend, param, false);
   if (!root) throw fault(param, "", "no value can satisfy it");
-  const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), param);
+  const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), spend, param);
   return { schema: prepared, inexpressible: lost };
 }
 

@@ -18,6 +18,7 @@ export class RegexCache {
 
   /** Whether an expression is found in a text; undefined when that cannot be told. */
   finds(source: string, text: string): boolean | undefined {
+    if (this.isSpent) return undefined;
     if (!this.known.has(source)) this.known.set(source, parseRegex(source));
     const regex = this.known.get(source);
     const before = this.steps.left;

@@ -1,5 +1,6 @@
 // What the strings of a case look like to the converter.
 
+import type { Spend } from "./effort.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
 import type { JsonObject } from "./json-value.ts";
 import { MAX_REPETITION } from "./limits.ts";
@@ -25,11 +26,16 @@ const ANY_STRING: StringPlan = { schema: { type: "string" }, lost: [], repetitio
 export class StringPlanner {
   private readonly known = new Map<string, ReturnType<typeof grammarPattern>>();
 
+  constructor(private readonly spend: Spend) {}
+
   plan(nodes: readonly SchemaNode[]): StringPlan {
     if (nodes.every(({ string }) => string === undefined)) return ANY_STRING;
     return stringPlan(nodes, (source, lengths) => {
       const key = `${lengths.min} ${lengths.max} ${source}`;
-      if (!this.known.has(key)) this.known.set(key, grammarPattern(source, lengths));
+      if (!this.known.has(key)) {
+        this.spend(source.length / 64);
+        this.known.set(key, grammarPattern(source, lengths));
+      }
       return this.known.get(key);
     });
   }
