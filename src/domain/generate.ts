@@ -120,7 +120,7 @@ export interface Generation {
   readonly model?: string;
   readonly messages: readonly ChatMessage[];
   /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
-  readonly prompt?: string | readonly number[];
+  readonly prompt?: string | TokenIds;
   /** The field that has the token ids of `prompt`, one by one; absent: some of them come from elsewhere. */
   readonly promptField?: string;
   /** Special tokens that are written out in a `prompt` of text count as such. */
@@ -184,6 +184,9 @@ export interface Generation {
 
 /** What belongs together: its answers come as those of one. */
 export type Generations = readonly [Generation, ...Generation[]];
+
+/** Ids of tokens. A long list is sent to another process as an Int32Array: its numbers would take a microsecond each. */
+export type TokenIds = readonly number[] | Int32Array;
 
 /** What a generation says of conversation and tools where it has neither. */
 export const PLAIN = {

@@ -27,7 +27,19 @@ export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): 
   if (parts > MOST_PARTS) {
     return invalidValue("messages", `have at most ${MOST_PARTS} messages, parts and tool calls together`, parts);
   }
-  return tooLongPrompt(request, limits, unitsOf) ?? tooMuchBeside(request, limits);
+  const { prompt } = request;
+  const tooMany = typeof prompt === "object" ? tooManyTokens(request, prompt.length, limits.maxModelLen) : undefined;
+  return tooMany ?? tooLongPrompt(request, limits, unitsOf) ?? tooMuchBeside(request, limits);
+}
+
+/** Why a prompt of so many tokens cannot be answered; undefined when it can. */
+export function tooManyTokens(request: GenerateRequest, tokens: number, maxModelLen: number): SvcError | undefined {
+  if (tokens < maxModelLen) return undefined;
+  const param = fieldOfPrompt(request);
+  const message =
+    `This model's context is ${maxModelLen} tokens, but the prompt has ${tokens} tokens` +
+    ` and the answer needs at least 1. Shorten the ${param} or start svc with a larger --ctx.`;
+  return new SvcError("context_length_exceeded", message, { param });
 }
 
 /** Why the text of a prompt cannot fit the context; `measure`: bytes that a text has at least. */

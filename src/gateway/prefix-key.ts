@@ -1,6 +1,6 @@
 // What a conversation keeps from turn to turn: by it, its turns find the replica that has their beginning in its cache.
 
-import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
+import type { ChatMessage, GenerateRequest, TokenIds } from "../domain/generate.ts";
 
 /** Characters or tokens. */
 const INPUT_LENGTH = 1024;
@@ -17,10 +17,10 @@ export function prefixKey({ messages, prompt, tools, allTools = tools }: Generat
 }
 
 /** The same of text or tokens without turns: their beginning counts. */
-export const inputKey = (input: string | readonly number[] = ""): number =>
+export const inputKey = (input: string | TokenIds = ""): number =>
   hash(text(input.slice(0, INPUT_LENGTH) as typeof input));
 
-const text = (content: ChatMessage["content"] | readonly number[]): string =>
+const text = (content: ChatMessage["content"] | TokenIds): string =>
   typeof content === "string" ? content : JSON.stringify(content);
 
 const hash = (value: string, seed = 0): number => Bun.hash.xxHash32(value, seed);

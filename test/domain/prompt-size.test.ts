@@ -83,3 +83,12 @@ test.each([
 test("a model whose tokens have no known length takes any text", () => {
   expect(tooLargePrompt(request({ messages: [user("x".repeat(1000))] }), { maxModelLen: 10 })).toBeUndefined();
 });
+
+test("a prompt of tokens leaves room for one more in the context", () => {
+  const tokens = (length: number) => request({ prompt: Array.from({ length }, () => 1) });
+  expect(tooLargePrompt(tokens(9), { maxModelLen: 10 })).toBeUndefined();
+  expect(tooLargePrompt(tokens(10), { maxModelLen: 10 })).toMatchObject({
+    code: "context_length_exceeded",
+    details: { param: "prompt" },
+  });
+});

@@ -79,6 +79,14 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "90 MB of objects": { path: CHAT, body: messages('{"a":1},', "{}") },
   "90 MB of numbers": { path: CHAT, body: messages("1,", "1") },
   "90 MB of numbers as a prompt": { path: "/v1/completions", body: () => filled('{"prompt":[', "1,", "1]}") },
+  "990,000 tokens as a prompt": {
+    path: "/v1/completions",
+    body: () => filled('{"prompt":[', "100,", "1]}", 3_960_000),
+  },
+  "900,000 tokens as text": {
+    path: "/detokenize",
+    body: () => filled('{"tokens":[', "100,", "1]}", 3_600_000),
+  },
   "as many values as there may be": { path: CHAT, body: messages("[],", "[]", 1_490_000) },
   "90 MB of biases of tokens": { path: CHAT, body: biases(BYTES) },
   "13 MB of biases of tokens": { path: CHAT, body: biases(12_900_000) },

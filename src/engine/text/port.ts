@@ -4,7 +4,7 @@
 import type { OfferedAdapter } from "../../domain/adapters.ts";
 import type { CancelCause } from "../../domain/cancel.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { EngineEvent, GenerateRequest, TokenIds } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import type { ProcessStatus } from "../../domain/process-status.ts";
@@ -47,7 +47,7 @@ export interface TextPort {
   /** Length of the prompt of a request, in tokens: rendered by the model's own template, media included. */
   countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number>;
   /** The text of token ids, control tokens written out. Throws SvcError `invalid_value` about an id that is no token. */
-  detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string>;
+  detokenize(tokens: TokenIds, signal: AbortSignal): Promise<string>;
   /** The text of each token by itself, its bytes where these are no UTF-8. Throws as `detokenize` does. */
   pieces(tokens: readonly number[], signal: AbortSignal): Promise<readonly TokenPiece[]>;
   /** The prompt of a request as text, by the model's own template. */

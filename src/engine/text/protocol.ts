@@ -1,7 +1,7 @@
 // What a text engine is started with, is requested to do, and answers: the types behind the messages of `process/protocol`.
 
 import type { FileIdentity } from "../../domain/file-identity.ts";
-import type { FinishEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, GenerateRequest, TokenIds } from "../../domain/generate.ts";
 import type { KvLayout } from "../../domain/kv-layout.ts";
 import { contentOf, withContent } from "../../domain/media.ts";
 import type { ModelInfo } from "../../domain/model.ts";
@@ -119,7 +119,7 @@ export type TextJob =
   /** The text of the request's prompt. */
   | { readonly type: "render"; readonly request: GenerateRequest }
   /** The text of tokens; `apart`: a JSON list of their pieces, text or bytes each. */
-  | { readonly type: "detokenize"; readonly tokens: readonly number[]; readonly apart?: true }
+  | { readonly type: "detokenize"; readonly tokens: TokenIds; readonly apart?: true }
   | { readonly type: "slot"; readonly action: SlotAction }
   | ({ readonly type: "tokenize"; readonly text: string } & TokenizeOptions);
 
@@ -132,6 +132,13 @@ export function withContents(job: TextJob, contents: readonly Uint8Array[]): Tex
   if (!("request" in job) || !job.request.media) return job;
   const media = job.request.media.map((medium, at) => withContent(medium, contents[at] ?? new Uint8Array()));
   return { ...job, request: { ...job.request, media } };
+}
+
+/** The job with its token ids as they are sent. */
+export function withTokens(job: TextJob): TextJob {
+  if (job.type === "detokenize") return { ...job, tokens: Int32Array.from(job.tokens) };
+  if (!("request" in job) || typeof job.request.prompt !== "object") return job;
+  return { ...job, request: { ...job.request, prompt: Int32Array.from(job.request.prompt) } };
 }
 
 /** What a job comes to that is no generation. */

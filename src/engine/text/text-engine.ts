@@ -3,7 +3,7 @@
 import type { OfferedAdapter } from "../../domain/adapters.ts";
 import { cancelledReason, type CancelCause } from "../../domain/cancel.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { EngineEvent, GenerateRequest, TokenIds } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import { tooLargePrompt, tooLongToCount, tooLongToTokenize, type PromptLimits } from "../../domain/prompt-size.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
@@ -17,6 +17,7 @@ import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.t
 import {
   contentsOf,
   withContents,
+  withTokens,
   type AnswerValue,
   type EngineOptions,
   type TextEvent,
@@ -138,7 +139,7 @@ export class TextEngine implements TextPort, ObservedEngine {
     return Number(await this.answer({ type: "count", request }, signal, isText));
   }
 
-  detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string> {
+  detokenize(tokens: TokenIds, signal: AbortSignal): Promise<string> {
     return this.answer({ type: "detokenize", tokens }, signal, isText);
   }
 
@@ -160,7 +161,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   }
 
   private run(job: TextJob, signal: AbortSignal, id?: string): AsyncGenerator<TextEvent | Started, void, void> {
-    return this.supervisor.run(withContents(job, []), signal, id, contentsOf(job));
+    return this.supervisor.run(withTokens(withContents(job, [])), signal, id, contentsOf(job));
   }
 
   private refuseTooLarge(request: GenerateRequest): void {

@@ -14,8 +14,8 @@ import {
 import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import { renamed, type ErrorCode } from "../../../domain/errors.ts";
-import type { GenerateRequest } from "../../../domain/generate.ts";
-import { fieldOfPrompt, type PromptLimits } from "../../../domain/prompt-size.ts";
+import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
+import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
@@ -155,7 +155,8 @@ export class Intake {
     const texts = apart ? new TextList() : new JoinedText();
     for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
       if (from > 0) await new Promise((resolve) => setImmediate(resolve));
-      texts.push(tokens.slice(from, from + DETOKENIZED_AT_ONCE).map((token) => this.llama.piece(token, true)));
+      const part: TokenIds = tokens.slice(from, from + DETOKENIZED_AT_ONCE);
+      texts.push(Array.from(part, (token) => this.llama.piece(token, true)));
     }
     this.handlers.answered(key, texts.end());
   }
@@ -269,12 +270,8 @@ export class Intake {
     if (!counts && tokens.length === 0) {
       return { code: "invalid_value", message: `'${param}' comes to no tokens at all.`, param };
     }
-    if (!counts && tokens.length >= limit) {
-      const message =
-        `This model's context is ${limit} tokens, but the prompt has ${tokens.length} tokens` +
-        ` and the answer needs at least 1. Shorten the ${param} or start svc with a larger --ctx.`;
-      return { code: "context_length_exceeded", message, param };
-    }
+    const tooMany = counts ? undefined : tooManyTokens(request, tokens.length, limit);
+    if (tooMany) return { code: tooMany.code, message: tooMany.message, param };
     const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
     if (block <= microBatch) return undefined;
     const message =

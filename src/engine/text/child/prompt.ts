@@ -20,7 +20,7 @@ export function promptOf(
     ...(request.promptLogprobs && { score: true as const }),
     sampler,
   };
-  if (typeof prompt !== "string") return { tokens: prompt, ...answer };
+  if (typeof prompt !== "string") return { tokens: Array.from(prompt), ...answer };
   const { gap, parseSpecial = false } = request;
   const around = suffix !== undefined && { suffix, ...(gap && { begun: gap.begun, files: gap.files }) };
   return { text: prompt, ...around, parseSpecial, addSpecial: true, ...answer };

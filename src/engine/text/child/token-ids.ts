@@ -1,10 +1,10 @@
 // Token ids of requests that the model does not have.
 
-import type { GenerateRequest } from "../../../domain/generate.ts";
+import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
 import type { Refusal } from "../../process/protocol.ts";
 
 /** Why these ids cannot be read; `field`: where they come from, told with the place of the first that is none. */
-export function unknownToken(tokens: readonly number[], field: string, vocabulary: number): Refusal | undefined {
+export function unknownToken(tokens: TokenIds, field: string, vocabulary: number): Refusal | undefined {
   const wrong = indexOfUnknown(tokens, vocabulary);
   return wrong < 0 ? undefined : refusal(`${field}.${wrong}`, "be a token id", vocabulary, tokens[wrong]);
 }
@@ -18,15 +18,15 @@ export function unknownTokenOf(request: GenerateRequest, vocabulary: number): Re
   );
 }
 
-const unknownPromptToken = (prompt: readonly number[], field: string | undefined, vocabulary: number) =>
+const unknownPromptToken = (prompt: TokenIds, field: string | undefined, vocabulary: number) =>
   field === undefined ? unknownIn(prompt, "prompt", vocabulary) : unknownToken(prompt, field, vocabulary);
 
-function unknownIn(tokens: readonly number[], field: string, vocabulary: number): Refusal | undefined {
+function unknownIn(tokens: TokenIds, field: string, vocabulary: number): Refusal | undefined {
   const wrong = indexOfUnknown(tokens, vocabulary);
   return wrong < 0 ? undefined : refusal(field, "have token ids", vocabulary, tokens[wrong]);
 }
 
-const indexOfUnknown = (tokens: readonly number[], vocabulary: number): number =>
+const indexOfUnknown = (tokens: TokenIds, vocabulary: number): number =>
   tokens.findIndex((token) => token < 0 || token >= vocabulary);
 
 const refusal = (param: string, must: string, vocabulary: number, got: number | undefined): Refusal => ({
