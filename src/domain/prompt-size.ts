@@ -41,7 +41,7 @@ export function tooLongPrompt(
   const param = fieldOfPrompt(request);
   const message =
     `This model's context is ${maxModelLen} tokens, which are at most ${mostPromptBytes} bytes of text, but '${param}'` +
-    ` has at least ${bytes} bytes. Shorten the ${param} or start svc with a larger --ctx.`;
+    ` has at least ${bytes} bytes. Shorten '${param}' or start svc with a larger --ctx.`;
   return new SvcError("context_length_exceeded", message, { param });
 }
 

@@ -15,7 +15,7 @@ import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../d
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { notEmpty, refuseUnsupported } from "../../dialect/fields/unsupported.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
 import type { ProcessState } from "../../domain/process-status.ts";
@@ -59,7 +59,10 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
   ): Promise<Generation> => {
     const { signal } = request;
     if (surface) throw surface.noTokenizer;
-    const text = await tokenizer.run(() => own.render({ ...asked, id: contexts.of(request).id }, signal));
+    const render = tokenizer.run(() => own.render({ ...asked, id: contexts.of(request).id }, signal));
+    const text = await render.catch((error: unknown) => {
+      throw withFieldNames(error, asked.fieldNames);
+    });
     const tokens = await tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
     return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
   };

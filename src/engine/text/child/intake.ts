@@ -272,7 +272,7 @@ export class Intake {
     if (!counts && tokens.length >= limit) {
       const message =
         `This model's context is ${limit} tokens, but the prompt has ${tokens.length} tokens` +
-        ` and the answer needs at least 1. Shorten the ${param} or start svc with a larger --ctx.`;
+        ` and the answer needs at least 1. Shorten '${param}' or start svc with a larger --ctx.`;
       return { code: "context_length_exceeded", message, param };
     }
     const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
@@ -286,8 +286,7 @@ export class Intake {
   private refuseRendering(job: PromptJob, { error, code }: NativeFailure<LlamaErrorCode>): void {
     const { key } = job;
     const refusal = REFUSALS[code];
-    if (refusal)
-      return this.handlers.refused(key, "request" in job ? renamed(refusal, fieldsOf(job.request)) : refusal);
+    if (refusal) return this.handlers.refused(key, "request" in job ? aboutPrompt(refusal, job.request) : refusal);
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
@@ -304,8 +303,5 @@ export class Intake {
   }
 }
 
-/** The fields of a request that refusals are about, by the names that these give them. */
-const fieldsOf = (request: GenerateRequest) => ({
-  messages: fieldOfPrompt(request),
-  grammar: request.constraint?.grammarField ?? "grammar",
-});
+const aboutPrompt = (refusal: Refusal, request: GenerateRequest) =>
+  renamed(refusal, { messages: fieldOfPrompt(request) });
