@@ -14,7 +14,6 @@ import {
   encodeOlderEmbed,
   type DecodedEmbed,
 } from "../../dialect/ollama/embed.ts";
-import { withFieldNames } from "../../domain/errors.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
@@ -47,10 +46,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/api/embeddings",
       async ({ request }) => {
         const asked = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
-        const computed = await compute(request, asked).catch((error: unknown) => {
-          throw withFieldNames(error, { input: "prompt" });
-        });
-        return Response.json(encodeOlderEmbed(computed.result));
+        return Response.json(encodeOlderEmbed((await compute(request, asked)).result));
       },
       jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),
     );
