@@ -345,7 +345,7 @@ export interface Llama {
   piece(token: number, special?: boolean): Uint8Array;
   isEnd(token: number): boolean;
   freeSampler(sampler: SamplerId): void;
-  /** The last token of this sampler ended the answer because its grammar allows none. */
+  /** The answer of this sampler was cut at its last token: its grammar allows no other, or takes too long. */
   isStuck(sampler: SamplerId): boolean;
   /** Appends a token's text to the answer of a request whose format is `parsed`. */
   pushAnswer(sampler: SamplerId, bytes: Uint8Array): void;

@@ -41,8 +41,9 @@ const char * svc_library_version(void) {
 
 int32_t svc_init(const char * backend_dir) {
     return guarded<int32_t>(-1, [&] {
-        if (ggml_backend_dev_count() > 0) return 0;
+        // Also of ggml, where another library in this process may have taken it.
         llama_log_set(on_log, nullptr);
+        if (ggml_backend_dev_count() > 0) return 0;
         // The common library would print to stderr from a thread of its own.
         common_log_set_verbosity_thold(-1);
         common_log_pause(common_log_main());

@@ -172,7 +172,9 @@ llama_token Sampler::sample(int32_t row) {
         keep_logprobs(logits, token, logprobs);
     }
     generated++;
-    if (!stuck) accept(token);
+    // With a real end token the answer is whole, however long it took.
+    if (stuck || llama_vocab_is_eog(state.vocab, token)) return token;
+    accept(token);
     note_grammar_seconds(watch.seconds());
     return token;
 }

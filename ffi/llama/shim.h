@@ -105,7 +105,7 @@ SVC_API int32_t svc_token_is_end(int32_t token);
 // ---- samplers: one for each request, with its own generator; made by svc_prompt_take ----
 
 SVC_API void svc_sampler_free(int32_t sampler);
-// 1 when the last token ended the answer because the grammar allows none.
+// 1 when the answer was cut at the last token: the grammar allows no other, or takes too long.
 SVC_API int32_t svc_sampler_stuck(int32_t sampler);
 // Log probabilities of the last sampled token: ids[0], logprobs[0] is the token, the rest the best alternatives in
 // order. From the model's raw distribution, before penalties and temperature. Returns the number of entries.

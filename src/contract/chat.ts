@@ -52,6 +52,7 @@ export const ChatMessage = t.Object({
     ),
   ),
   reasoning_content: opt(t.String({ description: "What the assistant thought before this answer." })),
+  reasoning: opt(t.String({ description: "The same; `reasoning_content` takes precedence." })),
 });
 
 const FunctionDefinition = t.Object({
@@ -112,7 +113,12 @@ export const ChatCompletionRequest = t.Object({
   ...structuredFields,
   chat_template_kwargs: opt(JsonObject),
   reasoning_effort: opt(Effort),
-  reasoning: opt(t.Object({ effort: opt(Effort) }, { description: "Used when reasoning_effort is absent." })),
+  reasoning: opt(
+    t.Object(
+      { effort: opt(Effort), enabled: opt(t.Boolean({ description: "Whether to think where no effort is named." })) },
+      { description: "Used when reasoning_effort is absent." },
+    ),
+  ),
   reasoning_budget_tokens: opt(
     t.Integer({ minimum: -1, description: "Tokens of reasoning after which it is ended; -1 is without limit." }),
   ),

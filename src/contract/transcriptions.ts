@@ -75,7 +75,7 @@ const common = {
   chunking_strategy: opt(
     t.Union([t.Literal("auto"), t.Object({ type: t.Literal("server_vad"), ...voiceDetection })], {
       description:
-        "How recordings are split at silence, which is removed. In a form: JSON, or `chunking_strategy[threshold]`.",
+        "How recordings are split at silence, which is removed; without a speech detector (--no-vad) they are not. In a form: JSON, or `chunking_strategy[threshold]`.",
     }),
   ),
 };

@@ -100,8 +100,8 @@ export function renamed<Refusal extends About>(refusal: Refusal, names: Readonly
 }
 
 /** The same of a failure. What is no SvcError stays what it is. */
-export function withFieldNames(error: unknown, names: Readonly<Record<string, string>>): unknown {
-  if (!(error instanceof SvcError)) return error;
+export function withFieldNames(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
+  if (!names || !(error instanceof SvcError)) return error;
   const { message, ...details } = renamed({ ...error.details, message: error.message }, names);
   return new SvcError(error.code, message, details);
 }

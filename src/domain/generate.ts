@@ -58,8 +58,6 @@ export interface Constraint {
   readonly schema?: JsonSchema;
   /** GBNF grammar that the answer follows. */
   readonly grammar?: string;
-  /** The field that has the grammar, where that is not `grammar`. */
-  readonly grammarField?: string;
   /** What the client wrote in its place: all of the answer matches it, or is one of these. */
   readonly regex?: string;
   readonly choice?: readonly string[];
@@ -157,6 +155,8 @@ export interface Generation {
   readonly reasoningBudget?: number;
   /** The field in which the client named it; absent: it is a launch option's, or of a convention whose clients always send one. */
   readonly budgetField?: string;
+  /** What the client calls fields, by the names that refusals give them; absent: the same. Engines do not get it. */
+  readonly fieldNames?: Readonly<Record<string, string>>;
   readonly sampling: Sampling;
   /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
   readonly foreign?: Readonly<Record<string, unknown>>;

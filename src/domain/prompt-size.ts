@@ -38,7 +38,7 @@ export function tooManyTokens(request: GenerateRequest, tokens: number, maxModel
   const param = fieldOfPrompt(request);
   const message =
     `This model's context is ${maxModelLen} tokens, but the prompt has ${tokens} tokens` +
-    ` and the answer needs at least 1. Shorten the ${param} or start svc with a larger --ctx.`;
+    ` and the answer needs at least 1. Shorten '${param}' or start svc with a larger --ctx.`;
   return new SvcError("context_length_exceeded", message, { param });
 }
 
@@ -53,7 +53,7 @@ export function tooLongPrompt(
   const param = fieldOfPrompt(request);
   const message =
     `This model's context is ${maxModelLen} tokens, which are at most ${mostPromptBytes} bytes of text, but '${param}'` +
-    ` has at least ${bytes} bytes. Shorten the ${param} or start svc with a larger --ctx.`;
+    ` has at least ${bytes} bytes. Shorten '${param}' or start svc with a larger --ctx.`;
   return new SvcError("context_length_exceeded", message, { param });
 }
 

@@ -35,6 +35,9 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   tool_calls: "tool_calls",
   function_call: "tool_calls",
   cancelled: "cancelled",
+  // What a server cut is not whole, whatever its reason.
+  content_filter: "length",
+  repetition: "length",
 };
 
 /** The server gave the answer up. */
@@ -48,6 +51,8 @@ export class RemoteAnswer {
   /** It has all that was asked for; the server may want to say more. */
   isCut = false;
   private reason: FinishReason = "stop";
+  /** That the server gave for it. */
+  private givenReason: string | undefined;
   private stopSequence: string | undefined;
   private usage: UpstreamUsage | undefined;
   private pieces = 0;
@@ -85,12 +90,13 @@ export class RemoteAnswer {
     }
     if (piece.reason !== undefined) {
       if (ABORTED.has(piece.reason)) throw lost("aborted the answer");
+      this.givenReason = piece.reason;
+      this.reason = REASONS[piece.reason] ?? "stop";
       // Cut off before its first argument, a call is none.
-      if (piece.reason === "length") this.held = undefined;
+      if (this.reason === "length") this.held = undefined;
       this.endHeld(added);
       this.addRest(added);
       this.isFinished = true;
-      this.reason = REASONS[piece.reason] ?? "stop";
     }
     this.count(piece, added);
     return added;
@@ -110,7 +116,7 @@ export class RemoteAnswer {
     const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
     const { maxTokens } = this.options;
     const contextFull =
-      !cancelled && reason === "length" && (maxTokens === undefined || usage.completionTokens < maxTokens);
+      !cancelled && this.givenReason === "length" && (maxTokens === undefined || usage.completionTokens < maxTokens);
     return {
       type: "finish",
       reason,

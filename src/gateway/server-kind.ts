@@ -218,6 +218,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       ),
       include_stop_str_in_output: "no_stop_trim",
     },
+    foreignOfVectors: same("priority", "lora_path"),
     tellsCapabilities: false,
     templateKwargs: true,
     grammar: "ebnf",

@@ -2,18 +2,23 @@
 
 import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
+import { refuseUnsupported } from "../dialect/fields/unsupported.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TokenizerService } from "../service/tokenizer.ts";
 import { bodyCeilings, type JsonBodies } from "./json-body.ts";
 import { jsonRoute } from "./json-content.ts";
+
+/** SGLang's: the text of special tokens is part of what they stand for. */
+const UNSUPPORTED = { skip_special_tokens: (asked: unknown) => asked !== false };
 
 /** The handler and the description of a route that detokenizes. */
 export function detokenizing(engine: TextPort, tokenizer: TokenizerService, bodies: JsonBodies) {
   const check = checker(DetokenizeRequest);
   return {
     handler: async ({ request }: { request: Request }) => {
-      const { tokens } = check(await bodies.read(request, bodyCeilings.tokenizer));
-      const text = await tokenizer.run(() => engine.detokenize(tokens, request.signal));
+      const asked = check(await bodies.read(request, bodyCeilings.tokenizer));
+      refuseUnsupported(asked, UNSUPPORTED);
+      const text = await tokenizer.run(() => engine.detokenize(asked.tokens, request.signal));
       return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
     },
     hooks: jsonRoute(DetokenizeRequest, DetokenizeResponse),

@@ -53,7 +53,8 @@ export async function loadAll(
 }
 
 /** Throws SvcError `invalid_value` when there are too many media. */
-export function checkCount({ length }: readonly MediaPart[], { maxCount }: Pick<MediaLimits, "maxCount">): void {
-  if (length <= maxCount) return;
-  throw invalidValue("messages", `hold at most ${maxCount} images and audio clips`, length);
+export function checkCount(parts: readonly MediaPart[], { maxCount }: Pick<MediaLimits, "maxCount">): void {
+  if (parts.length <= maxCount) return;
+  const field = parts[0]?.param.split(".")[0] ?? "messages";
+  throw invalidValue(field, `hold at most ${maxCount} images and audio clips`, parts.length);
 }

@@ -12,7 +12,7 @@ export interface WhisperFile {
   readonly bytes: number;
   /** Last change of the file, Unix seconds. */
   readonly modified: number;
-  /** Whether it was trained to translate speech into English. */
+  /** Whether it may have been trained to translate speech into English: only false is certain. */
   readonly translates: boolean;
   /** Bytes that each recording which is recognised takes beside the weights. */
   readonly stateBytes: number;
@@ -25,6 +25,8 @@ const MAGIC = "lmgg";
 const NUMBERS = 11;
 /** Words of the models that know English alone, but for one. */
 const MULTILINGUAL_VOCABULARY = 51_865;
+/** Names of models with a decoder that was cut down, of which it is known that they were trained to transcribe alone. */
+const TRANSCRIBERS = /turbo|distil|\.en\b/i;
 
 /** Of a number in a cache. */
 const HALF = 2;
@@ -54,13 +56,20 @@ export function readWhisperFile(path: string): WhisperFile {
       id: stem.startsWith("whisper-") ? stem : `whisper-${stem}`,
       bytes: size,
       modified: Math.floor(mtimeMs / 1000),
-      ...abilities(numbers),
+      translates: mayTranslate(numbers, stem),
+      stateBytes: stateBytes(numbers),
     };
   });
 }
 
-function abilities(numbers: readonly number[]): Pick<WhisperFile, "translates" | "stateBytes"> {
-  const [vocabulary = 0, soundContext = 0, soundWidth = 0, , soundLayers = 0] = numbers;
+/** Files do not say it: all with words of other languages have the token that asks for it. */
+function mayTranslate([vocabulary = 0, , , , soundLayers = 0, , , , textLayers = 0]: readonly number[], name: string) {
+  if (vocabulary < MULTILINGUAL_VOCABULARY) return false;
+  return textLayers * 2 >= soundLayers || !TRANSCRIBERS.test(name);
+}
+
+function stateBytes(numbers: readonly number[]): number {
+  const [vocabulary = 0, soundContext = 0, soundWidth = 0] = numbers;
   const [textContext = 0, textWidth = 0, , textLayers = 0] = numbers.slice(5);
   const keysAndValues = (width: number, layers: number, context: number) =>
     width * layers * (Math.ceil(context / 256) * 256) * 2 * HALF;
@@ -69,9 +78,5 @@ function abilities(numbers: readonly number[]): Pick<WhisperFile, "translates" |
     BEAMS * keysAndValues(textWidth, textLayers, textContext) +
     keysAndValues(textWidth, textLayers, soundContext) +
     keysAndValues(soundWidth, 1, soundContext);
-  return {
-    // Decoders that were cut down, as of the turbo and the distilled models, were trained to transcribe alone.
-    translates: vocabulary >= MULTILINGUAL_VOCABULARY && textLayers * 2 >= soundLayers,
-    stateBytes: caches + ENCODING * soundWidth * soundContext + SCORING * vocabulary,
-  };
+  return caches + ENCODING * soundWidth * soundContext + SCORING * vocabulary;
 }

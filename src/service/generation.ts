@@ -3,6 +3,7 @@
 import { defaultAdapters } from "../domain/adapters.ts";
 import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
 import type { CancelCause } from "../domain/cancel.ts";
+import { withFieldNames } from "../domain/errors.ts";
 import {
   sampledFor,
   type EngineEvent,
@@ -72,7 +73,11 @@ export class GenerationService {
     report: RequestReport = {},
     { assured, partOf, asMedia = false, whole = false }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
-    const requests = generations.map((one) => ({ ...one, ...origin, ...(whole && { whole }) }));
+    const requests = generations.map(({ fieldNames: _names, ...one }) => ({
+      ...one,
+      ...origin,
+      ...(whole && { whole }),
+    }));
     const { id, client, deadline, background } = origin;
     const backend = this.deps.router.find(generations[0].model, "chat");
     for (const request of requests) refuseForeign(request, backend);
@@ -87,6 +92,8 @@ export class GenerationService {
         observe: this.observer(generations, report, held),
       });
       yield* held ? held.of(events) : events;
+    } catch (error) {
+      throw withFieldNames(error, generations[0].fieldNames);
     } finally {
       media.close();
     }
@@ -103,6 +110,8 @@ export class GenerationService {
     try {
       const [loaded] = await this.withMedia(backend, [request], signal, media);
       return await backend.engine.countTokens(loaded?.request ?? request, signal);
+    } catch (error) {
+      throw withFieldNames(error, request.fieldNames);
     } finally {
       media.close();
     }

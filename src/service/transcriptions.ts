@@ -123,6 +123,8 @@ export class TranscriptionService {
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
     if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
+    // At 0 all sound is speech, as it is without a detector.
+    if (work.detection && work.detection.threshold !== 0 && !backend.engine.tellsSpeech) throw withoutDetector();
     const job = { work, client, background };
     let tokens = 0;
     const spec = { id, client, backend, deadline, background, partOf };
@@ -153,3 +155,9 @@ const cannotTranslate = (model: string): SvcError =>
   new SvcError("invalid_value", `The model ${model} was not trained to translate: translations need another one.`, {
     param: "model",
   });
+
+const withoutDetector = (): SvcError => {
+  const param = "chunking_strategy";
+  const message = `'${param}' must be "auto" or have a threshold of 0: this server has no speech detector.`;
+  return new SvcError("unsupported_parameter", message, { param });
+};

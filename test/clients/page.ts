@@ -257,6 +257,19 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await until(page, `document.querySelector(".chart .line").getAttribute("d").length > 20`);
     await isAccessible("watch");
   });
+  await check("a server that is gone is told as such where its state stood, until it is back", async () => {
+    const told = `[...document.querySelectorAll(".watch section > p")].map((one) => one.innerText)`;
+    await page.setOfflineMode(true);
+    await until(page, `${told}.filter((text) => text === "The server cannot be reached.").length === 2`);
+    await isAccessible("watch-gone");
+    await page.setOfflineMode(false);
+    await until(page, `document.querySelector(".watch tbody tr")?.innerText.includes("svc-mini")`);
+    // The browser's own lines about it, and nothing else.
+    same(
+      wrong.splice(0).filter((text) => !text.includes("ERR_INTERNET_DISCONNECTED")),
+      [],
+    );
+  });
   await check("on a phone everything is there", async () => {
     await page.setViewport({ width: 390, height: 800, isMobile: true, hasTouch: true, deviceScaleFactor: 2 });
     await page.goto(`${url}/#chat`);

@@ -48,6 +48,15 @@ describe("chat", () => {
     check(whole);
   });
 
+  test("a cancelled answer does not look like a whole one", async () => {
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+    const pending = server.post("/api/chat", { messages: user }, { "x-request-id": "one" });
+    await until(() => server.engine.live === 1);
+    await (await server.post("/v1/chat/completions/one/cancel", "")).text();
+    const told = await lines(await pending);
+    expect(told.at(-1)).toMatchObject({ done: true, done_reason: "cancelled" });
+  });
+
   test("results answer the calls before them in their order", async () => {
     const server = serve();
     const tool_calls = ["a", "b"].map((name) => ({ function: { name, arguments: { x: 1 } } }));

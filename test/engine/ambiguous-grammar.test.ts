@@ -15,11 +15,19 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const send = (content: string, grammar?: string) =>
-  fetch(`${server.url}/v1/chat/completions`, {
+const post = (path: string, body: object) =>
+  fetch(`${server.url}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ messages: [{ role: "user", content }], temperature: 0, max_tokens: 200, grammar }),
+    body: JSON.stringify(body),
+  });
+
+const send = (content: string, grammar?: string) =>
+  post("/v1/chat/completions", {
+    messages: [{ role: "user", content }],
+    temperature: 0,
+    max_tokens: 200,
+    grammar,
   });
 
 async function ask(content: string, grammar?: string): Promise<Answer> {
@@ -28,15 +36,24 @@ async function ask(content: string, grammar?: string): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
-test("ends its own answer early, and nobody else's", async () => {
+test("cuts its own answer, and nobody else's", async () => {
   const rules = Array.from({ length: 60 }, (_, i) => `a${i} ::= "a" a${i + 1} "b" | "a" a${i + 1} "c"`);
   const ambiguous = ask("hi", `root ::= a0\n${rules.join("\n")}\na60 ::= "x"`);
   const [other] = (await ask("What is the capital of France?")).choices;
   expect(other?.finish_reason).toBe("stop");
   expect(other?.message.content).toContain("Paris");
   const [cut] = (await ambiguous).choices;
-  expect(cut?.finish_reason).toBe("stop");
+  expect(cut?.finish_reason).toBe("length");
   expect(cut?.message.content).toMatch(/^a{8,59}$/);
+}, 60_000);
+
+test("nor is an answer whole whose grammar leads nowhere", async () => {
+  // No bytes stand for that character.
+  const grammar = String.raw`root ::= "a" "\U7FFFFFFF"`;
+  for (const temperature of [0, 1]) {
+    const answer = await post("/completion", { prompt: "hi", grammar, temperature });
+    expect(await answer.json()).toMatchObject({ content: "a", stop_type: "limit", truncated: false });
+  }
 }, 60_000);
 
 test("is not one with many alternatives: an answer that the prompt does not tell is among them, and whole", async () => {

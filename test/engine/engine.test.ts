@@ -211,18 +211,6 @@ test.each([
   expect(messages.filter((message) => message.type === "log")).toEqual([]);
 });
 
-test("a grammar that is none is told by the field that has it", async () => {
-  const { engine, until, messages, llama } = startEngine();
-  llama.complaint = { error: "something", code: "bad-grammar" };
-  const constraint = { grammar: "x", grammarField: "guided_grammar", strict: false, inexpressible: false };
-  engine.submit(1, { type: "generate", request: { ...ask("bad template"), constraint } });
-  await until(() => messages.some((message) => message.type === "rejected"));
-  expect(messages.find((message) => message.type === "rejected")).toMatchObject({
-    message: "'guided_grammar' must be a GBNF grammar with a rule named root.",
-    param: "guided_grammar",
-  });
-});
-
 test("a prompt that the native library does not take refuses that request alone", async () => {
   const { engine, until, messages, llama, finished, text } = startEngine();
   llama.complaint = new LlamaError("cannot submit a prompt: secret");

@@ -23,7 +23,7 @@ describe.skipIf(!isWhole)("kokoro", () => {
     "is heard as what it said, under its own names and those of the public convention",
     async () => {
       await withServer(FLAGS, async ({ url }) => {
-        const input = "The garden is green in summer.";
+        const input = "The children are playing in the garden.";
         const said: [string, string][] = [
           ["af_bella", input],
           ["onyx", input],

@@ -183,6 +183,13 @@ test("before an answer begins, another replica takes over; a failure after that 
   await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
+test.each(["content_filter", "repetition"])("an answer that its server cuts for %s is cut here", async (reason) => {
+  const cutting = chatServer(() => eventStream([delta({ content: "x" }, reason)]));
+  const finish = finishOf(await generate(await remote([cutting.url])));
+  expect(finish).toMatchObject({ type: "finish", reason: "length" });
+  expect(finish).not.toHaveProperty("contextFull");
+});
+
 test.each(["abort", "error"])("an answer that its server ends with %s is not whole", async (reason) => {
   const aborted = chatServer(() => eventStream([delta({}, reason)]));
   const far = await remote([aborted.url, chatServer(helloStream).url]);

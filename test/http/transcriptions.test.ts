@@ -133,6 +133,20 @@ describe("requests", () => {
     expect(await Bun.file(join(mediaRoot, "speech.wav")).text()).toBe("from disk");
   });
 
+  test("a chunking strategy is refused where nothing tells speech, unless it takes all sound for it", async () => {
+    const server = serve();
+    server.transcriber.tellsSpeech = false;
+    const ask = (strategy: unknown) => server.post(PATH, { data: "AAAA", chunking_strategy: strategy });
+    const refused = await ask({ type: "server_vad", silence_duration_ms: 200 });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: "unsupported_parameter", param: "chunking_strategy" } },
+    ]);
+    for (const strategy of ["auto", null, { type: "server_vad", threshold: 0 }]) {
+      expect((await ask(strategy)).status).toBe(200);
+    }
+  });
+
   test("a chunking strategy tells how speech is found: in JSON, in a form in JSON, or as SDKs write objects into one", async () => {
     const server = serve();
     const strategy = { type: "server_vad", threshold: 0.25, prefix_padding_ms: 500, silence_duration_ms: 50 };

@@ -24,6 +24,8 @@ test("too many are refused before any is loaded", async () => {
   expect(await refusal(loadAll(parts, limits, never), "messages")).toBe(
     "hold at most 32 images and audio clips; got 33.",
   );
+  const images = parts.map((one, index) => ({ ...one, param: `images.${index}` }));
+  await refusal(loadAll(images, limits, never), "images");
 });
 
 /** A server that keeps every request waiting, and counts. */

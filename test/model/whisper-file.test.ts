@@ -22,6 +22,8 @@ describe("a model of whisper.cpp", () => {
     ["large-v3", true, [51866, 1500, 1280, 20, 32, 448, 1280, 20, 32, 128, 1]],
     ["large-v3-turbo", false, [51866, 1500, 1280, 20, 32, 448, 1280, 20, 4, 128, 1]],
     ["distil-large-v3", false, [51866, 1500, 1280, 20, 32, 448, 1280, 20, 2, 128, 1]],
+    ["large-32-2.en", false, [51865, 1500, 1280, 20, 32, 448, 1280, 20, 2, 80, 1]],
+    ["bilingual", true, [51866, 1500, 1280, 20, 32, 448, 1280, 20, 2, 128, 1]],
     ["base.en", false, [51864, 1500, 512, 8, 6, 448, 512, 8, 6, 80, 1]],
   ])("%s translates: %p", (name, translates, numbers) => {
     expect(head(numbers, `ggml-${name}.bin`)).toMatchObject({ id: `whisper-${name}`, translates });

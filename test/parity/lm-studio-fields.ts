@@ -1,6 +1,19 @@
 // Fields of LM Studio: the pages of its OpenAI-compatible API.
 
-import { rows, usual, messages, begun, tools, schema, OWN, ONE_MODEL, type PeerRoute } from "./peer-field.ts";
+import {
+  rows,
+  usual,
+  messages,
+  begun,
+  tools,
+  schema,
+  OWN,
+  ONE_MODEL,
+  type PeerRoute,
+  type Shorthand,
+} from "./peer-field.ts";
+
+const DRAFT_MODEL: Shorthand = ["draft_model", "x", "--draft; the answer is the same"];
 
 export const lmStudioRoutes: readonly PeerRoute[] = [
   {
@@ -28,7 +41,7 @@ export const lmStudioRoutes: readonly PeerRoute[] = [
         ["reasoning_effort", "low"],
       ),
       ...usual(["max_tokens", -1]),
-      ...rows("none", ["frequency_penalty", 1, OWN], ["ttl", 300, ONE_MODEL]),
+      ...rows("none", ["frequency_penalty", 1, OWN], ["ttl", 300, ONE_MODEL], DRAFT_MODEL),
     ],
   },
   {
@@ -36,15 +49,18 @@ export const lmStudioRoutes: readonly PeerRoute[] = [
     route: "POST /v1/completions",
     path: "/v1/completions",
     body: { prompt: "a" },
-    fields: rows(
-      "honoured",
-      ["model", "x"],
-      ["prompt", "b"],
-      ["temperature", 0.5],
-      ["max_tokens", 5],
-      ["stream", true],
-      ["stop", "x"],
-    ),
+    fields: [
+      ...rows(
+        "honoured",
+        ["model", "x"],
+        ["prompt", "b"],
+        ["temperature", 0.5],
+        ["max_tokens", 5],
+        ["stream", true],
+        ["stop", "x"],
+      ),
+      ...rows("none", ["ttl", 300, ONE_MODEL], DRAFT_MODEL),
+    ],
   },
   {
     peer: "LM Studio",

@@ -47,6 +47,7 @@ const ollamaOptions = [
     ["options.use_mmap", true, MACHINE],
     ["options.use_mlock", false, MACHINE],
     ["options.num_thread", 8, MACHINE],
+    ["options.draft_num_predict", 4, "--draft; the answer is the same"],
     ["keep_alive", "5m", ONE_MODEL],
   ),
 ];
@@ -54,6 +55,7 @@ const ollamaCommon = [
   ...rows("honoured", ["model", "x"], ["format", "json"], ["stream", false], ["think", true], ["logprobs", true]),
   ...ollamaOptions,
   ...rows("refused", ["truncate", true, "a prompt that is too long is a 400"], ["shift", true, "--context-shift"]),
+  ...rows("refused", ["_debug_render_only", true, "POST /apply-template"]),
 ];
 const openaiCommon = rows(
   "honoured",
@@ -120,7 +122,10 @@ export const ollamaRoutes: readonly PeerRoute[] = [
     route: "POST /api/show",
     path: "/api/show",
     body: {},
-    fields: [...usual(["model", "fake-model"], ["verbose", false]), ...rows("refused", ["verbose", true])],
+    fields: [
+      ...usual(["model", "fake-model"], ["verbose", false]),
+      ...rows("refused", ["verbose", true], ["system", "s"], ["template", "x"], ["options", { seed: 1 }]),
+    ],
   },
   {
     peer: "Ollama",
@@ -143,6 +148,7 @@ export const ollamaRoutes: readonly PeerRoute[] = [
         ["n", 2],
       ),
       ...rows("none", ["frequency_penalty", 1, OWN], ["user", "u", OWN]),
+      ...rows("refused", ["_debug_render_only", true]),
       ...rows("refused", [
         "messages",
         [{ role: "user", content: [{ type: "image_url", image_url: "data:image/png;base64,eA==" }] }],
@@ -168,6 +174,7 @@ export const ollamaRoutes: readonly PeerRoute[] = [
         ["best_of", 2, undefined, { n: 1 }],
       ),
       ...rows("none", ["frequency_penalty", 1, OWN], ["user", "u", OWN]),
+      ...rows("refused", ["_debug_render_only", true]),
     ],
   },
   {

@@ -95,6 +95,13 @@ export const vllmRoutes: readonly PeerRoute[] = [
       ...rows(
         "honoured",
         ["messages", begun],
+        [
+          "messages",
+          [
+            { role: "user", content: "hi" },
+            { role: "assistant", content: "he", reasoning: "why" },
+          ],
+        ],
         ["model", "x"],
         ["logprobs", true],
         ["max_completion_tokens", 5],
@@ -124,6 +131,7 @@ export const vllmRoutes: readonly PeerRoute[] = [
         ["media_io_kwargs", {}],
         ["mm_processor_kwargs", {}],
         ["return_prompt_text", true],
+        ["logits_processors", ["a.B"], "older versions"],
         ["guided_decoding_backend", "outlines", "older versions"],
         ["guided_whitespace_pattern", " ", "older versions"],
         ["structured_outputs", { structural_tag: "{}" }],

@@ -5,10 +5,11 @@ import { checker } from "../../contract/schema.ts";
 import type { Generation, JsonSchema } from "../../domain/generate.ts";
 import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { fieldNames } from "../fields/field-names.ts";
 import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
-import { STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
+import { STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { withTools } from "../fields/tools.ts";
@@ -56,7 +57,9 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   refuseUnsupported(body, UNSUPPORTED);
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
   const tools = decodeTools(chat);
-  const { constraint, asked } = decodeConstraint(chat, tools, settings.guidedJson);
+  const { constraint, asked, param } = decodeConstraint(chat, tools, settings.guidedJson);
+  const [limit, limitParam] = limitOf(chat, settings.maxTokens);
+  const reasoning = decodeReasoning(chat, settings, constraint !== undefined);
   const messages = decodeMessages(chat.messages);
   const includeUsage = chat.stream_options?.include_usage ?? settings.streamUsage !== "requested";
   const running = decodeRunning(chat, includeUsage);
@@ -65,13 +68,18 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...decodeModel(chat.model),
       messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
-      ...decodeReasoning(chat, settings, constraint !== undefined),
+      ...reasoning,
+      ...fieldNames({
+        max_tokens: limitParam,
+        thinking_token_budget: reasoning.budgetField,
+        ...structureNames(param ?? (tools.tools.length > 0 ? "tools" : undefined)),
+      }),
       sampling: decodeSampling(chat, ChatCompletionRequest),
       ...decodeForeign(body, CHAT_FOREIGN),
       ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeTurn(chat),
-      ...decodeMaxTokens(...limitOf(chat, settings.maxTokens)),
+      ...decodeMaxTokens(limit, limitParam),
       ...(topLogprobs !== undefined && { topLogprobs }),
       ...(chat.cache_prompt === false && { fresh: true }),
       ...decodeIdSlot(chat),

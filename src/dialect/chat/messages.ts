@@ -36,12 +36,13 @@ function withToolRoles(messages: readonly WireMessage[]): WireMessage[] {
 function decodeMessage(message: WireMessage, path: string, texts: CallArguments): ChatMessage {
   const role = roleOf(message);
   const content = decodeContent(message, `${path}.content`);
+  const reasoning = message.reasoning_content ?? message.reasoning;
   const calls = role === "assistant" ? (message.tool_calls ?? []).map((call) => decodeCall(call, texts)) : [];
   return {
     role,
     content,
     ...(message.name != null && { name: message.name }),
-    ...(role === "assistant" && message.reasoning_content && { reasoning: message.reasoning_content }),
+    ...(role === "assistant" && reasoning && { reasoning }),
     ...(calls.length > 0 && { toolCalls: calls }),
     ...(role === "tool" && message.tool_call_id != null && { toolCallId: message.tool_call_id }),
   };

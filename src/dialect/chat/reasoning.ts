@@ -11,11 +11,13 @@ export function decodeReasoning(
   constrained: boolean,
 ): Reasoning {
   const effort = chat.reasoning_effort ?? chat.reasoning?.effort;
+  const enabled = effort == null ? chat.reasoning?.enabled : undefined;
   const budgetField = chat.reasoning_budget_tokens != null ? "reasoning_budget_tokens" : "thinking_token_budget";
   const budget = chat[budgetField];
   return resolveReasoning(
     {
       usual: constrained ? false : undefined,
+      ...(enabled != null && { enabled }),
       ...decodeKwargs(chat.chat_template_kwargs),
       ...(effort != null && { effort }),
       ...(budget != null && { budget, budgetField }),

@@ -14,9 +14,10 @@ import {
   decodeStop,
   limitOf,
 } from "../fields/limits.ts";
+import { fieldNames } from "../fields/field-names.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
-import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
+import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
@@ -61,7 +62,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   if (withLogprobs) checkAlternatives(alternatives, settings.maxLogprobs, alternativesParam);
   // Of several candidates the likeliest are chosen, so each needs its log probabilities.
   const topLogprobs = alternatives ?? (made > given ? 0 : undefined);
-  const constraint = decodeStructure(asked)?.constraint;
+  const { constraint, param: structureParam } = decodeStructure(asked) ?? {};
   const includeUsage = asked.stream_options?.include_usage ?? false;
   const running = decodeRunning(asked, includeUsage);
   const isList = Array.isArray(asked.prompt) && typeof asked.prompt[0] !== "number";
@@ -72,6 +73,12 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     ...(typeof prompt === "object" && { promptField: isList ? `prompt.${at}` : "prompt" }),
     ...(asked.suffix != null && { suffix: asked.suffix }),
     ...(constraint && { constraint }),
+    ...fieldNames({
+      messages: "prompt",
+      max_tokens: limitParam,
+      top_logprobs: alternativesParam,
+      ...structureNames(structureParam),
+    }),
     sampling: decodeSampling(asked, CompletionRequest),
     ...decodeForeign(body, COMPLETION_FOREIGN),
     ...decodeAdapters(asked, settings),

@@ -19,7 +19,7 @@ export function encodeEmbeddings(result: EmbeddingResult, model: string, base64:
 
 /** The best documents, the best of all first; equal ones in the order they came in. */
 export function encodeRerank(result: EmbeddingResult, model: string, asked: DecodedRerank): RerankList | RerankTexts {
-  refuseTruncated(result, asked.truncate, "documents");
+  refuseTruncated(result, asked.truncate, asked.plain ? "texts" : "documents");
   const results = [...result.values]
     .map((relevance_score, index) => {
       const document = asked.returnDocuments && { document: { text: asked.documents[index] ?? "" } };

@@ -29,5 +29,5 @@ export function grammarConstraint(grammar: string, param = "grammar"): Constrain
     const message = `'${param}' must not have a rule that begins with itself where what stands before it is empty.`;
     throw new SvcError("invalid_value", message, { param });
   }
-  return { grammar, ...(param !== "grammar" && { grammarField: param }), strict: false, inexpressible: false };
+  return { grammar, strict: false, inexpressible: false };
 }

@@ -110,11 +110,12 @@ const VLLM: Unsupported = {
   request_id: always,
   return_tokens_as_token_ids: unless(false),
   return_token_ids: unless(false),
+  logits_processors: notEmpty,
   kv_transfer_params: always,
   ec_transfer_params: always,
 };
 
-/** SGLang's, of both: answers of another form, code that it would run, and what is between it and a router of its own. */
+/** SGLang's, of all three: answers of another form, code that it would run, and what is between it and a router of its own. */
 const SGLANG: Unsupported = {
   custom_logit_processor: always,
   session_params: always,
@@ -130,10 +131,14 @@ const SGLANG: Unsupported = {
   disagg_prefill_dp_rank: always,
 };
 
+/** Ollama's, of all its routes that generate: the prompt in place of an answer. */
+const OLLAMA: Unsupported = { _debug_render_only: unless(false) };
+
 export const CHAT_PEER_UNSUPPORTED: Unsupported = {
   ...LLAMA_FORM,
   ...VLLM,
   ...SGLANG,
+  ...OLLAMA,
   n_cmpl: unless(1),
   n_probs: above(0),
   reasoning_format: (value) => !REASONING_FORMATS.includes(value),
@@ -150,6 +155,7 @@ export const CHAT_PEER_UNSUPPORTED: Unsupported = {
 
 export const RESPONSES_PEER_UNSUPPORTED: Unsupported = {
   ...VLLM,
+  ...SGLANG,
   enable_response_messages: unless(false),
   previous_input_messages: notEmpty,
   previous_response: always,
@@ -161,11 +167,12 @@ export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
   ...LLAMA_FORM,
   ...VLLM,
   ...SGLANG,
+  ...OLLAMA,
   n_cmpl: unless(1),
   prompt_embeds: always,
 };
 
-/** vLLM's and llama.cpp's that an upstream may honour, of embeddings. */
+/** vLLM's, SGLang's and llama.cpp's that an upstream may honour, of embeddings. */
 export const EMBEDDING_FOREIGN: Unsupported = {
   truncate_prompt_tokens: always,
   truncation_side: always,
@@ -174,14 +181,18 @@ export const EMBEDDING_FOREIGN: Unsupported = {
   priority: unless(0),
   cache_salt: always,
   mm_processor_kwargs: always,
+  lora_path: notEmpty,
   use_activation: unless(true),
   normalize: unless(true),
   embd_normalize: unless(2),
 };
 
-/** vLLM's, of embeddings. */
+/** vLLM's and SGLang's, of embeddings. */
 export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
   request_id: always,
+  rid: always,
+  embed_overrides: always,
+  embed_override_token_id: always,
   chat_template: always,
   chat_template_kwargs: always,
   messages: always,
@@ -195,6 +206,7 @@ export const RERANK_PEER_UNSUPPORTED: Unsupported = {
   ...EMBEDDING_PEER_UNSUPPORTED,
   max_tokens_per_doc: above(0),
   instruction: notEmpty,
+  instruct: notEmpty,
 };
 
 /** vLLM's, of transcriptions and translations. */
@@ -219,6 +231,7 @@ export const SPEECH_PEER_UNSUPPORTED: Unsupported = {
 
 /** `shifts`: the server drops older tokens of a full context. */
 export const ollamaUnsupported = (shifts: boolean): Unsupported => ({
+  ...OLLAMA,
   template: notEmpty,
   truncate: unless(false),
   shift: unless(shifts),

@@ -51,6 +51,9 @@ export function decodeStructure(asked: StructuredFields): Structure | undefined 
   return { ...first.make(), param: first.param };
 }
 
+/** What refusals about the structure call the field that it came in. */
+export const structureNames = (param: string | undefined) => ({ grammar: param, response_format: param });
+
 type Made = Omit<Structure, "param">;
 
 interface Asked {
@@ -99,7 +102,7 @@ function formatOf(format: StructuredFields["response_format"]): Asked[] {
     const { schema: own, strict } = format.json_schema;
     return schema(own ?? ANY_OBJECT, `${param}.schema`, strict === true || strict === "true");
   };
-  return [{ param: "response_format", make }];
+  return [{ param: format.type === "grammar" ? "response_format.grammar" : "response_format", make }];
 }
 
 const schema = (asked: JsonSchema, param: string, strict = false): Made => ({
@@ -134,7 +137,7 @@ function choice(asked: readonly string[], param: string): Made {
   const problem = tooMany(textAlternatives(asked), characters);
   if (problem !== undefined) throw new SvcError("invalid_value", `'${param}': ${problem}.`, { param });
   const grammar = choiceGrammar(asked);
-  return { constraint: { grammar, grammarField: param, strict: false, inexpressible: false, choice: asked } };
+  return { constraint: { grammar, strict: false, inexpressible: false, choice: asked } };
 }
 
 function regex(asked: string, param: string): Made {

@@ -13,9 +13,10 @@ import { PLAIN, type Generation } from "../../domain/generate.ts";
 import { tooLongToTokenize } from "../../domain/prompt-size.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { fieldNames } from "../fields/field-names.ts";
 import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { decodeStructure, STRUCTURE_UNSUPPORTED } from "../fields/structured.ts";
+import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -59,13 +60,18 @@ export function decodeLlamaCompletion(body: unknown, settings: LlamaSettings): L
   return { ...common(body, asked, prompts.length, settings), prompts };
 }
 
+/** What others call them that fill gaps. */
+const INFILL_FIELDS = { messages: "input_prefix", prompt: "input_prefix", suffix: "input_suffix" };
+
 /** Throws like `decodeLlamaCompletion`. */
 export function decodeLlamaInfill(body: unknown, settings: LlamaSettings): LlamaCall {
   const asked = checkInfill(body);
   const call = common(body, asked, 1, settings);
   const files = (asked.input_extra ?? []).map(({ filename, text }) => ({ filename: filename ?? "tmp", text }));
   const gap = { begun: asked.prompt ?? "", files };
-  return { ...call, prompts: [asked.input_prefix], request: { ...call.request, suffix: asked.input_suffix, gap } };
+  const names = { ...call.request.fieldNames, ...INFILL_FIELDS };
+  const request = { ...call.request, suffix: asked.input_suffix, gap, fieldNames: names };
+  return { ...call, prompts: [asked.input_prefix], request };
 }
 
 function common(
@@ -80,6 +86,7 @@ function common(
   checkAnswers(prompts, made);
   checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");
   const limit = asked.n_predict ?? asked.max_tokens ?? settings.maxTokens;
+  const limitParam = asked.n_predict == null && asked.max_tokens != null ? "max_tokens" : "n_predict";
   const structure = decodeStructure(asked);
   const { t_max_predict_ms: predictMs } = asked;
   const running = decodeRunning(asked, false);
@@ -89,10 +96,16 @@ function common(
       ...PLAIN,
       parseSpecial: true,
       ...(structure && { constraint: structure.constraint }),
+      ...fieldNames({
+        messages: "prompt",
+        max_tokens: limitParam,
+        top_logprobs: "n_probs",
+        ...structureNames(structure?.param),
+      }),
       sampling: decodeSampling(asked, LlamaCompletionRequest),
       ...decodeAdapters(asked, settings),
       stop: decodeStop(asked.stop ?? [], settings.stop),
-      ...decodeMaxTokens(limit === 0 ? 1 : limit, "n_predict"),
+      ...decodeMaxTokens(limit === 0 ? 1 : limit, limitParam),
       ...(asked.n_keep && settings.contextShift && { keepTokens: asked.n_keep }),
       ...(asked.n_probs && { topLogprobs: asked.n_probs }),
       ...(asked.cache_prompt === false && { fresh: true as const }),

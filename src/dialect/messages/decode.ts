@@ -7,10 +7,12 @@ import type { Constraint, Generation, JsonSchema } from "../../domain/generate.t
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { fieldNames } from "../fields/field-names.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { MESSAGES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeConversation } from "./conversation.ts";
@@ -64,7 +66,7 @@ export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings):
 function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
   refuseThread(asked);
   const conversation = decodeConversation(asked);
-  const { constraint, instruction } = decodeFormat(asked, settings);
+  const { constraint, instruction, param } = decodeFormat(asked, settings);
   const { type: thinking, budget_tokens: budget } = asked.thinking ?? {};
   const effort = asked.output_config?.effort ?? undefined;
   return {
@@ -83,6 +85,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
       },
       settings,
     ),
+    ...fieldNames(structureNames(param ?? (asked.tools?.length ? "tools" : undefined))),
     choices: 1,
   };
 }
@@ -98,13 +101,17 @@ function refuseThread(asked: MessagesPrompt): void {
 function decodeFormat(
   { output_config: config, output_format: older }: MessagesPrompt,
   { guidedJson, constrain }: MessagesSettings,
-): { constraint?: Constraint; instruction?: string } {
+): { constraint?: Constraint; instruction?: string; param?: string } {
   const asked = config?.format?.schema ?? older?.schema;
   const schema = asked ?? guidedJson;
   if (schema === undefined) return {};
   const param = config?.format == null ? "output_format.schema" : "output_config.format.schema";
   const constraint = schemaConstraint(schema, asked !== undefined, param);
-  return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
+  return {
+    constraint,
+    ...(asked && { param }),
+    ...(!constrain && { instruction: schemaInstruction(schema) }),
+  };
 }
 
 function decodeTools(asked: MessagesPrompt) {

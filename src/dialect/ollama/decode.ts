@@ -7,9 +7,11 @@ import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema } fro
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { fieldNames } from "../fields/field-names.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
@@ -117,6 +119,12 @@ function common(
     ...decodeAdapters({ model: asked.model }, settings),
     stop: decodeStop(options.stop ?? [], settings.stop),
     ...decodeMaxTokens(limit),
+    ...fieldNames({
+      ...("prompt" in asked && { messages: "prompt" }),
+      max_tokens: "options.num_predict",
+      n_keep: "options.num_keep",
+      ...structureNames(constraint && "format"),
+    }),
     ...(options.num_keep && settings.contextShift && { keepTokens: options.num_keep }),
     ...(topLogprobs !== undefined && { topLogprobs }),
   };

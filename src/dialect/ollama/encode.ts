@@ -107,7 +107,7 @@ function ending({ reason, usage, tokens }: FinishEvent, { form, loadMs = 0 }: Ol
   return {
     done: true,
     // A call is an ordinary end to that API.
-    done_reason: reason === "tool_calls" || reason === "cancelled" ? "stop" : reason,
+    done_reason: reason === "tool_calls" ? "stop" : reason,
     ...(form === "generate" && tokens && { context: [...tokens.prompt, ...tokens.answer] }),
     total_duration: nanoseconds(loadMs + usage.queueMs + usage.promptMs + usage.completionMs),
     load_duration: nanoseconds(loadMs),

@@ -13,12 +13,13 @@ import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning
 import { decodeConstraint } from "../chat/constraint.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { fieldNames } from "../fields/field-names.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { checkedMetadata } from "../fields/metadata.ts";
 import { CHAT_FOREIGN, decodeForeign, RESPONSES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { decodeStructure, STRUCTURE_UNSUPPORTED, type Structure } from "../fields/structured.ts";
+import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames, type Structure } from "../fields/structured.ts";
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns } from "../fields/turns.ts";
@@ -117,7 +118,7 @@ function decodePrompt(
   const conversation = [...earlier(asked, history), ...decodeInput(asked.input, history.item)];
   if (conversation.length === 0) throw withoutInput(asked.input);
   const tools = decodeTools(asked);
-  const { constraint, instruction } = decodeFormat(asked, tools, settings);
+  const { constraint, instruction, param } = decodeFormat(asked, tools, settings);
   const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
   const messages = joinTurns([...instructions, ...conversation]);
   const effort = asked.reasoning?.effort ?? undefined;
@@ -134,6 +135,12 @@ function decodePrompt(
       },
       settings,
     ),
+    ...fieldNames({
+      messages: "input",
+      max_tokens: "max_output_tokens",
+      thinking_token_budget: "reasoning_budget_tokens",
+      ...structureNames(param ?? (tools.tools.length > 0 ? "tools" : undefined)),
+    }),
     choices: 1,
   };
   return { conversation, prompt };
@@ -175,15 +182,22 @@ function decodeFormat(
   asked: ResponsesPrompt,
   tools: ChosenTools,
   { guidedJson, constrain }: ResponsesSettings,
-): { constraint?: Constraint; instruction?: string } {
-  const { constraint, asked: schema } =
-    formatOf(asked) ?? decodeConstraint(asked, tools, asked.text?.format ? undefined : guidedJson);
+): { constraint?: Constraint; instruction?: string; param?: string } {
+  const {
+    constraint,
+    asked: schema,
+    param,
+  } = formatOf(asked) ?? decodeConstraint(asked, tools, asked.text?.format ? undefined : guidedJson);
   if (!constraint) return {};
-  return { constraint, ...(schema && !constrain && { instruction: schemaInstruction(schema) }) };
+  return {
+    constraint,
+    ...(param !== undefined && { param }),
+    ...(schema && !constrain && { instruction: schemaInstruction(schema) }),
+  };
 }
 
 /** What `text.format` asks for; undefined: nothing. Throws SvcError beside a field that asks for another structure. */
-function formatOf(asked: ResponsesPrompt): Pick<Structure, "constraint" | "asked"> | undefined {
+function formatOf(asked: ResponsesPrompt): Structure | undefined {
   const format = asked.text?.format;
   const schema = format && schemaOf(format);
   if (!schema) return undefined;
@@ -194,7 +208,7 @@ function formatOf(asked: ResponsesPrompt): Pick<Structure, "constraint" | "asked
   }
   // Strict unless the request turns it off, as in the API.
   const strict = format.type === "json_schema" && format.strict !== false;
-  return { asked: schema, constraint: schemaConstraint(schema, strict, "text.format.schema") };
+  return { asked: schema, constraint: schemaConstraint(schema, strict, "text.format.schema"), param: "text.format" };
 }
 
 type Format = NonNullable<NonNullable<ResponsesPrompt["text"]>["format"]>;

@@ -21,9 +21,6 @@ import { respond, streams } from "../generation-response.ts";
 import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
-/** What others call them that fill gaps. */
-const INFILL_FIELDS = { prompt: "input_prefix", suffix: "input_suffix" };
-
 type Prompt = NonNullable<Generation["prompt"]>;
 
 /** Names of the places in each prompt. Beside texts, which come to any number of tokens, the place is not the client's. */
@@ -124,12 +121,7 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     )
     .post(
       "/infill",
-      async ({ request }) => {
-        const call = decodeLlamaInfill(await readGenerationBody(deps, request), config);
-        return answer(request, call).catch((error: unknown) => {
-          throw withFieldNames(error, INFILL_FIELDS);
-        });
-      },
+      async ({ request }) => answer(request, decodeLlamaInfill(await readGenerationBody(deps, request), config)),
       jsonRoute(LlamaInfillRequest, ChosenLlamaCompletions),
     );
 };

@@ -14,8 +14,8 @@ import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
-import { refuseUnsupported } from "../../dialect/fields/unsupported.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { notEmpty, refuseUnsupported } from "../../dialect/fields/unsupported.ts";
+import { SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
 import type { ProcessState } from "../../domain/process-status.ts";
@@ -35,8 +35,13 @@ const OLLAMA_LEVEL = "0.13.5";
 /** What waits for an engine in one of these states waits for its model. */
 const LOADS: ReadonlySet<ProcessState> = new Set(["unloaded", "starting", "loading"]);
 
-/** What a model has in full, as that API's own server gives it. */
-const SHOW_UNSUPPORTED = { verbose: (asked: unknown) => asked !== false };
+/** What a model has in full, as that API's own server gives it, and what it would be with other settings. */
+const SHOW_UNSUPPORTED = {
+  verbose: (asked: unknown) => asked !== false,
+  system: notEmpty,
+  template: notEmpty,
+  options: (asked: unknown) => JSON.stringify(asked) !== "{}",
+};
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
@@ -54,7 +59,10 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
   ): Promise<Generation> => {
     const { signal } = request;
     if (surface) throw surface.noTokenizer;
-    const text = await tokenizer.run(() => own.render({ ...asked, id: contexts.of(request).id }, signal));
+    const render = tokenizer.run(() => own.render({ ...asked, id: contexts.of(request).id }, signal));
+    const text = await render.catch((error: unknown) => {
+      throw withFieldNames(error, asked.fieldNames);
+    });
     const tokens = await tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
     return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
   };
@@ -107,8 +115,9 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
     .post(
       "/api/show",
       async ({ request }) => {
-        const { model, name, verbose } = checkShow(await bodies.read(request, bodyCeilings.tokenizer));
-        refuseUnsupported({ verbose }, SHOW_UNSUPPORTED);
+        const asked = checkShow(await bodies.read(request, bodyCeilings.tokenizer));
+        const { model, name } = asked;
+        refuseUnsupported(asked, SHOW_UNSUPPORTED);
         return Response.json(encodeShow(described(request, model || name || undefined)));
       },
       jsonRoute(OllamaShowRequest, OllamaModel),

@@ -24,7 +24,7 @@ import { inputItems, listItems, withReferred, type ListedItem } from "../../dial
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { SvcError, withFieldNames } from "../../domain/errors.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
 import { EventLog } from "../../service/event-log.ts";
@@ -46,11 +46,6 @@ import type { KeptAnswers } from "../kept-answers.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { beginResource } from "../response-resource.ts";
-
-/** What is wrong with messages is so with the input that they were made of. */
-function throwAboutInput(error: unknown): never {
-  throw withFieldNames(error, { messages: "input" });
-}
 
 /** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
 export const responsesRoutes = (
@@ -145,7 +140,7 @@ export const responsesRoutes = (
         } catch (error) {
           // Refused before it began: there is nothing to fetch.
           kept.forget(context.resource.id);
-          throwAboutInput(error);
+          throw error;
         }
       },
       jsonRoute(ResponsesRequest, ResponseResource),
@@ -157,7 +152,7 @@ export const responsesRoutes = (
         const asked = decodeResponsesPrompt(body, config, history);
         const { id } = contexts.of(request);
         const count = () => deps.generation.countTokens({ ...asked, id }, request.signal);
-        const tokens = await tokenizer.run(count).catch(throwAboutInput);
+        const tokens = await tokenizer.run(count);
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       jsonRoute(CountResponseTokensRequest, CountResponseTokensResponse),
@@ -170,7 +165,7 @@ export const responsesRoutes = (
         const json = (events: AsyncIterable<GenerateEvent>) => encodeCompacted(events, compacted);
         const requests = [compacting(prompt, config.maxTokens)] as const;
         const call: GenerationCall = { requests, stream: false, json };
-        return respond(deps, contexts, request, call).catch(throwAboutInput);
+        return respond(deps, contexts, request, call);
       },
       jsonRoute(CountResponseTokensRequest, CompactedResponse),
     )

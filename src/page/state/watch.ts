@@ -9,6 +9,8 @@ import { messageOf, type Api } from "./api.ts";
 export type WatchedRequest = RequestList["data"][number];
 
 const EVERY_MS = 1000;
+/** Who takes longer for an answer gives none. */
+const PATIENCE_MS = 5000;
 /** Moments that are remembered. */
 export const MOMENTS = 120;
 
@@ -17,9 +19,13 @@ export class Watch {
   readonly requests = signal<readonly WatchedRequest[]>([]);
   /** The newest last. */
   readonly levels = signal<readonly Levels[]>([]);
+  /** Why the others are not as it is now; empty: they are. */
   readonly trouble = signal("");
 
-  constructor(private readonly api: Api) {}
+  constructor(
+    private readonly api: Api,
+    private readonly patienceMs = PATIENCE_MS,
+  ) {}
 
   /** Looks until the returned function is called. */
   start(): () => void {
@@ -40,7 +46,9 @@ export class Watch {
     await this.api.fetch(`/v1/chat/completions/${encodeURIComponent(id)}/cancel`, {}).catch(() => {});
   }
 
-  private async look(signal: AbortSignal): Promise<void> {
+  private async look(stopped: AbortSignal): Promise<void> {
+    const patience = AbortSignal.timeout(this.patienceMs);
+    const signal = AbortSignal.any([stopped, patience]);
     try {
       const [health, metrics, requests] = await Promise.all([
         this.api.json<Health>("/health", undefined, { signal }),
@@ -59,7 +67,8 @@ export class Watch {
         this.trouble.value = "";
       });
     } catch (error) {
-      if (!signal.aborted) this.trouble.value = messageOf(error);
+      if (stopped.aborted) return;
+      this.trouble.value = patience.aborted ? "The server does not answer." : messageOf(error);
     }
   }
 }

@@ -1,6 +1,7 @@
 // What the server does: levels over time, engines, requests that run and that have run.
 
 import { useEffect } from "preact/hooks";
+import type { Health } from "../../contract/health.ts";
 import { ago, bytes, contextLength, duration, promptProgress, rate, whole } from "../logic/format.ts";
 import { MOMENTS, type WatchedRequest } from "../state/watch.ts";
 import { Chart } from "./chart.tsx";
@@ -14,6 +15,7 @@ export function WatchView() {
   const ended = requests.value.filter(({ state }) => state === "ended");
   const values = (of: (level: (typeof levels.value)[number]) => number) => levels.value.map(of);
   const chart = { slots: MOMENTS };
+  const unknown = trouble.value || (health.value ? "" : "Asking the server …");
   const kvSize = levels.value.at(-1)?.kvSize ?? 0;
   return (
     <div class="watch" tabIndex={0} role="region" aria-label="The server">
@@ -67,44 +69,12 @@ export function WatchView() {
         </section>
         <section>
           <h2>Engines</h2>
-          <div class="table" tabIndex={0} role="region" aria-label="Engines">
-            <table>
-              <thead>
-                <tr>
-                  <th>Engine</th>
-                  <th>Model</th>
-                  <th>State</th>
-                  <th class="number">Running</th>
-                  <th class="number">Waiting</th>
-                  <th class="number">Memory</th>
-                  <th class="number">Restarts</th>
-                </tr>
-              </thead>
-              <tbody>
-                {health.value?.engines?.map((engine) => (
-                  <tr key={`${engine.kind} ${engine.model}`}>
-                    <td>{engine.kind}</td>
-                    <td>{engine.model}</td>
-                    <td>
-                      <span class={`state ${engine.state}`}>
-                        {engine.state}
-                        {engine.progress !== undefined && ` ${Math.round(engine.progress * 100)} %`}
-                      </span>
-                    </td>
-                    <td class="number">{engine.running}</td>
-                    <td class="number">{engine.waiting}</td>
-                    <td class="number">{engine.resident_bytes > 0 ? bytes(engine.resident_bytes) : "–"}</td>
-                    <td class="number">{engine.restarts}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          {unknown ? <p class="soft">{unknown}</p> : <Engines engines={health.value?.engines ?? []} />}
         </section>
         <section>
           <h2>Running requests</h2>
-          {running.length === 0 ? (
-            <p class="soft">None at the moment.</p>
+          {unknown || running.length === 0 ? (
+            <p class="soft">{unknown || "None at the moment."}</p>
           ) : (
             <Requests
               label="Running requests"
@@ -117,7 +87,7 @@ export function WatchView() {
         <section>
           <h2>Last requests</h2>
           {ended.length === 0 ? (
-            <p class="soft">None yet. Texts are never shown here.</p>
+            <p class="soft">{unknown || "None yet. Texts are never shown here."}</p>
           ) : (
             <Requests label="Last requests" columns={OF_ENDED} requests={ended} />
           )}
@@ -127,6 +97,42 @@ export function WatchView() {
     </div>
   );
 }
+
+const Engines = ({ engines }: { readonly engines: NonNullable<Health["engines"]> }) => (
+  <div class="table" tabIndex={0} role="region" aria-label="Engines">
+    <table>
+      <thead>
+        <tr>
+          <th>Engine</th>
+          <th>Model</th>
+          <th>State</th>
+          <th class="number">Running</th>
+          <th class="number">Waiting</th>
+          <th class="number">Memory</th>
+          <th class="number">Restarts</th>
+        </tr>
+      </thead>
+      <tbody>
+        {engines.map((engine) => (
+          <tr key={`${engine.kind} ${engine.model}`}>
+            <td>{engine.kind}</td>
+            <td>{engine.model}</td>
+            <td>
+              <span class={`state ${engine.state}`}>
+                {engine.state}
+                {engine.progress !== undefined && ` ${Math.round(engine.progress * 100)} %`}
+              </span>
+            </td>
+            <td class="number">{engine.running}</td>
+            <td class="number">{engine.waiting}</td>
+            <td class="number">{engine.resident_bytes > 0 ? bytes(engine.resident_bytes) : "–"}</td>
+            <td class="number">{engine.restarts}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
 
 interface RequestsProps {
   readonly label: string;

@@ -38,8 +38,8 @@ export class ActiveRequest {
   private readonly promptLogprobs: PromptLogprob[] | undefined;
   /** The model ended its turn, or the answer is complete. */
   stopped = false;
-  /** The time of its answer is over. */
-  outOfTime = false;
+  /** The answer ends before it is whole: its time is over, or its grammar leads nowhere or takes too long. */
+  isCut = false;
   /** It ends for a cause outside of the answer. */
   isCancelled = false;
 
@@ -102,8 +102,9 @@ export class ActiveRequest {
     this.unsent++;
     this.firstTokenAt ??= now;
     this.lastTokenAt = now;
+    this.isCut = this.constrained && !more && llama.isStuck(this.sampler);
     if (llama.isEnd(token)) {
-      this.stopped = true;
+      this.stopped = !this.isCut;
       return [];
     }
     this.ids?.answer.push(token);
@@ -112,8 +113,8 @@ export class ActiveRequest {
     const bytes = llama.piece(token, this.preserved.has(token));
     const events = this.answer.push(bytes, more, logprob);
     this.hasLineBreak ||= bytes.includes(LINE_FEED);
-    this.outOfTime = this.hasLineBreak && now - this.firstTokenAt > this.maxPredictMs;
-    this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
+    this.isCut ||= this.hasLineBreak && now - this.firstTokenAt > this.maxPredictMs;
+    this.stopped = this.answer.complete;
     return this.reported(events);
   }
 
@@ -164,7 +165,7 @@ export class ActiveRequest {
       ...(stopSequence !== undefined && this.stop.includes(stopSequence) && { stopSequence }),
       ...(ended === "length" &&
         !this.isCancelled &&
-        !this.outOfTime &&
+        !this.isCut &&
         this.completionTokens !== this.maxTokens && { contextFull: true }),
       ...(droppedTokens > 0 && { contextShifted: true }),
       usage,

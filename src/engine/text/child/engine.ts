@@ -289,7 +289,7 @@ export class Engine {
       const request = this.active.get(key);
       if (!request) continue;
       this.output.hold(key, request.accept(token, now, more));
-      const ended = request.stopped ? "stop" : last || request.outOfTime ? "length" : undefined;
+      const ended = request.stopped ? "stop" : last || request.isCut ? "length" : undefined;
       if (!ended) continue;
       this.output.hold(key, request.end(ended));
       finished.push(this.close(request, ended));

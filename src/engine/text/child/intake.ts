@@ -283,8 +283,7 @@ export class Intake {
   private refuseRendering(job: PromptJob, { error, code }: NativeFailure<LlamaErrorCode>): void {
     const { key } = job;
     const refusal = REFUSALS[code];
-    if (refusal)
-      return this.handlers.refused(key, "request" in job ? renamed(refusal, fieldsOf(job.request)) : refusal);
+    if (refusal) return this.handlers.refused(key, "request" in job ? aboutPrompt(refusal, job.request) : refusal);
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
@@ -301,8 +300,5 @@ export class Intake {
   }
 }
 
-/** The fields of a request that refusals are about, by the names that these give them. */
-const fieldsOf = (request: GenerateRequest) => ({
-  messages: fieldOfPrompt(request),
-  grammar: request.constraint?.grammarField ?? "grammar",
-});
+const aboutPrompt = (refusal: Refusal, request: GenerateRequest) =>
+  renamed(refusal, { messages: fieldOfPrompt(request) });
