@@ -33,7 +33,6 @@ export interface ImageTraits {
   readonly family: string;
   /** Sides of images are multiples of so many pixels. */
   readonly multiple: number;
-  /** What draws is a transformer, and no UNet. */
   /** It decodes quickly and with little memory. */
   readonly hasTinyDecoder: boolean;
   /** Images are changed by showing them to the model. */

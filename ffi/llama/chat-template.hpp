@@ -28,7 +28,7 @@ struct ChatTemplate {
 };
 extern ChatTemplate & chat_template;
 
-// What the loaded template can do: {tools, parallelTools, thinking, system}.
+// What the loaded template can do: {tools, thinking, system}.
 common_json template_abilities();
 
 // Its share of svc_load_start and svc_unload. False: the model's file has no template.

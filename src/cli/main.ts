@@ -120,7 +120,10 @@ async function serveOrAnswer(start: Start): Promise<number> {
   const { config, json, reread } = start;
   const prompt = await promptOf(start);
   if (prompt === undefined) {
-    if (json) throw new UsageError(`--json is for one answer (svc -s), ${callsWith("json").join(", ")}.`);
+    if (json) {
+      const places = new Intl.ListFormat("en-GB").format(["one answer (svc -s)", ...callsWith("json")]);
+      throw new UsageError(`--json is for ${places}.`);
+    }
     const { serve } = await import("./serve.ts");
     return serve(config, reread);
   }

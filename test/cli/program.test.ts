@@ -364,6 +364,39 @@ describe("one answer", () => {
     TIMEOUT_MS,
   );
 
+  describe("that is long", () => {
+    const schema = '{"type":"array","items":{"type":"integer"},"minItems":500}';
+    /** Has begun. */
+    const begun = async () => {
+      const child = start(["-s", QUESTION, "--guided-json", schema]);
+      await child.stdout.getReader().read();
+      return child;
+    };
+    const ended = async (child: ReturnType<typeof start>) => [await child.exited, await child.stderr.text()];
+
+    test(
+      "is ended by an interrupt, with 130 and without a word",
+      async () => {
+        const child = await begun();
+        child.kill("SIGINT");
+        expect(await ended(child)).toEqual([130, ""]);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      "ends with 1 and a sentence when it breaks off",
+      async () => {
+        const child = await begun();
+        Bun.spawnSync(["pkill", "-KILL", "-P", String(child.pid)]);
+        const [code, err] = await ended(child);
+        expect(code).toBe(1);
+        expect(err).toEndWith("svc: The model engine stopped by signal SIGKILL while computing this request.\n");
+      },
+      TIMEOUT_MS,
+    );
+  });
+
   test(
     "a prompt that does not fit the context ends with 1 and says so",
     async () => {

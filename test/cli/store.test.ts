@@ -261,7 +261,7 @@ describe("refusals", () => {
     [["pull"], 2, "svc pull needs the name of a model"],
     [["pull", "a/b", "c/d"], 2, '"c/d" is one argument too many for svc pull.'],
     [["list", "x"], 2, '"x" is one argument too many for svc list.'],
-    [["--json"], 2, "--json is for one answer (svc -s), svc say, svc models, svc upstreams, svc list."],
+    [["--json"], 2, "--json is for one answer (svc -s), svc say, svc models, svc upstreams and svc list."],
     [["rm", "maker/none"], 3, "There is no model maker/none in "],
     [["--model", "maker/none:Q8_0"], 3, "svc pull maker/none:Q8_0 downloads it."],
     [["--model", "none"], 3, "There is no file none and no model of this name"],
