@@ -139,16 +139,20 @@ describe.skipIf(!isBuilt)("however long a file says to be", () => {
 });
 
 describe.skipIf(!isBuilt)("after any damage", () => {
-  test.each(all)(`%s is refused or plays, in ${MUTATIONS} ways`, async (name) => {
-    const whole = await Bun.file(join(fixtures, name)).bytes();
-    const random = new Random(whole.length);
-    const roll = (below: number) => random.integer(0, below - 1);
-    let played = 0;
-    for (let round = 0; round < MUTATIONS; round++) {
-      const path = await rig.keep(mutated(whole, roll), "mutated.bin");
-      if ((await rig.refusal(path)) === undefined) played++;
-    }
-    // Some damage is small, and some is where nobody looks; pages of Ogg have a checksum.
-    if (!["ac3.mp4", "vorbis.ogg"].includes(name)) expect(played).toBeGreaterThan(0);
-  }, PATIENCE_MS);
+  test.each(all)(
+    `%s is refused or plays, in ${MUTATIONS} ways`,
+    async (name) => {
+      const whole = await Bun.file(join(fixtures, name)).bytes();
+      const random = new Random(whole.length);
+      const roll = (below: number) => random.integer(0, below - 1);
+      let played = 0;
+      for (let round = 0; round < MUTATIONS; round++) {
+        const path = await rig.keep(mutated(whole, roll), "mutated.bin");
+        if ((await rig.refusal(path)) === undefined) played++;
+      }
+      // Some damage is small, and some is where nobody looks; pages of Ogg have a checksum.
+      if (!["ac3.mp4", "vorbis.ogg"].includes(name)) expect(played).toBeGreaterThan(0);
+    },
+    PATIENCE_MS,
+  );
 });
