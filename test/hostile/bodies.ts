@@ -133,11 +133,16 @@ export function send(
       socket.write(head);
       socket.write(bytes);
     });
-    const end = (answer: string) => {
-      resolve(answer);
+    const end = (told: string) => {
+      resolve(told);
       socket.destroy();
     };
-    socket.on("data", (data) => end(data.toString().split(" ", 2)[1] ?? ""));
+    let answer = "";
+    socket.on("data", (data) => {
+      answer += data.toString("latin1");
+      const status = /^HTTP\/1\.1 (\d+) /.exec(answer)?.[1];
+      if (status !== undefined) end(status);
+    });
     socket.on("error", () => end("no answer"));
     setTimeout(() => end("waits"), isEndless ? ENDLESS_MS : GIVEN_UP_MS).unref();
   });
