@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +69,26 @@ size_t read_literals(std::string_view text, size_t at, bool bracketed, std::vect
     }
 }
 
+// What the names of rules begin with that the text, whatever a client wrote, has none of.
+std::string unused_stem(std::string_view text) {
+    static constexpr std::string_view word = "branch";
+    // More digits than there can be names.
+    static constexpr size_t longest = 9;
+    std::set<size_t> used;
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at)) {
+        at += word.size();
+        size_t number = 0;
+        size_t digits = 0;
+        while (digits < longest && at + digits < text.size() && std::isdigit(static_cast<unsigned char>(text[at + digits]))) {
+            number = number * 10 + static_cast<size_t>(text[at + digits++] - '0');
+        }
+        if (digits > 0) used.insert(number);
+    }
+    size_t number = 0;
+    while (used.count(number) > 0) number++;
+    return std::string(word) + std::to_string(number) + "-";
+}
+
 // Literals in order that are alike up to `from`, as a rule.
 struct Branch {
     size_t first, last, from, number;
@@ -75,9 +96,7 @@ struct Branch {
 
 class Branches {
 public:
-    explicit Branches(const std::string & grammar) : text(grammar) {
-        while (text.find(stem) != std::string_view::npos) stem += "x-";
-    }
+    explicit Branches(const std::string & grammar) : text(grammar), stem(unused_stem(text)) {}
 
     std::string whole() {
         std::string out;
@@ -100,7 +119,7 @@ private:
         if (c != '"' && c != '[' && c != '<') return at + 1;
         const char close = c == '"' ? '"' : c == '[' ? ']' : '>';
         size_t end = at + 1;
-        while (end < text.size() && text[end] != close) end += text[end] == '\\' ? 2 : 1;
+        while (end < text.size() && text[end] != close) end += text[end] == '\\' && close != '>' ? 2 : 1;
         return std::min(end + 1, text.size());
     }
 
@@ -146,7 +165,7 @@ private:
     }
 
     const std::string_view text;
-    std::string stem = "branch-";
+    const std::string stem;
     std::string rules;
     size_t count = 0;
 };

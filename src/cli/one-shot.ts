@@ -56,4 +56,5 @@ async function* streamed({ body }: Response): AsyncGenerator<string> {
     const text = choices?.[0]?.delta.content;
     if (text) yield text;
   }
+  throw new ExitError("failure", "The answer broke off.");
 }

@@ -155,7 +155,7 @@ export interface Generation {
   readonly reasoningBudget?: number;
   /** The field in which the client named it; absent: it is a launch option's, or of a convention whose clients always send one. */
   readonly budgetField?: string;
-  /** What the client calls fields, by the names that refusals give them; absent: the same. Engines do not get it. */
+  /** What the client calls fields, by the names that refusals give them; absent: the same. */
   readonly fieldNames?: Readonly<Record<string, string>>;
   readonly sampling: Sampling;
   /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */

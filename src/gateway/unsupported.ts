@@ -1,6 +1,6 @@
 // What a request asks and the server of its model cannot be told: refused, so that nothing is lost in silence.
 
-import { SvcError } from "../domain/errors.ts";
+import { invalidValue, SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, Sampling } from "../domain/generate.ts";
 import type { ServerKind, ServerTraits } from "./server-kind.ts";
 
@@ -57,11 +57,18 @@ const biasOf = (bias: NonNullable<Sampling["logitBias"]>) =>
 const wireName = (name: string): string =>
   name === "repetitionWindow" ? "repeat_last_n" : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** Choices that are passed on as a grammar: another server compares all of them at each token, for everybody. */
+const MOST_CHOICES = 1000;
+
 /** Refuses what no server but svc itself would do as asked. Throws SvcError `unsupported_parameter`. */
 export function checkCarried(request: GenerateRequest, kind: ServerKind, traits: ServerTraits): void {
   // They are numbers of adapters here.
   if (request.adapters && request.adapters.length > 0) throw cannotCarry("lora", kind);
   if (request.constraint?.grammar !== undefined && !traits.grammar) throw cannotCarry("grammar", kind);
+  const choices = request.constraint?.choice?.length ?? 0;
+  if (choices > MOST_CHOICES && (traits.grammar === "gbnf" || traits.grammar === "ebnf")) {
+    throw invalidValue("grammar", `have at most ${MOST_CHOICES} texts for the server of this model`, choices);
+  }
   if (request.prompt !== undefined && request.constraint?.schema && kind !== "ollama" && !traits.rawSchema) {
     throw cannotCarry("response_format", kind);
   }

@@ -1,7 +1,7 @@
 // What looking at schemas may cost, whatever is in them: others wait meanwhile.
 
-/** Steps for all schemas of one request, of about two microseconds each. Those of four hundred ordinary tools fit. */
-const MAX_EFFORT = 50_000;
+/** Steps for all schemas of one request, of about two microseconds each. Those of five hundred large tools fit. */
+const MAX_EFFORT = 100_000;
 
 /** Takes so many steps from what may be done; throws when it is spent. */
 export type Spend = (steps: number) => void;

@@ -34,7 +34,7 @@ interface PreparedSchema {
  */
 export function prepareSchema(schema: unknown, param: string, effort = new Effort()): PreparedSchema {
   const spend = effort.spending(() => {
-    throw fault(param, "", "the combinations of all schemas of the request are too many");
+    throw fault(param, "", "the schemas of the request are too much work together");
   });
   spend(checkSize(schema, param) / 4);
   const maker = new NodeMaker(spend);

@@ -163,6 +163,10 @@ test("choices and expressions go to vLLM and SGLang as they were written, to lla
   expect(await bodyOf("vllm", { regex: "[a-c]+" })).toMatchObject({ structured_outputs: { regex: "[a-c]+" } });
   expect(await bodyOf("sglang", { ebnf: 'root ::= "x"' })).toMatchObject({ ebnf: 'root ::= "x"' });
   expect(await bodyOf("llamacpp", choice)).toMatchObject({ grammar: 'root ::= "yes" | "no"' });
+  // A server that compares them one by one would stand still for everybody.
+  const many = { guided_choice: Array.from({ length: 1001 }, (_, at) => `choice ${at}`) };
+  await expect(bodyOf("llamacpp", many)).rejects.toMatchObject({ code: "invalid_value" });
+  expect(await bodyOf("vllm", many)).toMatchObject({ structured_outputs: { choice: many.guided_choice } });
 });
 
 test.each([

@@ -123,7 +123,7 @@ function common(
       ...("prompt" in asked && { messages: "prompt" }),
       max_tokens: "options.num_predict",
       n_keep: "options.num_keep",
-      ...structureNames(constraint && "format"),
+      ...structureNames(constraint ? "format" : tools.tools.length > 0 ? "tools" : undefined),
     }),
     ...(options.num_keep && settings.contextShift && { keepTokens: options.num_keep }),
     ...(topLogprobs !== undefined && { topLogprobs }),
