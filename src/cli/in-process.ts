@@ -66,24 +66,24 @@ export async function withApi(
   const { engine } = runtime;
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
-  // The engine process starts up while this one loads its HTTP half, and the first request waits for it.
-  if (loadsModel) engine.start();
   const showsBar = loadsModel && isTerminal() && given.logFormat === "text";
   const progress = showsBar ? showLoading(engine, progressOutput(given)) : undefined;
-  const { createApp } = await import("../http/app.ts");
-  const app = createApp({ ...runtime, version });
-  const { signal } = interrupt;
-  const ask: Api["ask"] = async (path, body, { id, options = {} } = {}) => {
-    const named = id === undefined ? {} : { "x-request-id": id };
-    const headers = { host: "localhost", "content-type": "application/json", ...named };
-    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
-    const request = new Request(`http://localhost${path}`, { ...sent, headers, signal });
-    const response = await app.fetch(request);
-    if (response.ok) return response;
-    const { error } = (await response.json()) as { error: { message: string; param: string | null } };
-    throw refusal(response.status, error, options);
-  };
   try {
+    // The engine process starts up while this one loads its HTTP half, and the first request waits for it.
+    if (loadsModel) engine.start();
+    const { createApp } = await import("../http/app.ts");
+    const app = createApp({ ...runtime, version });
+    const { signal } = interrupt;
+    const ask: Api["ask"] = async (path, body, { id, options = {} } = {}) => {
+      const named = id === undefined ? {} : { "x-request-id": id };
+      const headers = { host: "localhost", "content-type": "application/json", ...named };
+      const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+      const request = new Request(`http://localhost${path}`, { ...sent, headers, signal });
+      const response = await app.fetch(request);
+      if (response.ok) return response;
+      const { error } = (await response.json()) as { error: { message: string; param: string | null } };
+      throw refusal(response.status, error, options);
+    };
     const { transcriptions, recognition, speech, images } = runtime;
     const transcribed: Api["transcribed"] = (id) => transcriptions.progressOf(id);
     const recognised: Api["recognised"] = (id) => recognition.progressOf(id);
