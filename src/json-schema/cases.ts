@@ -36,7 +36,7 @@ export class CaseFinder {
     private readonly regexes: RegexCache,
     /** Whether keywords about one type narrow an untyped schema to that type. */
     private readonly infers: boolean,
-    private readonly effort: Spend,
+    private readonly spend: Spend,
   ) {}
 
   /** The cases of a value that satisfies all of `nodes`. None: there is no such value. */
@@ -77,7 +77,7 @@ export class CaseFinder {
   }
 
   private choose(state: CaseState, choice: Choice, cover: boolean, room: number): CaseState[] {
-    if (choice.options.length > room || !this.spend(choice.options.length * state.weight)) {
+    if (choice.options.length > room || !this.affords(choice.options.length * state.weight)) {
       return [state.lose(choice.at)];
     }
     const isTagged = choice.isExclusive && this.isTagged(choice);
@@ -130,7 +130,7 @@ export class CaseFinder {
 
   /** The cases of a state in which a node does not hold, or undefined when they cannot be written down. */
   private without(state: CaseState, { node, mayAdd }: Forbidden, room: number): Case[] | undefined {
-    const negation = room > 0 && this.spend(state.weight) ? this.negator.negate(node) : undefined;
+    const negation = room > 0 && this.affords(state.weight) ? this.negator.negate(node) : undefined;
     if (!negation) return undefined;
     const next = state.copy();
     const cases = this.add(next, negation.node, false) ? this.expand(next, false, room) : [];
@@ -143,10 +143,10 @@ export class CaseFinder {
   }
 
   /** Whether so much more may be done. */
-  private spend(steps: number): boolean {
+  private affords(steps: number): boolean {
     this.steps -= steps;
     if (this.steps < 0) return false;
-    this.effort(steps / 8);
+    this.spend(steps / 8);
     return true;
   }
 

@@ -7,20 +7,9 @@ import { Engine } from "../../src/engine/text/child/engine.ts";
 import type { EngineOptions, FromTextEngine } from "../../src/engine/text/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
+import { SMALL_ENGINE } from "./fixtures/small-engine.ts";
 
-const OPTIONS = {
-  maxModelLen: 256,
-  microBatch: 64,
-  parallel: 4,
-  stallBudgetMs: 50,
-  kvMode: "unified",
-  prefixCache: true,
-  speculation: true,
-  maxQueueTokens: 1000,
-  kvTokenBytes: 1,
-  cacheRamBytes: 100_000,
-  sampling: { topK: 7 },
-} as EngineOptions;
+const OPTIONS = { ...SMALL_ENGINE, sampling: { topK: 7 } };
 
 function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = {}) {
   const messages: FromTextEngine[] = [];

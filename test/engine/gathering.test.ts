@@ -3,23 +3,12 @@
 import { expect, test } from "bun:test";
 import type { PromptRequest } from "../../ffi/llama/api.ts";
 import { Engine } from "../../src/engine/text/child/engine.ts";
-import type { EngineOptions, FromTextEngine } from "../../src/engine/text/protocol.ts";
+import type { FromTextEngine } from "../../src/engine/text/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
+import { SMALL_ENGINE } from "./fixtures/small-engine.ts";
 
-const OPTIONS = {
-  maxModelLen: 256,
-  microBatch: 64,
-  parallel: 4,
-  stallBudgetMs: 50,
-  kvMode: "unified",
-  prefixCache: true,
-  speculation: false,
-  maxQueueTokens: 1000,
-  kvTokenBytes: 1,
-  cacheRamBytes: 100_000,
-  sampling: {},
-} as EngineOptions;
+const OPTIONS = { ...SMALL_ENGINE, speculation: false };
 const LOOK_MS = 5;
 
 /** Time passes when it looks for prompts; those of `stuck` are never made. */

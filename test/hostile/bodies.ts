@@ -133,8 +133,8 @@ export function send(
       socket.write(head);
       socket.write(bytes);
     });
-    const end = (told: string) => {
-      resolve(told);
+    const end = (outcome: string) => {
+      resolve(outcome);
       socket.destroy();
     };
     let answer = "";
