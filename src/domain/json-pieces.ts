@@ -188,9 +188,7 @@ function setMember(object: Record<string, unknown>, name: string, value: unknown
 /** Where the string ends that `at` is in; undefined: not in this text. */
 function closingQuote(text: string, at: number): number | undefined {
   for (let quote = text.indexOf('"', at); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let before = quote;
-    while (before > at && text[before - 1] === "\\") before--;
-    if ((quote - before) % 2 === 0) return quote;
+    if (!isEscaped(text, quote, at)) return quote;
   }
   return undefined;
 }
@@ -201,10 +199,13 @@ const LONGEST_UNFINISHED = 5;
 /** Where an escape sequence begins that goes on behind the text; else the text's length. */
 function unfinishedEscape(text: string, from: number): number {
   const at = text.lastIndexOf("\\");
-  if (at < Math.max(from, text.length - LONGEST_UNFINISHED) || !UNFINISHED_ESCAPE.test(text.slice(at))) {
-    return text.length;
-  }
+  const begins = at >= Math.max(from, text.length - LONGEST_UNFINISHED) && UNFINISHED_ESCAPE.test(text.slice(at));
+  return begins && !isEscaped(text, at, from) ? at : text.length;
+}
+
+/** Whether an odd number of backslashes stands right before `at`, of a string whose part in the text begins at `from`. */
+function isEscaped(text: string, at: number, from: number): boolean {
   let before = at;
   while (before > from && text[before - 1] === "\\") before--;
-  return (at - before) % 2 === 0 ? at : text.length;
+  return (at - before) % 2 === 1;
 }

@@ -17,6 +17,7 @@ import { renamed, type ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
 import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
+import { asRefusal } from "../../process/refusal.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
@@ -271,7 +272,7 @@ export class Intake {
       return { code: "invalid_value", message: `'${param}' comes to no tokens at all.`, param };
     }
     const tooMany = counts ? undefined : tooManyTokens(request, tokens.length, limit);
-    if (tooMany) return { code: tooMany.code, message: tooMany.message, param };
+    if (tooMany) return asRefusal(tooMany);
     const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
     if (block <= microBatch) return undefined;
     const message =

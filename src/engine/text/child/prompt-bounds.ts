@@ -2,10 +2,10 @@
 // moment. Templates look at all messages again and again, and llama.cpp's JSON looks for a key among all before it.
 
 import type { Llama } from "../../../../ffi/llama/api.ts";
-import type { SvcError } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import { tooLargePrompt, tooLongPrompt, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal } from "../../process/protocol.ts";
+import { asRefusal } from "../../process/refusal.ts";
 import type { EngineOptions } from "../protocol.ts";
 
 /** Names in one object of what templates are given. */
@@ -25,7 +25,7 @@ export function promptLimits(llama: Llama, { maxModelLen }: Pick<EngineOptions, 
 /** Why a prompt is not rendered. */
 export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits): Refusal | undefined {
   const tooLarge = tooLargePrompt(request, limits);
-  if (tooLarge) return refusal(tooLarge);
+  if (tooLarge) return asRefusal(tooLarge);
   const { messages, tools, templateKwargs } = request;
   const schemas = tools.map(({ parameters }) => parameters);
   for (const [param, value, most] of [
@@ -42,11 +42,9 @@ export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits):
     if (called > MOST_NAMES)
       return tooMany("messages", MOST_NAMES, "names in one object of a call's arguments", called);
   }
-  return refusal(tooLongPrompt(request, limits, (text) => Buffer.byteLength(text)));
+  const tooLong = tooLongPrompt(request, limits, (text) => Buffer.byteLength(text));
+  return tooLong && asRefusal(tooLong);
 }
-
-const refusal = (error: SvcError | undefined): Refusal | undefined =>
-  error && { code: error.code, message: error.message, ...(error.details.param && { param: error.details.param }) };
 
 const tooMany = (param: string, most: number, what: string, got: number): Refusal => ({
   code: "invalid_value",
