@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <thread>
 
 namespace svc {
 namespace {
@@ -80,20 +81,36 @@ class ComputeThreads {
         by_size.clear();
     }
 
-    void begin(double now) {
+    void prepare(double now) {
         if (fixed || now - ended < LONGEST_PAUSE) return;
-        computed = missing = 0;
+        computed = 0;
         if (count < most) grow_where_free();
     }
 
-    void record(int threads, double now, double wall, double processor) {
-        ended = now;
-        if (fixed || threads != count) return;
-        computed += wall;
-        missing += std::max(0.0, count * wall - processor);
+    void begin() {
+        if (fixed) return;
+        if (computed == 0) {
+            first = seconds(CLOCK_PROCESS_CPUTIME_ID);
+            between = 0;
+        } else if (caller == std::this_thread::get_id()) {
+            // What the caller did meanwhile is no computation.
+            between += seconds(CLOCK_THREAD_CPUTIME_ID) - caller_ended;
+        }
+    }
+
+    void end(int threads, double wall) {
+        ended = seconds(CLOCK_MONOTONIC);
+        if (fixed) return;
+        // Begun before the number changed: what is judged begins behind it.
+        computed = threads == count ? computed + wall : 0;
+        caller = std::this_thread::get_id();
+        caller_ended = seconds(CLOCK_THREAD_CPUTIME_ID);
         if (computed < JUDGED_SECONDS) return;
-        const double cores = missing / computed;
-        computed = missing = 0;
+        // Of the whole stretch, not of each computation: the system counts what a thread runs on another core at its next tick
+        // only, which may be as long as a computation.
+        const double had = seconds(CLOCK_PROCESS_CPUTIME_ID) - first - between;
+        const double cores = count - had / computed;
+        computed = 0;
         if (count > 1 && cores > 1.0 / count) return shed(cores);
         if (count < most) grow_where_free();
     }
@@ -123,9 +140,13 @@ class ComputeThreads {
     int most = 1;
     bool fixed = true;
     std::map<int, ggml_threadpool *> by_size;
-    // Of what is judged next: seconds that were computed, and seconds of cores that were wanted and not had.
+    // Of what is judged next: seconds that were computed, the processor time when that began, and what the caller took of it
+    // between computations.
     double computed = 0;
-    double missing = 0;
+    double first = 0;
+    double between = 0;
+    std::thread::id caller;
+    double caller_ended = 0;
     double patience = SHORTEST_PATIENCE;
     double grown = -LONGEST_PATIENCE;
     double left = -LONGEST_PATIENCE;
@@ -142,13 +163,13 @@ void free_compute_threads() { pools.free(); }
 int compute_threads() { return pools.count; }
 
 void use_compute_threads(llama_context * context) {
-    pools.begin(seconds(CLOCK_MONOTONIC));
+    pools.prepare(seconds(CLOCK_MONOTONIC));
     if (ggml_threadpool * pool = pools.pool()) llama_attach_threadpool(context, pool, nullptr);
     llama_set_n_threads(context, pools.count, pools.count);
 }
 
 void use_compute_threads(ggml_backend_t cpu) {
-    pools.begin(seconds(CLOCK_MONOTONIC));
+    pools.prepare(seconds(CLOCK_MONOTONIC));
     const auto attach =
         reinterpret_cast<decltype(ggml_backend_cpu_set_threadpool) *>(cpu_function("ggml_backend_cpu_set_threadpool"));
     const auto set_count =
@@ -158,13 +179,12 @@ void use_compute_threads(ggml_backend_t cpu) {
     if (set_count) set_count(cpu, pools.count);
 }
 
-MeasuredComputation::MeasuredComputation(int threads)
-    : threads(threads), wall(seconds(CLOCK_MONOTONIC)), processor(seconds(CLOCK_PROCESS_CPUTIME_ID)) {}
-
-MeasuredComputation::~MeasuredComputation() {
-    const double now = seconds(CLOCK_MONOTONIC);
-    pools.record(threads, now, now - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - processor);
+MeasuredComputation::MeasuredComputation(int threads) : threads(threads) {
+    pools.begin();
+    began = seconds(CLOCK_MONOTONIC);
 }
+
+MeasuredComputation::~MeasuredComputation() { pools.end(threads, seconds(CLOCK_MONOTONIC) - began); }
 
 } // namespace svc
 

@@ -1,8 +1,8 @@
 // How many threads compute at this moment: fewer than may, while other programs want the cores.
 //
 // The threads of ggml wait for one another many times in each step, and compute while they wait: where one of them has to wait
-// for a core, all come almost to a standstill. What they got of the time that they wanted is measured over each computation;
-// with less of them the same step is faster as soon as more than one part in n of a core is missing.
+// for a core, all come almost to a standstill. What they got of the time that they wanted is measured; with less of them the
+// same step is faster as soon as more than one part in n of a core is missing.
 #pragma once
 
 #include "ggml-backend.h"
@@ -34,8 +34,7 @@ class MeasuredComputation {
 
   private:
     int threads;
-    double wall;
-    double processor;
+    double began = 0;
 };
 
 } // namespace svc
