@@ -10,7 +10,7 @@ export const engineOptions = {
     help: "Maximum concurrent requests; the rest queue.",
   }),
   threads: integer(1, 512, {
-    absent: "the number of physical cores",
+    absent: "the physical cores, or what a container may use of them",
     help: "CPU threads for inference, at most: fewer compute while other programs want the cores.",
   }),
   gpuLayers: integer(-1, 10_000, {

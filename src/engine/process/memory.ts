@@ -23,11 +23,14 @@ export function ownMemory(read: ReadText = readText): number {
   return kilobytes === undefined ? process.memoryUsage.rss() : Number(kilobytes) * 1024;
 }
 
-/** Physical cores that this process may run on: hyper-threads of one core share its arithmetic, so they count once. */
-export function physicalCores(): number {
+/**
+ * Physical cores that this process may run on: hyper-threads of one core share its arithmetic, so they count once. Of a
+ * container's share whole ones only: threads that want more are all stopped for the rest of each period.
+ */
+export function physicalCores(read: ReadText = readText): number {
   const logical = availableParallelism();
-  const cores = process.platform === "linux" ? fromTopology() : undefined;
-  return Math.max(1, Math.min(cores ?? logical, logical));
+  const cores = process.platform === "linux" ? (fromTopology(read) ?? logical) : logical;
+  return Math.max(1, Math.floor(Math.min(cores, logical, ...cpuShares(read))));
 }
 
 /** Where versions 2 and 1 of control groups tell limit, use, and the part of the use that is idle file cache. */
@@ -55,9 +58,22 @@ function leftInCgroup({ folder, limit, used, cache }: (typeof cgroups)[number], 
   return Math.max(0, Number(most) - Number(read(`${folder}/${used}`)) + Number(idle));
 }
 
-function fromTopology(): number | undefined {
+/** Cores' worth of time that a container may use, in versions 2 and 1 of control groups; none where nothing limits it. */
+function cpuShares(read: ReadText): number[] {
+  const folder = "/sys/fs/cgroup/cpu";
+  const limits = [
+    read("/sys/fs/cgroup/cpu.max"),
+    `${read(`${folder}/cpu.cfs_quota_us`)} ${read(`${folder}/cpu.cfs_period_us`)}`,
+  ];
+  return limits
+    .map((limit) => /^(\d+)\s+(\d+)\s*$/.exec(limit))
+    .filter((found) => found !== null)
+    .map(([, quota, period]) => Number(quota) / Number(period));
+}
+
+function fromTopology(read: ReadText): number | undefined {
   const cores = new Set<string>();
-  for (const entry of readText("/proc/cpuinfo").split("\n\n")) {
+  for (const entry of read("/proc/cpuinfo").split("\n\n")) {
     const socket = /^physical id\s*:\s*(\d+)/m.exec(entry)?.[1];
     const core = /^core id\s*:\s*(\d+)/m.exec(entry)?.[1];
     if (core !== undefined) cores.add(`${socket ?? 0}/${core}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { availableMemory, ownMemory } from "../../../src/engine/process/memory.ts";
+import { availableMemory, ownMemory, physicalCores } from "../../../src/engine/process/memory.ts";
 
 const MIB = 2 ** 20;
 const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";
@@ -35,5 +35,28 @@ describe("available memory", () => {
     const full = { "/sys/fs/cgroup/memory.max": "1000", "/sys/fs/cgroup/memory.current": "2000" };
     expect(availableMemory(kernel({ ...meminfo, ...full }))).toBe(0);
     expect(availableMemory(kernel({}))).toBeGreaterThan(0);
+  });
+});
+
+describe("cores", () => {
+  const here = physicalCores(kernel({}));
+
+  test("are the whole ones of a container's share", () => {
+    expect(physicalCores(kernel({ "/sys/fs/cgroup/cpu.max": "190000 100000\n" }))).toBe(1);
+    const version1 = {
+      "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000\n",
+      "/sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+    };
+    expect(physicalCores(kernel(version1))).toBe(1);
+  });
+
+  test("are those of the machine where nothing limits them", () => {
+    expect(physicalCores(kernel({ "/sys/fs/cgroup/cpu.max": "max 100000\n" }))).toBe(here);
+    const version1 = {
+      "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+      "/sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+    };
+    expect(physicalCores(kernel(version1))).toBe(here);
+    expect(physicalCores(kernel({ "/sys/fs/cgroup/cpu.max": "100000000 100000\n" }))).toBe(here);
   });
 });
