@@ -23,7 +23,8 @@ export const compiler = mac ? "clang++" : "g++";
 export const origin = mac ? "@loader_path" : "$ORIGIN";
 /** Of all code in our libraries, also that of others. */
 export const CXX_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"];
-const FLAGS = [...CXX_FLAGS, "-O2", "-Wall", "-Wextra"];
+/** `-fwrapv`: samples of damaged sound files overflow in miniaudio's decoders, and may. */
+const FLAGS = [...CXX_FLAGS, "-O2", "-Wall", "-Wextra", "-fwrapv"];
 /** Compilers of one library beside each other. */
 const UNITS = 2;
 export const LINK_FLAGS = mac

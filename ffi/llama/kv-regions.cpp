@@ -136,6 +136,7 @@ std::vector<char> KvRegions::rows(int32_t sequence, int64_t from, int64_t to) co
 }
 
 void KvRegions::write(int32_t sequence, int64_t from, const std::vector<char> & read) {
+    if (read.empty()) return;
     size_t cell = 0;
     for (const Part & part : parts) cell += part.cell_bytes;
     const size_t count = read.size() / cell;
