@@ -61,6 +61,14 @@ describe("turns", () => {
     expect(said).toEqual(["a1", "b1", "a2", "b2"]);
   });
 
+  test("the last one ends its request: it does not wait for others once more", async () => {
+    const { submit, turns, endOf } = start();
+    submit(1, "a1|a2", "anna");
+    submit(2, "b", "bert");
+    await turns(2);
+    expect([endOf(1), endOf(2)]).toEqual([[], ["result"]]);
+  });
+
   test("what has nothing to say takes them, too: a thousand such sentences hold nobody up", async () => {
     const { said, submit, turns } = start();
     submit(1, `${"…|".repeat(1000)}a`, "anna");
@@ -151,7 +159,7 @@ test("of files that are sent when they are whole one is made at a time, and no o
   submit(2, "b1|b2", "bert", "caf");
   submit(3, "c1|c2", "carl");
   await turns(12);
-  expect(said).toEqual(["a1", "c1", "a2", "c2", "b1", "b2"]);
+  expect(said).toEqual(["a1", "c1", "a2", "b1", "c2", "b2"]);
   expect([1, 2, 3].map(endOf)).toEqual([["result"], ["result"], ["result"]]);
 });
 
