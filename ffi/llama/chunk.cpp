@@ -73,14 +73,14 @@ class Chunk {
     bool is_begun() const { return phase != Phase::idle; }
 
     void begin(Rows && with) {
-        if (!started) start_thread([this] { serve(); });
-        started = true;
+        if (!started) start();
         rows = std::move(with);
         phase = Phase::paused;
     }
 
-    // Threads that compute it.
+    // Threads that compute it, and the clock of the one that has them compute.
     int threads() const { return llama_n_threads(context); }
+    clockid_t clock = CALLER;
 
     // Computes until the time has come. True when the chunk is at its end; `result` is then what llama_decode returned.
     bool resume(Clock::duration time) {
@@ -131,6 +131,12 @@ class Chunk {
   private:
     enum class Phase { idle, paused, running, ended };
 
+    void start() {
+        std::unique_lock<std::mutex> lock(mutex);
+        start_thread([this] { serve(); });
+        changed.wait(lock, [&] { return started; });
+    }
+
     void pause() {
         std::unique_lock<std::mutex> lock(mutex);
         phase = Phase::paused;
@@ -140,6 +146,11 @@ class Chunk {
 
     void serve() {
         std::unique_lock<std::mutex> lock(mutex);
+#ifdef __linux__
+        pthread_getcpuclockid(pthread_self(), &clock);
+#endif
+        started = true;
+        changed.notify_all();
         for (;;) {
             changed.wait(lock, [&] { return phase == Phase::running; });
             lock.unlock();
@@ -269,7 +280,7 @@ int32_t svc_chunk_resume(int32_t owner, double milliseconds) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!chunk.is_begun()) return fail("no chunk is begun");
         const AbortScope scope(owner, "computing a prompt");
-        const MeasuredComputation measured(chunk.threads());
+        const MeasuredComputation measured(chunk.threads(), chunk.clock);
         const std::chrono::duration<double, std::milli> slice(milliseconds);
         if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return SVC_DECODED_PAUSED;
         return chunk.result >= 0 ? chunk.result : fail(chunk.failure);

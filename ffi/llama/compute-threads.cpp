@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
-#include <thread>
+#include <set>
+#include <vector>
 
 namespace svc {
 namespace {
@@ -51,6 +54,28 @@ struct Moment {
     double idle = idle_seconds();
 };
 
+#ifdef __linux__
+// Threads of this process, by the system's numbers.
+std::set<int> own_threads() {
+    std::set<int> threads;
+    std::error_code failed;
+    for (const auto & entry : std::filesystem::directory_iterator("/proc/self/task", failed)) {
+        threads.insert(std::atoi(entry.path().filename().c_str()));
+    }
+    return threads;
+}
+
+// What pthread_getcpuclockid makes of a thread of one's own.
+clockid_t clock_of(int thread) { return static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3 | 6); }
+#endif
+
+// Threads that wait for graphs, and the clocks of their processor time. The clock of the process would not do where a step is
+// short: the system adds what a thread runs on another core at its next tick only.
+struct Pool {
+    ggml_threadpool * threads = nullptr;
+    std::vector<clockid_t> clocks;
+};
+
 class ComputeThreads {
   public:
     int count = 1;
@@ -63,54 +88,58 @@ class ComputeThreads {
     // Pools are made by the CPU variant, and freed by it; one that rests costs nothing.
     ggml_threadpool * pool() {
         const auto found = by_size.find(count);
-        if (found != by_size.end()) return found->second;
+        if (found != by_size.end()) return found->second.threads;
         const auto make = reinterpret_cast<decltype(ggml_threadpool_new) *>(cpu_function("ggml_threadpool_new"));
         if (!make) return nullptr;
         ggml_threadpool_params params = ggml_threadpool_params_default(count);
         // The least above none: workers spin for some milliseconds before they sleep, so that the next step need not wake them,
         // and leave the cores to others when there is none.
         params.poll = 1;
-        return by_size[count] = make(&params);
+        Pool & made = by_size[count];
+#ifdef __linux__
+        const std::set<int> before = own_threads();
+        made.threads = make(&params);
+        for (const int thread : own_threads()) {
+            if (before.count(thread) == 0) made.clocks.push_back(clock_of(thread));
+        }
+#else
+        made.threads = make(&params);
+#endif
+        return made.threads;
     }
 
     void free() {
         const auto free_pool = reinterpret_cast<decltype(ggml_threadpool_free) *>(cpu_function("ggml_threadpool_free"));
-        for (const auto & [threads, pool] : by_size) {
-            if (pool && free_pool) free_pool(pool);
+        for (const auto & [size, pool] : by_size) {
+            if (pool.threads && free_pool) free_pool(pool.threads);
         }
         by_size.clear();
     }
 
     void prepare(double now) {
         if (fixed || now - ended < LONGEST_PAUSE) return;
-        computed = 0;
+        computed = missing = 0;
         if (count < most) grow_where_free();
     }
 
-    void begin() {
-        if (fixed) return;
-        if (computed == 0) {
-            first = seconds(CLOCK_PROCESS_CPUTIME_ID);
-            between = 0;
-        } else if (caller == std::this_thread::get_id()) {
-            // What the caller did meanwhile is no computation.
-            between += seconds(CLOCK_THREAD_CPUTIME_ID) - caller_ended;
-        }
+    // Processor time that a computation on so many threads has had, with what its caller does of it.
+    double had(int threads, clockid_t caller) const {
+        if (fixed) return 0;
+        double sum = seconds(caller);
+        const auto pool = by_size.find(threads);
+        if (pool == by_size.end()) return sum;
+        for (const clockid_t clock : pool->second.clocks) sum += seconds(clock);
+        return sum;
     }
 
-    void end(int threads, double wall) {
-        ended = seconds(CLOCK_MONOTONIC);
-        if (fixed) return;
-        // Begun before the number changed: what is judged begins behind it.
-        computed = threads == count ? computed + wall : 0;
-        caller = std::this_thread::get_id();
-        caller_ended = seconds(CLOCK_THREAD_CPUTIME_ID);
+    void record(int threads, double now, double wall, double processor) {
+        ended = now;
+        if (fixed || threads != count) return;
+        computed += wall;
+        missing += std::max(0.0, count * wall - processor);
         if (computed < JUDGED_SECONDS) return;
-        // Of the whole stretch, not of each computation: the system counts what a thread runs on another core at its next tick
-        // only, which may be as long as a computation.
-        const double had = seconds(CLOCK_PROCESS_CPUTIME_ID) - first - between;
-        const double cores = count - had / computed;
-        computed = 0;
+        const double cores = missing / computed;
+        computed = missing = 0;
         if (count > 1 && cores > 1.0 / count) return shed(cores);
         if (count < most) grow_where_free();
     }
@@ -139,14 +168,10 @@ class ComputeThreads {
 
     int most = 1;
     bool fixed = true;
-    std::map<int, ggml_threadpool *> by_size;
-    // Of what is judged next: seconds that were computed, the processor time when that began, and what the caller took of it
-    // between computations.
+    std::map<int, Pool> by_size;
+    // Of what is judged next: seconds that were computed, and seconds of cores that were wanted and not had.
     double computed = 0;
-    double first = 0;
-    double between = 0;
-    std::thread::id caller;
-    double caller_ended = 0;
+    double missing = 0;
     double patience = SHORTEST_PATIENCE;
     double grown = -LONGEST_PATIENCE;
     double left = -LONGEST_PATIENCE;
@@ -179,12 +204,13 @@ void use_compute_threads(ggml_backend_t cpu) {
     if (set_count) set_count(cpu, pools.count);
 }
 
-MeasuredComputation::MeasuredComputation(int threads) : threads(threads) {
-    pools.begin();
-    began = seconds(CLOCK_MONOTONIC);
-}
+MeasuredComputation::MeasuredComputation(int threads, clockid_t caller)
+    : threads(threads), caller(caller), wall(seconds(CLOCK_MONOTONIC)), had(pools.had(threads, caller)) {}
 
-MeasuredComputation::~MeasuredComputation() { pools.end(threads, seconds(CLOCK_MONOTONIC) - began); }
+MeasuredComputation::~MeasuredComputation() {
+    const double now = seconds(CLOCK_MONOTONIC);
+    pools.record(threads, now, now - wall, pools.had(threads, caller) - had);
+}
 
 } // namespace svc
 

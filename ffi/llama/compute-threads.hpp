@@ -8,7 +8,7 @@
 #include "ggml-backend.h"
 #include "llama.h"
 
-#include <chrono>
+#include <ctime>
 
 namespace svc {
 
@@ -24,17 +24,28 @@ void use_compute_threads(llama_context * context);
 // Likewise a backend that computes on the CPU.
 void use_compute_threads(ggml_backend_t cpu);
 
-// Measures a computation on so many threads, from here to the end of the scope.
+// The clock of what the calling thread computes.
+#ifdef __linux__
+constexpr clockid_t CALLER = CLOCK_THREAD_CPUTIME_ID;
+#else
+// Of the whole process: other threads have no clocks that this one could read.
+constexpr clockid_t CALLER = CLOCK_PROCESS_CPUTIME_ID;
+#endif
+
+// Measures a computation on so many threads, from here to the end of the scope. `caller`: the clock of the thread that has the
+// others compute.
 class MeasuredComputation {
   public:
-    explicit MeasuredComputation(int threads = compute_threads());
+    explicit MeasuredComputation(int threads = compute_threads(), clockid_t caller = CALLER);
     ~MeasuredComputation();
     MeasuredComputation(const MeasuredComputation &) = delete;
     MeasuredComputation & operator=(const MeasuredComputation &) = delete;
 
   private:
     int threads;
-    double began = 0;
+    clockid_t caller;
+    double wall;
+    double had;
 };
 
 } // namespace svc
