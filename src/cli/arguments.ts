@@ -95,11 +95,17 @@ const flagsOf = (command: CommandName): readonly Flag[] => commandOf(command).fl
 
 function readModel([file, surplus]: readonly string[], values: Map<string, OptionValue>): void {
   if (surplus !== undefined) {
-    const meant = nearest(file ?? "", commandNames);
+    const word = file === undefined || WORDS[file] ? surplus : file;
+    const meant = nearest(word, commandNames);
     const hint = meant === undefined ? "" : ` Did you mean svc ${meant}?`;
-    throw new UsageError(`One model file is served; "${surplus}" is one argument too many.${hint}`);
+    throw new UsageError(
+      /^[a-z-]+$/.test(word)
+        ? `There is no command "${word}".${hint}`
+        : `One model file is served; "${surplus}" is one argument too many.${hint}`,
+    );
   }
   if (file === undefined) return;
+  if (file === "") throw new UsageError("The name of the model file is empty.");
   if (values.has("model")) throw new UsageError(`The model is given twice: by --model and as "${file}".`);
   values.set("model", file);
 }

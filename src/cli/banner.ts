@@ -92,7 +92,8 @@ function contextText(
 /** What listening beyond loopback means where no key is asked for, or nothing. */
 export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {
   if (isLoopback(host) || apiKeys.length > 0) return "";
-  return `listening on ${host}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no key is asked for (--api-key-file)`;
+  const address = host.includes(":") ? `[${host}]` : host;
+  return `listening on ${address}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no key is asked for (--api-key-file)`;
 }
 
 function count(value: number): string {

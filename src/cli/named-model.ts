@@ -32,7 +32,8 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   const store = new ModelStore(modelsDir);
   const found = store.find(name);
   if (!found) {
-    const hint = isRepo(inFull(name).replace(/:.*$/, ""))
+    const isPulled = /^https?:\/\//i.test(name) || isRepo(inFull(name).replace(/:.*$/, ""));
+    const hint = isPulled
       ? `svc pull ${name} downloads it`
       : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
     const command = nearest(name, commandNames);

@@ -15,7 +15,7 @@ export interface ResultFiles {
 
 /**
  * `output`: the folder, or of one file its result, if it ends in what a format does and is no folder. Throws ExitError about
- * what cannot come out well.
+ * what cannot come out well, or may be a misspelt file.
  */
 export function resultFiles(
   files: readonly string[],
@@ -32,6 +32,10 @@ export function resultFiles(
   if (named !== undefined && !isFolder(output)) {
     if (files.length === 1) return { format: format ?? named, paths: [output] };
     throw new ExitError("usage", `-o must name a folder for the results of ${files.length} files.`);
+  }
+  if (files.length === 1 && extname(output) !== "" && !isFolder(output) && !/[/\\]$/.test(output)) {
+    const known = [...new Set(Object.values(formats))].map((ending) => `.${ending}`).join(", ");
+    throw new ExitError("usage", `-o must name a file that ends in ${known}, or a folder with / at its end.`);
   }
   const stem = (file: string) => (file === "-" ? "stdin" : basename(file, extname(file)));
   const paths = files.map((file) => join(output, `${stem(file)}.${formats[wanted]}`));

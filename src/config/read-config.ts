@@ -48,5 +48,7 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   return absolute;
 }
 
-/** Whether a text can name a model: it neither says where a file is nor ends as its name does. */
-const isName = (text: string): boolean => /^\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/.test(text) && !/\.gguf$/i.test(text);
+const NAME = /^((hf|huggingface)\.co\/)?\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/i;
+
+/** Whether a text can name a model: it is a URL, or neither says where a file is nor ends as its name does. */
+const isName = (text: string): boolean => /^https?:\/\//i.test(text) || (NAME.test(text) && !/\.gguf$/i.test(text));

@@ -32,7 +32,7 @@ function certificateIn(pem: string, file: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    throw new UsageError(`The certificate ${file} is none in PEM form.`);
+    throw new UsageError(`The certificate ${file} is not in PEM form.`);
   }
 }
 
@@ -42,7 +42,7 @@ function privateKeyIn(pem: string, file: string): KeyObject {
   } catch (error) {
     const isEncrypted = systemErrorCode(error) === "ERR_MISSING_PASSPHRASE";
     throw new UsageError(
-      isEncrypted ? `The private key ${file} has a passphrase.` : `The private key ${file} is none in PEM form.`,
+      isEncrypted ? `The private key ${file} has a passphrase.` : `The private key ${file} is not in PEM form.`,
     );
   }
 }

@@ -20,7 +20,7 @@ const Source = t.Object({
 const block = {
   type: t.String(),
   text: opt(t.String()),
-  source: opt(Source),
+  source: opt(t.Union([Source, t.String()], { description: "A string in a search_result: where it was found." })),
   title: opt(t.String()),
   context: opt(t.String()),
   thinking: opt(t.String()),
@@ -32,13 +32,19 @@ const block = {
   is_error: opt(t.Boolean()),
 };
 
-const InnerBlock = t.Object(block);
+const TextOnly = t.Object({ type: t.String(), text: opt(t.String()) });
+
+const InnerBlock = t.Object({
+  ...block,
+  content: opt(t.Union([t.String(), t.Array(TextOnly)], { description: "Of a search_result: blocks of text." })),
+});
 
 const Block = t.Object({
   ...block,
   content: opt(
     t.Union([t.String(), t.Array(InnerBlock)], {
-      description: "Of a tool_result: a string, or blocks of text, images, documents and tool_references.",
+      description:
+        "Of a tool_result: a string, or blocks of text, images, documents, search_results and tool_references. Of a search_result: blocks of text.",
     }),
   ),
 });

@@ -36,11 +36,20 @@ export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): 
 export function tooManyTokens(request: GenerateRequest, tokens: number, maxModelLen: number): SvcError | undefined {
   if (tokens < maxModelLen) return undefined;
   const param = fieldOfPrompt(request);
-  const message =
-    `This model's context is ${maxModelLen} tokens, but the prompt has ${tokens} tokens` +
-    ` and the answer needs at least 1. Shorten '${param}' or start svc with a larger --ctx.`;
+  const message = `${exceeding(tokens, maxModelLen)}, and the answer needs at least 1 of them. ${remedy(param)}`;
   return new SvcError("context_length_exceeded", message, { param });
 }
+
+/**
+ * What every refusal of a prompt begins with that has too many tokens for the context. Agents and SDKs look for these words of
+ * OpenAI's and Anthropic's, and then shorten the conversation.
+ */
+export const exceeding = (tokens: number, maxModelLen: number): string =>
+  `The prompt is too long: ${tokens} tokens > ${maxModelLen - 1}. ${contextOf(maxModelLen)}`;
+
+const contextOf = (maxModelLen: number): string => `This model's maximum context length is ${maxModelLen} tokens`;
+
+const remedy = (param: string): string => `Shorten '${param}' or start svc with a larger --ctx.`;
 
 /** Why the text of a prompt cannot fit the context; `measure`: bytes that a text has at least. */
 export function tooLongPrompt(
@@ -52,8 +61,8 @@ export function tooLongPrompt(
   if (mostPromptBytes === undefined || bytes <= mostPromptBytes) return undefined;
   const param = fieldOfPrompt(request);
   const message =
-    `This model's context is ${maxModelLen} tokens, which are at most ${mostPromptBytes} bytes of text, but '${param}'` +
-    ` has at least ${bytes} bytes. Shorten '${param}' or start svc with a larger --ctx.`;
+    `The prompt is too long: '${param}' has at least ${bytes} bytes. ${contextOf(maxModelLen)},` +
+    ` which are at most ${mostPromptBytes} bytes of text. ${remedy(param)}`;
   return new SvcError("context_length_exceeded", message, { param });
 }
 

@@ -1,6 +1,7 @@
 // Another server's failures → ours. Its words stay out: they may hold parts of the request, or of its own set-up.
 
 import { SvcError } from "../domain/errors.ts";
+import { exceeding } from "../domain/prompt-size.ts";
 import { fields, number, parseJson, text } from "./fields.ts";
 import { knownRefusal } from "./known-refusals.ts";
 
@@ -155,6 +156,7 @@ function otherKind(status: number): UpstreamFailure {
 /** Where svc and the versions of vLLM have the numbers that llama.cpp's server has in fields; of each, the first that is found. */
 const PROMPT_TOKENS = [
   /(\d{1,9}) in the (?:messages|prompt)/,
+  /prompt is too long: (\d{1,9}) tokens/,
   /(?:prompt has|request has|requested|contains) (?:at least )?(\d{1,9}) (?:input )?tokens/,
 ];
 const ANSWER_TOKENS = [/requested (\d{1,9}) output tokens/, /is too large: (\d{1,9})/, /(\d{1,9}) in the completion/];
@@ -176,8 +178,8 @@ function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
     const why = `'max_tokens': an answer of ${answer} tokens does not fit behind a conversation of at least ${asked}; the context of this model has ${limit}.`;
     return new SvcError("context_length_exceeded", why, { param: "max_tokens" });
   }
-  const numbers = isKnown ? `: it has ${asked} tokens, and the limit is ${limit}` : "";
-  const message = `The conversation is too long for the context of this model${numbers}.`;
+  const fits = !isKnown || asked < limit;
+  const message = fits ? "The prompt is too long for the context of this model." : `${exceeding(asked, limit)}.`;
   return new SvcError("context_length_exceeded", message, { param: "messages" });
 }
 

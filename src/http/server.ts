@@ -1,6 +1,7 @@
 // Listening and stopping. Bun's server directly: Elysia's own `listen` binds all interfaces, shares ports, cuts silent
 // answers after 30 s and bypasses what encloses Elysia here.
 
+import { isIP } from "node:net";
 import type { Config } from "../config/config.ts";
 import type { Timers } from "../domain/clock.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
@@ -98,14 +99,14 @@ function serve(app: App, config: Config) {
   }
 }
 
-/** The last two are what names get that are no addresses. */
-const NO_ADDRESS: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL", "ERR_INVALID_ARG_TYPE"]);
+const NO_ADDRESS: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "EINVAL"]);
 
 function listenError(error: unknown, host: string, port: number): ListenError {
   const code = systemErrorCode(error);
   if (code === "EADDRINUSE") return new ListenError("in-use", `Port ${port} on ${host} is in use by another program.`);
   if (code === "EACCES") return new ListenError("not-permitted", `Listening on port ${port} is not permitted.`);
-  if (NO_ADDRESS.has(code)) {
+  // For names that nobody knows, or could look up, there are many codes.
+  if (NO_ADDRESS.has(code) || isIP(host) === 0) {
     return new ListenError("no-such-address", `${host} is not an address of this machine.`);
   }
   return new ListenError("failed", `Cannot listen on ${host}, port ${port}.`);

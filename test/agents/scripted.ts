@@ -6,6 +6,7 @@ import { BodyBudget } from "../../src/domain/body-budget.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
+import { exceeding } from "../../src/domain/prompt-size.ts";
 import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../support/fake-text-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
@@ -52,8 +53,7 @@ export const call = (...calls: readonly { readonly name: string; readonly argume
 
 /** Refuses a prompt as too long, in the engine's own words. */
 export const tooLong: Turn = () => {
-  const message =
-    "This model's context is 65536 tokens, but the prompt has 70000 tokens and the answer needs at least 1.";
+  const message = `${exceeding(70_000, 65_536)}.`;
   return { steps: [{ fail: new SvcError("context_length_exceeded", message, { param: "messages" }) }, "accept"] };
 };
 

@@ -58,7 +58,7 @@ describe("actions", () => {
   test("help and version are words too, but not names among others", () => {
     expect(["help", "version"].map((word) => parseArguments([word]).action)).toEqual(["help", "version"]);
     expect(parseArguments(["./help"]).values.get("model")).toBe("./help");
-    expect(() => parseArguments(["help", "me"])).toThrow("one argument too many");
+    expect(() => parseArguments(["help", "plul"])).toThrow('There is no command "plul". Did you mean svc pull?');
   });
 
   test("`serve` is told apart from serving by default", () => {
@@ -160,7 +160,9 @@ describe("mistakes", () => {
     [["--hostname", ""], '--hostname must be a non-empty text, not "".'],
     [["a.gguf", "b.gguf"], 'One model file is served; "b.gguf" is one argument too many.'],
     [["-m", "a.gguf", "b.gguf"], 'The model is given twice: by --model and as "b.gguf".'],
-    [["plul", "owner/name"], 'One model file is served; "owner/name" is one argument too many. Did you mean svc pull?'],
+    [["plul", "owner/name"], 'There is no command "plul". Did you mean svc pull?'],
+    [[""], "The name of the model file is empty."],
+    [["run", "llama3.2"], 'There is no command "run".'],
     [["draw", "--sze", "1"], "Unknown option --sze. Did you mean --size?"],
     [["wait", "--timeuot", "1"], "Unknown option --timeuot. Did you mean --timeout?"],
     [["pull"], "svc pull needs the name of a model, such as Qwen/Qwen3-4B-GGUF."],

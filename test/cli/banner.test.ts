@@ -83,8 +83,10 @@ describe("exposure", () => {
     expect(exposure({ host, port: 1, apiKeys: [] })).toBe("");
   });
 
-  test.each(["0.0.0.0", "::", "192.168.1.5", "127.example.com", "box.local"])("%s is told", (host) => {
-    expect(exposure({ host, port: 8080, apiKeys: [] })).toContain(`listening on ${host}:8080: everyone who can reach`);
+  test.each(["0.0.0.0", "[::]", "192.168.1.5", "127.example.com", "box.local"])("%s is told", (host) => {
+    expect(exposure({ host: host.replace(/[[\]]/g, ""), port: 8080, apiKeys: [] })).toContain(
+      `listening on ${host}:8080: everyone who can reach`,
+    );
   });
 
   test("with keys nobody else may call", () => {

@@ -38,6 +38,12 @@ test.each([
     2,
     "-o must name a folder",
   ],
+  [
+    "a file of an unknown ending",
+    ["transcribe", at("a.wav"), "-o", at("a.doc")],
+    2,
+    "that ends in .txt, .srt, .vtt, .json, or a folder with / at its end.",
+  ],
   ["an unknown form", ["transcribe", at("a.wav"), "--format", "constructor"], 2, "--format must be one of text, srt"],
   ["standard input twice", ["transcribe", "-", "-"], 2, "Standard input can be named once; got 2 times."],
   ["a folder", ["transcribe", at("")], 1, "it is a folder."],

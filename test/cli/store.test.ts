@@ -264,6 +264,8 @@ describe("refusals", () => {
     [["--json"], 2, "--json is for one answer (svc -s), svc say, svc models, svc upstreams and svc list."],
     [["rm", "maker/none"], 3, "There is no model maker/none in "],
     [["--model", "maker/none:Q8_0"], 3, "svc pull maker/none:Q8_0 downloads it."],
+    [["--model", "hf.co/maker/none:Q8_0"], 3, "svc pull hf.co/maker/none:Q8_0 downloads it."],
+    [["--model", "https://example.org/a/b.gguf"], 3, "svc pull https://example.org/a/b.gguf downloads it."],
     [["--model", "none"], 3, "There is no file none and no model of this name"],
   ])("%j ends with %i", async (args, code, message) => {
     const result = await finish(args);

@@ -34,8 +34,8 @@ test("what cannot be used is told by what is wrong with it", () => {
   expect(() => readTls({ cert, key: missing })).toThrow(
     `The private key ${missing} cannot be read: there is no such file or folder.`,
   );
-  expect(() => readTls({ cert: key, key })).toThrow(`The certificate ${key} is none in PEM form.`);
-  expect(() => readTls({ cert, key: cert })).toThrow(`The private key ${cert} is none in PEM form.`);
+  expect(() => readTls({ cert: key, key })).toThrow(`The certificate ${key} is not in PEM form.`);
+  expect(() => readTls({ cert, key: cert })).toThrow(`The private key ${cert} is not in PEM form.`);
   expect(() => readTls({ cert, key: keyFile("locked.pem", "hush") })).toThrow("locked.pem has a passphrase.");
   expect(() => readTls({ cert, key: keyFile("other.pem") })).toThrow(`does not belong to the certificate ${cert}.`);
 });

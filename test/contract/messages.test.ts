@@ -67,7 +67,7 @@ describe("messages", () => {
     [[{ type: "tool_reference", tool_name: 5 }], "invalid_type", ".0.tool_name"],
     [[{ type: "image", source: { type: "url", url: 5 } }], "invalid_type", ".0.source.url"],
     [[{ type: "image", source: { type: "base64", data: {} } }], "invalid_type", ".0.source.data"],
-    [[{ type: "image", source: "x" }], "invalid_type", ".0.source"],
+    [[{ type: "image", source: "x" }], "invalid_value", ".0.source"],
     [
       [
         { type: "text", text: "hi" },
@@ -92,6 +92,29 @@ describe("messages", () => {
     for (const content of texts) expect((await server.post("/v1/messages", inResult(content))).status).toBe(200);
     const told = server.engine.requests.map(({ messages }) => messages.at(-1)?.content);
     expect(told).toEqual(["", "", "one", "", "one"]);
+  });
+
+  test("search results are told with their title and source, in turns and in results", async () => {
+    const server = serve(scripts.text);
+    const found = {
+      type: "search_result",
+      source: "https://example.org/sky",
+      title: "Sky",
+      content: [
+        { type: "text", text: "It is blue." },
+        { type: "text", text: "At noon." },
+      ],
+      citations: { enabled: true },
+    };
+    const content = [found, { type: "text", text: "Which colour?" }];
+    await server.post("/v1/messages", { model: "m", max_tokens: 5, messages: [{ role: "user", content }] });
+    expect((await server.post("/v1/messages", inResult([found]))).status).toBe(200);
+    const text = "Sky\nhttps://example.org/sky\nIt is blue.\nAt noon.";
+    const told = server.engine.requests.map(({ messages }) => messages.at(-1)?.content);
+    expect(told).toEqual([`${text}\nWhich colour?`, text]);
+    const refused = await server.post("/v1/messages", inResult([{ type: "search_result", title: "Sky" }]));
+    const error = { code: "missing_required_parameter", param: "messages.1.content.0.content.0.content" };
+    expect((await json(refused)).error).toMatchObject(error);
   });
 
   test("results that are errors say so, images or not", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { GenerateRequest, Tool } from "../../src/domain/generate.ts";
-import { tooLargePrompt, tooLongToCount } from "../../src/domain/prompt-size.ts";
+import { tooLargePrompt, tooLongToCount, tooManyTokens } from "../../src/domain/prompt-size.ts";
 import { plainRequest } from "../support/request.ts";
 
 const limits = { maxModelLen: 10, mostPromptBytes: 40 };
@@ -91,4 +91,20 @@ test("a prompt of tokens leaves room for one more in the context", () => {
     code: "context_length_exceeded",
     details: { param: "prompt" },
   });
+});
+
+test.each([
+  ["LiteLLM", /this model's maximum context length is/i],
+  ["LangChain", /prompt is too long/],
+  ["opencode", /maximum context length is \d+ tokens/i],
+  ["Claude Code, with its numbers", /prompt is too long[^0-9]*12\s*tokens?\s*>\s*9/i],
+])("%s knows a prompt that is too long by the words", (_, words) => {
+  expect(tooManyTokens(request({ messages: [user("x")] }), 12, 10)?.message).toMatch(words);
+});
+
+test("a text that cannot fit is told with the same words", () => {
+  const long = request({ messages: [user("x".repeat(41))] });
+  expect(tooLargePrompt(long, { maxModelLen: 10, mostPromptBytes: 40 })?.message).toMatch(
+    /prompt is too long: 'messages' has at least 41 bytes\. .*maximum context length is 10 tokens/,
+  );
 });

@@ -105,7 +105,7 @@ describe("refusals", () => {
     engine.submit(1, { type: "generate", request: ask("x".repeat(10)) });
     await until(() => messages.length > 0);
     expect(messages[0]).toMatchObject({ type: "rejected", code: "context_length_exceeded" });
-    expect(JSON.stringify(messages[0])).toMatch(/context is 10 tokens.*prompt has 10 tokens/);
+    expect(JSON.stringify(messages[0])).toMatch(/10 tokens > 9.*context length is 10 tokens/);
   });
 
   const wide = Object.fromEntries(Array.from({ length: 1025 }, (_, n) => [`k${n}`, n]));
@@ -116,7 +116,7 @@ describe("refusals", () => {
     [
       "more bytes than fit",
       ask("ü".repeat(21)),
-      /context is 10 tokens, which are at most 40 bytes.*has at least 42 bytes/,
+      /has at least 42 bytes.*context length is 10 tokens, which are at most 40 bytes/,
     ],
     [
       "bytes in parts",

@@ -114,7 +114,7 @@ describe("replicas with contexts of different length", () => {
     const far = await remote(servers.map(({ url }) => url));
     expect(await ask(far)).toMatchObject({
       code: "context_length_exceeded",
-      message: expect.stringContaining("the limit is 8192"),
+      message: expect.stringContaining("maximum context length is 8192"),
     });
     expect(servers.map(asked).toSorted()).toContain(0);
     expect(await ask(far, far.replicas[2])).toMatchObject({ code: "context_length_exceeded" });

@@ -222,7 +222,10 @@ test("what a server refuses is refused under our codes, once, and without its wo
 });
 
 test.each([
-  ["svc", "This model's context is 64 tokens, but the prompt has 90 tokens and the answer needs at least 1. secret"],
+  [
+    "svc",
+    "The prompt is too long: 90 tokens > 63. This model's maximum context length is 64 tokens, and the answer needs. secret",
+  ],
   [
     "vLLM",
     "This model's maximum context length is 64 tokens. However, you requested 90 tokens (secret in the messages).",
@@ -233,7 +236,7 @@ test.each([
     const error = { message, code: "context_length_exceeded" };
     const server = chatServer(() => Response.json({ error }, { status: 400 }));
     const failure = await generate(await remote([server.url])).catch((thrown: unknown) => String(thrown));
-    expect(failure).toContain("it has 90 tokens, and the limit is 64");
+    expect(failure).toContain("prompt is too long: 90 tokens > 63. This model's maximum context length is 64 tokens.");
     expect(failure).not.toContain("secret");
   },
 );

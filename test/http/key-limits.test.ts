@@ -21,7 +21,7 @@ describe("--key-rpm", () => {
       429,
       {
         error: {
-          message: "The limit of this API key is reached: requests a minute, 3.",
+          message: "The rate limit of this API key is reached: 3 requests a minute.",
           type: "rate_limit_error",
           param: null,
           code: "rate_limit_exceeded",

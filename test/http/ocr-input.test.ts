@@ -287,6 +287,16 @@ describe("a document", () => {
     expect(await fault(await ask(chat({ filename: "a.pdf" })))).toEqual([400, "missing_required_parameter", param]);
     expect(contents(server)).toEqual([]);
   });
+
+  test.each([
+    ["chat", chat({ file_id: "file-1" })],
+    ["responses", responses({ file_id: "file-1" })],
+  ])("is not taken by its id, and the refusal says so: %s", async (_, [path, body]) => {
+    const refused = await serve(hello, on).post(path as string, body as object);
+    expect(await refused.json()).toMatchObject({
+      error: { code: "missing_required_parameter", message: expect.stringContaining("files are not taken by id") },
+    });
+  });
 });
 
 describe("an image to an upstream", () => {

@@ -20,9 +20,12 @@ describe("listening", () => {
     expect(error).toMatchObject({ reason: "in-use", message: expect.stringContaining(String(port)) });
   });
 
-  test("an address of another machine is an error that says so", () => {
-    expect(() => serve(undefined, { host: "192.0.2.1" })).toThrow(ListenError);
-  });
+  test.each(["192.0.2.1", "no.such.host.invalid"])(
+    "%s is no address of this machine, and the error says so",
+    (host) => {
+      expect(() => serve(undefined, { host })).toThrow(`${host} is not an address of this machine.`);
+    },
+  );
 
   test("the address can be called", async () => {
     const server = serve();

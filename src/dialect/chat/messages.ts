@@ -106,7 +106,7 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
     case "file": {
       if (part.file == null) throw missing("file", "an object");
       const { file_data: data, filename } = part.file;
-      if (data == null) throw missing("file.file_data", "a data: URL");
+      if (data == null) throw missing("file.file_data", "a data: URL, as files are not taken by id");
       return fileParts(data, filename, `${path}.file.file_data`);
     }
   }

@@ -97,15 +97,26 @@ function decodeResultContent(
   );
 }
 
-/** Text of a user or system turn, its images and documents. */
+/** Text of a user or system turn, its images, documents and search results. */
 function decodePart(block: MessagesInnerBlock, path: string, role: string): ContentPart[] {
   if (block.type === "text") return [{ type: "text", text: need(block.text, `${path}.text`) }];
   if (block.type === "image" && role === "user") return [decodeImage(block, path)];
   if (block.type === "document" && role === "user") return decodeDocument(block, path);
+  if (block.type === "search_result" && role === "user") return [decodeSearchResult(block, path)];
   throw unknownBlock(path);
 }
 
-function decodeImage({ source }: MessagesInnerBlock, path: string): ContentPart {
+/** Below its title and where it was found. */
+function decodeSearchResult({ source, title, content }: MessagesInnerBlock, path: string): ContentPart {
+  const origin = typeof source === "string" ? source : undefined;
+  const texts = Array.isArray(content)
+    ? content.map(({ text }, index) => need(text, `${path}.content.${index}.text`))
+    : [need(content, `${path}.content`)];
+  return { type: "text", text: [title, origin, ...texts].filter((line) => line != null && line !== "").join("\n") };
+}
+
+function decodeImage({ source: given }: MessagesInnerBlock, path: string): ContentPart {
+  const source = typeof given === "string" ? undefined : given;
   const param = `${path}.source`;
   if (source?.type === "url") {
     const url = need(source.url, `${param}.url`);
@@ -126,7 +137,8 @@ function decodeDocument({ source, title, context }: MessagesInnerBlock, path: st
   return [...about, documentOf(source, `${path}.source`)];
 }
 
-function documentOf(source: MessagesInnerBlock["source"], param: string): ContentPart {
+function documentOf(given: MessagesInnerBlock["source"], param: string): ContentPart {
+  const source = typeof given === "string" ? undefined : given;
   if (source?.type === "text") return { type: "text", text: need(source.data, `${param}.data`) };
   if (source?.type === "url") return documentPart(need(source.url, `${param}.url`), `${param}.url`);
   if (source?.type === "base64") {

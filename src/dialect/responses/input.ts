@@ -219,7 +219,8 @@ function decodePart(value: unknown, path: string): ContentPart[] {
     case "input_file": {
       if (part.file_url == null) {
         const param = `${path}.file_data`;
-        return fileParts(need(part.file_data, param), part.filename, param);
+        const data = need(part.file_data, param, "a data: URL, as files are not taken by id");
+        return fileParts(data, part.filename, param);
       }
       const param = `${path}.file_url`;
       return [documentPart(need(part.file_url, param), param)];
@@ -237,9 +238,9 @@ function tags(value: unknown, param: string): readonly string[] {
   throw invalidValue(param, `be 1 to ${MOST_LANGUAGES} language tags`, received(value));
 }
 
-function need(value: unknown, param: string): string {
+function need(value: unknown, param: string, what = "a string"): string {
   if (typeof value === "string") return value;
   const code = value == null ? "missing_required_parameter" : "invalid_type";
-  const rule = value == null ? "is required: a string" : `must be a string; got ${received(value)}`;
+  const rule = value == null ? `is required: ${what}` : `must be a string; got ${received(value)}`;
   throw new SvcError(code, `'${param}' ${rule}.`, { param });
 }

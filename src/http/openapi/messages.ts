@@ -6,8 +6,8 @@ export const messagesOperations: Operations = {
   "POST /v1/messages": {
     tag: "Generation",
     summary: "Answer a conversation (Anthropic-compatible Messages API)",
-    description: `Blocks: text, image (base64 or url), document (text; base64 or url with --ocr-input), tool_use, tool_result (text and images; is_error is marked in its
-text), thinking; redacted_thinking is ignored. system is a string or blocks, or system messages between the others: those
+    description: `Blocks: text, image (base64 or url), document (text; base64 or url with --ocr-input), search_result (its title, source and text), tool_use,
+tool_result (text, images, documents and search results; is_error is marked in its text), thinking; redacted_thinking is ignored. system is a string or blocks, or system messages between the others: those
 before the first answer are joined to it, later ones become part of the turn that they follow. Consecutive turns of the user
 are one turn to the model. A last turn of the assistant is an assistant prefill: the answer continues it without repeating
 it. cache_control, metadata, anthropic-beta headers and unknown fields have no effect; a first system line that begins with

@@ -36,11 +36,11 @@ export class KeyLimits {
     const { perMinute, concurrent, clock } = this.options;
     const usage = this.usages.get(name) ?? { live: 0, times: [], next: 0 };
     this.usages.set(name, usage);
-    if (concurrent > 0 && usage.live >= concurrent) throw exceeded("requests at once", concurrent, SOON_MS);
+    if (concurrent > 0 && usage.live >= concurrent) throw exceeded(concurrent, "at once", SOON_MS);
     if (perMinute > 0) {
       const now = clock.now();
       const waitMs = (usage.times[usage.next] ?? -Infinity) + MINUTE_MS - now;
-      if (waitMs > 0) throw exceeded("requests a minute", perMinute, waitMs);
+      if (waitMs > 0) throw exceeded(perMinute, "a minute", waitMs);
       usage.times[usage.next] = now;
       usage.next = (usage.next + 1) % perMinute;
     }
@@ -49,7 +49,7 @@ export class KeyLimits {
   }
 }
 
-const exceeded = (what: string, limit: number, waitMs: number) =>
-  new SvcError("rate_limit_exceeded", `The limit of this API key is reached: ${what}, ${limit}.`, {
-    retryAfterSeconds: retryAfterSeconds(waitMs),
-  });
+function exceeded(limit: number, how: string, waitMs: number): SvcError {
+  const message = `The rate limit of this API key is reached: ${limit} ${limit === 1 ? "request" : "requests"} ${how}.`;
+  return new SvcError("rate_limit_exceeded", message, { retryAfterSeconds: retryAfterSeconds(waitMs) });
+}

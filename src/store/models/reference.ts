@@ -43,7 +43,7 @@ export function parseReference(text: string, endpoint: string): Reference {
   const set = KNOWN_SETS.get(text.toLowerCase());
   if (set) return { kind: "set", name: text.toLowerCase(), set };
   refusePrefixAlone(text);
-  const bare = withColon(inFull(text).replace(/^(hf\.co|huggingface\.co|hf):?\/{0,2}/i, ""));
+  const bare = withColon(inFull(text));
   const colon = bare.indexOf(":");
   const repo = colon < 0 ? bare : bare.slice(0, colon);
   const wanted = colon < 0 ? undefined : bare.slice(colon + 1);

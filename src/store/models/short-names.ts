@@ -25,12 +25,15 @@ const WHISPERS: Readonly<Record<string, number>> = {
   "large-v3": 3095,
 };
 
-/** The name in full: `whisper:base` is ggerganov/whisper.cpp:ggml-base; others are what they are. */
+/** How other programs write names of the hub. */
+const HUB_PREFIX = /^(?:(?:hf|huggingface)\.co\/|hf:(?:\/\/)?)/i;
+
+/** The name in full: `whisper:base` is ggerganov/whisper.cpp:ggml-base, `hf.co/owner/name` is owner/name; others are what they are. */
 export function inFull(name: string): string {
   const { prefix, full } = WHISPER;
   return name.toLowerCase().startsWith(prefix) && name.length > prefix.length
     ? `${full}${name.slice(prefix.length)}`
-    : name;
+    : name.replace(HUB_PREFIX, "");
 }
 
 const TESSDATA = "tessdata:";

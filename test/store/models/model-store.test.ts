@@ -35,7 +35,8 @@ test("models are found in full, without tag, without owner, in any case", async 
   await add("Q8_0");
   await add("Q4_K_M");
   await add("x", ["url/tiny/tiny.gguf"], { name: "tiny" });
-  for (const name of ["a/B:Q8_0", "a/b:q8_0", "B:Q8_0"]) expect(store.find(name)?.name).toBe("a/B:Q8_0");
+  for (const name of ["a/B:Q8_0", "a/b:q8_0", "B:Q8_0", "hf.co/a/B:Q8_0"])
+    expect(store.find(name)?.name).toBe("a/B:Q8_0");
   for (const name of ["a/B", "b"])
     expect(store.findAll(name).map((model) => model.name)).toEqual(["a/B:Q4_K_M", "a/B:Q8_0"]);
   expect(store.find("TINY")?.name).toBe("tiny");

@@ -10,6 +10,8 @@ describe("references", () => {
     ["maker/Model-GGUF", { repo: "maker/Model-GGUF", revision: "main" }],
     ["maker/Model-GGUF:Q4_K_M", { repo: "maker/Model-GGUF", revision: "main", wanted: "Q4_K_M" }],
     ["hf.co/maker/Model:q8_0", { repo: "maker/Model", revision: "main", wanted: "q8_0" }],
+    ["hfl/llama-3-GGUF", { repo: "hfl/llama-3-GGUF", revision: "main" }],
+    ["hf-maker/Model", { repo: "hf-maker/Model", revision: "main" }],
     ["hf://maker/Model", { repo: "maker/Model", revision: "main" }],
     [`${HUB}/maker/Model`, { repo: "maker/Model", revision: "main" }],
     [`${HUB}/maker/Model/tree/v2`, { repo: "maker/Model", revision: "v2" }],
