@@ -8,8 +8,9 @@ export const MOST_JSON_VALUES = 1_000_000;
 /** Names of members in one text. One that no other object has takes as long as twenty values. */
 export const MOST_JSON_NAMES = 50_000;
 
-/** What a value takes in memory beside its text: most of them are small. */
+/** What a value takes in memory beside its text, and one that is no text and holds none. */
 export const VALUE_BYTES = 48;
+const SMALL_VALUE_BYTES = 8;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -18,12 +19,15 @@ const COLON = 0x3a;
 /** How much of a string is read byte by byte before its end is searched: for short ones, and for many escapes, faster. */
 const SHORT_STRING = 64;
 
-/** Bytes that a value of JSON takes in memory: those of its text, and of what is in it. */
+/** Bytes that a value of JSON takes in memory, about: those of its texts, and of what is in it. Its texts are not read. */
 export function memoryOf(value: unknown): number {
-  const json = JSON.stringify(value);
-  const bounds = new JsonBounds(Infinity, Infinity);
-  bounds.push(Buffer.from(json));
-  return json.length + VALUE_BYTES * (bounds.values - 1);
+  if (typeof value === "string") return VALUE_BYTES + value.length;
+  if (typeof value !== "object" || value === null) return SMALL_VALUE_BYTES;
+  // What holds others has room for some, as it is counted here for those that are read.
+  let bytes = 2 * VALUE_BYTES;
+  if (Array.isArray(value)) for (const one of value) bytes += memoryOf(one);
+  else for (const [name, one] of Object.entries(value)) bytes += name.length + memoryOf(one);
+  return bytes;
 }
 
 /** Reads the bytes of JSON as they come: of one text, or of several that are bounded together. */

@@ -11,7 +11,7 @@ const MB = 1024 * 1024;
 /** What programs send that did not choose, as `curl -d`, and what a page of any site may send without a preflight. */
 const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
-/** A body of so many bytes is collected when it has been read. */
+/** A body that takes so many bytes is collected when it has been read. */
 const LARGE_BYTES = 4 * MB;
 
 /** Largest request body in bytes, by kind of route. */
@@ -19,6 +19,9 @@ export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embedding
 
 /** What requests under way may hold, of what may be read at once: it takes its bytes, and no more. */
 const KEPT_SHARE = 1.5;
+
+/** Bytes that a body takes when it is parsed. */
+const memory = (size: number, { values }: JsonBounds): number => size + VALUE_BYTES * values;
 
 /** Reads the JSON bodies of requests within one budget, and keeps account of them until their requests have ended. */
 export class JsonBodies {
@@ -44,13 +47,13 @@ export class JsonBodies {
   async read(request: Request, ceiling: number, { alsoForm = false } = {}): Promise<unknown> {
     checkMediaType(request.headers, alsoForm);
     const account = this.budget.open();
+    const bounds = new JsonBounds();
     let size = 0;
     try {
-      const bounds = new JsonBounds();
       const chunks = await readChunks(request, ceiling, bounds, (bytes) => account.hold(bytes));
       size = chunks.reduce((sum, { length }) => sum + length, 0);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
-      this.keep(request, size + VALUE_BYTES * bounds.values);
+      this.keep(request, memory(size, bounds));
       return await parseJson(chunks, () => this.turn()).catch((error: unknown) => {
         if (error instanceof SyntaxError) throw invalid("valid JSON", size);
         throw error instanceof TypeError ? invalid("valid UTF-8", size) : error;
@@ -58,7 +61,7 @@ export class JsonBodies {
     } finally {
       account.close();
       // Until then it takes memory beside what the budget lets in; this does not wait for it.
-      if (size >= LARGE_BYTES) Bun.gc(false);
+      if (memory(size, bounds) >= LARGE_BYTES) Bun.gc(false);
     }
   }
 

@@ -161,8 +161,8 @@ describe("a conversation", () => {
   });
 
   test("that an answer does not fit into stays as it is, and so do the others", async () => {
-    const long = { steps: [{ text: "x".repeat(1500) }] };
-    const { create, post, texts } = server(long, { storedResponses: { count: 9, bytes: 1500 } });
+    const long = { steps: [{ text: "x".repeat(3000) }] };
+    const { create, post, texts } = server(long, { storedResponses: { count: 9, bytes: 3000 } });
     const { id: other } = await create({ items: [bob] });
     const { id } = await create({ items: [bob] });
     await (await post("/v1/responses", { input: "Hi!", conversation: id })).text();
