@@ -16,7 +16,7 @@ export class BodyBudget {
 
   /** `most`: bytes. `what` they are of, for the message. */
   constructor(
-    private readonly most = MOST_BYTES,
+    readonly most = MOST_BYTES,
     private readonly what = "request bodies that are being read",
   ) {}
 

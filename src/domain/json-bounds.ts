@@ -8,6 +8,10 @@ export const MOST_JSON_VALUES = 1_000_000;
 /** Names of members in one text. One that no other object has takes as long as twenty values. */
 export const MOST_JSON_NAMES = 50_000;
 
+/** What a value takes in memory beside its text, and one that is no text and holds none. */
+export const VALUE_BYTES = 48;
+const SMALL_VALUE_BYTES = 8;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -15,10 +19,27 @@ const COLON = 0x3a;
 /** How much of a string is read byte by byte before its end is searched: for short ones, and for many escapes, faster. */
 const SHORT_STRING = 64;
 
+/** Bytes that a value of JSON takes in memory, about: those of its texts, and of what is in it. Its texts are not read. */
+export function memoryOf(value: unknown): number {
+  if (typeof value === "string") return VALUE_BYTES + value.length;
+  if (typeof value !== "object" || value === null) return SMALL_VALUE_BYTES;
+  // What holds others has room for some, as it is counted here for those that are read.
+  let bytes = 2 * VALUE_BYTES;
+  if (Array.isArray(value)) for (const one of value) bytes += memoryOf(one);
+  else for (const [name, one] of Object.entries(value)) bytes += name.length + memoryOf(one);
+  return bytes;
+}
+
 /** Reads the bytes of JSON as they come: of one text, or of several that are bounded together. */
 export class JsonBounds {
+  constructor(
+    private readonly mostValues = MOST_JSON_VALUES,
+    private readonly mostNames = MOST_JSON_NAMES,
+  ) {}
+
+  /** Of what came so far, as they are counted here. */
+  values = 1;
   private depth = 0;
-  private values = 1;
   private names = 0;
   private inString = false;
   /** The bytes so far end with a backslash in a string, which takes the next byte with it. */
@@ -36,7 +57,7 @@ export class JsonBounds {
     let { depth, values, names } = this;
     let deepest = depth;
     const start = this.inString ? this.skipString(bytes, 0) : 0;
-    for (let i = start; i < bytes.length && values <= MOST_JSON_VALUES; i++) {
+    for (let i = start; i < bytes.length && values <= this.mostValues; i++) {
       switch (bytes[i]) {
         case QUOTE:
           i = this.skipString(bytes, i + 1) - 1;
@@ -59,8 +80,8 @@ export class JsonBounds {
     }
     Object.assign(this, { depth, values, names });
     if (deepest > DEEPEST_JSON) return `nests deeper than ${DEEPEST_JSON} levels`;
-    if (values > MOST_JSON_VALUES) return `has more than ${MOST_JSON_VALUES} JSON values`;
-    if (names > MOST_JSON_NAMES) return `has more than ${MOST_JSON_NAMES} names of members`;
+    if (values > this.mostValues) return `has more than ${this.mostValues} JSON values`;
+    if (names > this.mostNames) return `has more than ${this.mostNames} names of members`;
     return undefined;
   }
 

@@ -1,5 +1,7 @@
 // JSON text that is parsed in pieces, so that a large one does not stop others.
 
+import { nextTurn } from "./next-turn.ts";
+
 /** Bytes that are decoded at once. */
 const WINDOW = 8 * 1024;
 
@@ -24,8 +26,6 @@ export async function parseJson(chunks: Uint8Array[], turn: () => Promise<void> 
 
 const textOf = (chunks: Uint8Array[]): string =>
   new TextDecoder("utf-8", { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function* piecesOf(chunks: Uint8Array[]): Generator<Uint8Array, void, void> {
   chunks.reverse();

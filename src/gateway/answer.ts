@@ -6,7 +6,7 @@ import { newToolCallId } from "../domain/ids.ts";
 import type { FinishReason } from "../domain/usage.ts";
 import type { CallPiece, Piece, UpstreamUsage } from "./output.ts";
 import { ThinkTags } from "./think-tags.ts";
-import { lost, wrongCall } from "./upstream-failure.ts";
+import { lost, malformed, wrongCall } from "./upstream-failure.ts";
 
 export interface AnswerOptions {
   /** The server may leave `<think>` tags in the text. */
@@ -45,6 +45,11 @@ const ABORTED: ReadonlySet<string> = new Set(["abort", "error"]);
 
 const NO_ARGUMENTS = "{}";
 
+/** Characters of an answer with what is kept beside its text: who asks for it whole has all of it in memory. */
+const LARGEST_ANSWER = 32 * 2 ** 20;
+/** What each takes at least, in characters. */
+const SIZE = { piece: 16, call: 256, alternative: 32 } as const;
+
 export class RemoteAnswer {
   /** The server said how it ends. */
   isFinished = false;
@@ -59,8 +64,10 @@ export class RemoteAnswer {
   /** Tokens that were counted by the server. */
   private counted = 0;
   private prompt: Piece["progress"];
-  /** As much of the beginning as was said again; undefined once the answer goes on. */
-  private repeated: string | undefined = "";
+  /** Characters of the beginning that were said again; undefined once the answer goes on. */
+  private repeated: number | undefined = 0;
+  /** As `LARGEST_ANSWER` counts it. */
+  private size = 0;
   private readonly thinking: ThinkTags | undefined;
   /** Server's number of a call → its id and our number. */
   private readonly calls = new Map<number, { readonly id: string | undefined; readonly index: number }>();
@@ -72,8 +79,13 @@ export class RemoteAnswer {
     if (options.splitThinking) this.thinking = new ThinkTags();
   }
 
-  /** What the piece adds to the answer. Throws UpstreamFailure about a call that the client did not allow, and an abort. */
+  /**
+   * What the piece adds to the answer. Throws UpstreamFailure about a call that the client did not allow, an abort, and an
+   * answer without an end.
+   */
   add(piece: Piece): readonly OutputEvent[] {
+    this.size += sizeOf(piece);
+    if (this.size > LARGEST_ANSWER) throw malformed("sent an answer that is too long");
     const added: OutputEvent[] = [];
     if (piece.reasoning !== undefined) {
       this.pieces++;
@@ -168,15 +180,17 @@ export class RemoteAnswer {
   }
 
   private withoutBeginning(text: string): string {
-    if (this.repeated === undefined) return text;
+    const said = this.repeated;
+    if (said === undefined) return text;
     const { beginning } = this.options;
-    const said = this.repeated + text;
-    if (said.length < beginning.length && beginning.startsWith(said)) {
-      this.repeated = said;
+    const rest = beginning.length - said;
+    const isSame = beginning.startsWith(text.slice(0, rest), said);
+    if (isSame && text.length < rest) {
+      this.repeated = said + text.length;
       return "";
     }
     this.repeated = undefined;
-    return said.startsWith(beginning) ? said.slice(beginning.length) : said;
+    return isSame ? text.slice(rest) : beginning.slice(0, said) + text;
   }
 
   private addCall({ index: given, id, name, arguments: json }: CallPiece, added: OutputEvent[]): void {
@@ -223,4 +237,12 @@ export class RemoteAnswer {
     this.release(NO_ARGUMENTS, added);
     added.push({ type: "tool_arguments", index, text: NO_ARGUMENTS });
   }
+}
+
+function sizeOf({ text = "", reasoning = "", calls = [], logprobs = [] }: Piece): number {
+  let size = SIZE.piece + text.length + reasoning.length;
+  for (const { id = "", name = "", arguments: json } of calls)
+    size += SIZE.call + id.length + name.length + json.length;
+  for (const { top } of logprobs) size += SIZE.alternative * (1 + top.length);
+  return size;
 }

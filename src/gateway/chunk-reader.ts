@@ -2,6 +2,7 @@
 // one is not parsed, the text is cut out of it.
 
 import type { Piece } from "./output.ts";
+import { isLong, parseLong } from "./long-json.ts";
 import { parseMessage } from "./stream-lines.ts";
 import { streamedFailure } from "./upstream-failure.ts";
 
@@ -25,14 +26,21 @@ export class ChunkReader {
   /** `decode` takes the parsed message apart. */
   constructor(private readonly decode: (message: unknown) => Piece) {}
 
-  /** What `decode` gives of the message. Throws UpstreamFailure about what is no JSON, and about an error that it tells. */
-  read(json: string): Piece {
+  /**
+   * What `decode` gives of the message, later where it is long. Throws UpstreamFailure about what is no JSON, and about an error
+   * that it tells.
+   */
+  read(json: string): Piece | Promise<Piece> {
     const known = this.form && fitted(json, this.form);
     if (known) {
       this.unused = 0;
       return known;
     }
-    const message = parseMessage(json);
+    if (isLong(json)) return parseLong(json).then((message) => this.decoded(json, message));
+    return this.decoded(json, parseMessage(json));
+  }
+
+  private decoded(json: string, message: unknown): Piece {
     const failure = streamedFailure(message);
     if (failure) throw failure;
     const piece = this.decode(message);

@@ -1,7 +1,7 @@
 // What a model of vLLM or SGLang can do: found out by asking its server, whose list of models does not tell.
 
 import { fields, objects } from "./fields.ts";
-import type { ServerClient } from "./server-client.ts";
+import { documentOf, type ServerClient } from "./server-client.ts";
 import { CHAT, EMBEDDINGS, type RemoteModel } from "./server-description.ts";
 import { UpstreamFailure } from "./upstream-failure.ts";
 
@@ -62,7 +62,7 @@ async function tryAnswer(client: ServerClient, model: string, extra: object, tim
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await client.post("/v1/chat/completions", body, {}, signal);
-    const [choice] = objects(fields(await response.json())["choices"]);
+    const [choice] = objects(fields(await documentOf(response))["choices"]);
     return { hasLogprobs: Array.isArray(fields(choice?.["logprobs"])["content"]) };
   } catch (error) {
     return error instanceof UpstreamFailure && error.error.code === "invalid_value" ? "refused" : undefined;

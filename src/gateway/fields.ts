@@ -19,8 +19,9 @@ export const text = (value: unknown): string | undefined =>
 export const number = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;
 
-/** A count: a number that is at least 0, rounded; 0 where there is none. */
-export const count = (value: unknown): number => Math.max(0, Math.round(number(value) ?? 0));
+/** A count: a number that is at least 0 and one that can be counted on from, rounded; 0 where there is none. */
+export const count = (value: unknown): number =>
+  Math.min(Math.max(0, Math.round(number(value) ?? 0)), Number.MAX_SAFE_INTEGER);
 
 /** JSON, or undefined where the text is none. */
 export function parseJson(json: string): unknown {

@@ -8,6 +8,7 @@ import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
+import { parseLong } from "./long-json.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
 import type { Replica } from "./replica.ts";
@@ -16,12 +17,15 @@ import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
 import type { Upstream } from "./upstream.ts";
 import { processless } from "./upstream.ts";
-import { parseMessage } from "./stream-lines.ts";
 import { orRefusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
-/** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
-const LONGEST_ANSWER = 256 * 2 ** 20;
+/** Numbers of a vector, and of all vectors of an answer: twice what any model has, and as many inputs as a request may have of usual ones. */
+const MOST_NUMBERS = { vector: 16_384, all: 2048 * 4096 } as const;
+/** Characters of a number with what is around it. */
+const LONGEST_NUMBER = 32;
+/** Characters of an answer that are no vectors, and its values. */
+const BESIDE = 64 * 1024;
 
 export class RemoteEmbedder implements EmbeddingPort {
   private readonly stopping = new AbortController();
@@ -99,7 +103,8 @@ export class RemoteEmbedder implements EmbeddingPort {
     try {
       const { path, body } = encode(kind, work, model);
       const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
-      const answer = await only(client.messages(response, signal, LONGEST_ANSWER));
+      const numbers = Math.min(work.inputs.length * MOST_NUMBERS.vector, MOST_NUMBERS.all);
+      const answer = await only(client.messages(response, signal, numbers * LONGEST_NUMBER + BESIDE), numbers + BESIDE);
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
       attempt.firstToken();
       attempt.finished({ promptTokens: computed.tokens, cachedTokens: 0, completionTokens: 0 });
@@ -119,11 +124,11 @@ export class RemoteEmbedder implements EmbeddingPort {
 const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
   kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model, kind);
 
-/** The first message, which is all of the answer. */
-async function only(messages: AnswerMessages): Promise<unknown> {
+/** The first message, which is all of the answer, with at most so many values. */
+async function only(messages: AnswerMessages, mostValues: number): Promise<unknown> {
   try {
     for (let some = await messages.next(); some; some = await messages.next()) {
-      if (some[0] !== undefined) return parseMessage(some[0]);
+      if (some[0] !== undefined) return await parseLong(some[0], mostValues);
     }
     return undefined;
   } finally {

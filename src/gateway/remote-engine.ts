@@ -156,7 +156,9 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       while (!answer.isCut && (some = await messages.next())) {
         for (const json of some) {
           if (answer.isCut) break;
-          const piece = chunks.read(json);
+          const read = chunks.read(json);
+          // Awaiting each would cost a token a round more.
+          const piece = read instanceof Promise ? await read : read;
           attempt.heard();
           for (const event of answer.add(piece)) {
             if (event.type !== "progress") attempt.firstToken();

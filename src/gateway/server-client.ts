@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { withWholePairs } from "../domain/whole-pairs.ts";
 import { AnswerMessages } from "./answer-messages.ts";
 import { within } from "./deadline.ts";
-import { parseJson } from "./fields.ts";
-import { beginningOf, failureOf, lost, malformed, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
+import { parseLong } from "./long-json.ts";
+import { beginningOf, failureOf, lost, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 /** Another svc that gets this answers by itself or not at all. */
 const HOP_HEADER = { name: "Via", value: "1.1 svc" } as const;
@@ -54,9 +54,7 @@ export class ServerClient {
       await this.checkConnection(signal);
       const response = await this.fetch(path, { method: "GET", signal });
       if (!response.ok) throw await failureOf(response, Date.now());
-      const body = parseJson(await beginningOf(response, LONGEST_DOCUMENT));
-      if (body === undefined) throw malformed("sent something that is no JSON");
-      return { body, headers: response.headers };
+      return { body: await documentOf(response), headers: response.headers };
     } catch (error) {
       throw error instanceof UpstreamFailure ? error : unreachable("cannot be reached");
     }
@@ -145,6 +143,10 @@ export class ServerClient {
     }
   }
 }
+
+/** The JSON of an answer that is no stream. Throws UpstreamFailure about what is none, or too much. */
+export const documentOf = async (response: Response): Promise<unknown> =>
+  parseLong(await beginningOf(response, LONGEST_DOCUMENT));
 
 /** What `fetch` says of a connection that it had; all else keeps it from getting one. */
 const AFTER_CONNECTING: ReadonlySet<unknown> = new Set(["ECONNRESET", "Malformed_HTTP_Response"]);

@@ -2,7 +2,7 @@
 
 import type { MediaKind } from "../domain/media.ts";
 import { fields, number, objects, text, type Fields } from "./fields.ts";
-import type { JsonDocument, ServerClient } from "./server-client.ts";
+import { documentOf, type JsonDocument, type ServerClient } from "./server-client.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { malformed, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
@@ -31,6 +31,9 @@ export interface ServerDescription {
   readonly models: readonly RemoteModel[];
 }
 
+/** Of one server; each request looks through them. */
+const MOST_MODELS = 10_000;
+
 type Get = (path: string) => Promise<JsonDocument | undefined>;
 
 /** What is certain of a chat model on any of these servers. */
@@ -50,15 +53,20 @@ export async function describeServer(
   try {
     const description = await describeListing(await client.get("/v1/models", timeoutMs), get, hint);
     if (description.kind === "vllm") await checkEngine(client, timeoutMs);
-    return description;
+    return bounded(description);
   } catch (error) {
     // Whoever does not answer has nothing else to tell.
     const isGone = error instanceof UpstreamFailure && error.error.code === "upstream_unavailable";
     const ollama = isGone ? undefined : await describeOllama(get);
-    if (ollama) return ollama;
+    if (ollama) return bounded(ollama);
     throw error;
   }
 }
+
+const bounded = ({ kind, models }: ServerDescription): ServerDescription => ({
+  kind,
+  models: models.slice(0, MOST_MODELS),
+});
 
 /** Throws UpstreamFailure where vLLM lists its models though its engine is dead, which it says here alone. */
 async function checkEngine(client: ServerClient, timeoutMs: number): Promise<void> {
@@ -175,7 +183,7 @@ export async function describeOllamaModel(
 ): Promise<RemoteModel | undefined> {
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await client.post("/api/show", { model: model.id }, {}, signal).catch(() => undefined);
-  const body: unknown = await response?.json().catch(() => undefined);
+  const body = response && (await documentOf(response).catch(() => undefined));
   if (body === undefined) return undefined;
   const shown = fields(body);
   const reported = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];

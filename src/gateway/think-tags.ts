@@ -2,6 +2,8 @@
 
 const OPEN = "<think>";
 const CLOSE = "</think>";
+/** Characters before a tag; with more of them it is none. */
+const MOST_BLANK = 1024;
 
 export interface SplitText {
   readonly reasoning: string;
@@ -19,7 +21,8 @@ export class ThinkTags {
     this.held += piece;
     if (this.state === "start") {
       const begun = this.held.trimStart();
-      if (begun.length < OPEN.length && OPEN.startsWith(begun)) return { reasoning: "", text: "" };
+      if (this.held.length < MOST_BLANK && begun.length < OPEN.length && OPEN.startsWith(begun))
+        return { reasoning: "", text: "" };
       if (!begun.startsWith(OPEN)) return { reasoning: "", text: this.release() };
       this.state = "reasoning";
       this.held = begun.slice(OPEN.length);

@@ -1,8 +1,8 @@
 // Reading JSON request bodies: media type, size, UTF-8, nesting and values while reading, syntax. Every failure is ours to word.
 
-import type { BodyBudget } from "../domain/body-budget.ts";
+import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
-import { JsonBounds } from "../domain/json-bounds.ts";
+import { JsonBounds, VALUE_BYTES } from "../domain/json-bounds.ts";
 import { parseJson } from "../domain/json-pieces.ts";
 import { bodyChunks } from "./body-chunks.ts";
 
@@ -11,17 +11,33 @@ const MB = 1024 * 1024;
 /** What programs send that did not choose, as `curl -d`, and what a page of any site may send without a preflight. */
 const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
-/** A body of so many bytes is collected when it has been read. */
+/** A body that takes so many bytes is collected when it has been read. */
 const LARGE_BYTES = 4 * MB;
 
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
-/** Reads the JSON bodies of requests within one budget. */
+/** What requests under way may hold, of what may be read at once: it takes its bytes, and no more. */
+const KEPT_SHARE = 1.5;
+
+/** Bytes that a body takes when it is parsed. */
+const memory = (size: number, { values }: JsonBounds): number => size + VALUE_BYTES * values;
+
+/** Reads the JSON bodies of requests within one budget, and keeps account of them until their requests have ended. */
 export class JsonBodies {
   private lastTurn: Promise<void> = Promise.resolve();
+  /** Of requests under way: what they wait with is memory, too, and they may be many. */
+  private readonly kept: BodyBudget;
+  private readonly accounts = new WeakMap<Request, BodyAccount>();
 
-  constructor(private readonly budget: BodyBudget) {}
+  constructor(private readonly budget: BodyBudget) {
+    this.kept = new BodyBudget(KEPT_SHARE * budget.most, "bodies of requests under way");
+  }
+
+  /** The request has ended: it holds its body no more. */
+  release(request: Request): void {
+    this.accounts.get(request)?.close();
+  }
 
   /**
    * Reads and parses the body, which may have `ceiling` bytes; `alsoForm`: it might have been a form. Throws SvcError
@@ -31,11 +47,13 @@ export class JsonBodies {
   async read(request: Request, ceiling: number, { alsoForm = false } = {}): Promise<unknown> {
     checkMediaType(request.headers, alsoForm);
     const account = this.budget.open();
+    const bounds = new JsonBounds();
     let size = 0;
     try {
-      const chunks = await readChunks(request, ceiling, (bytes) => account.hold(bytes));
+      const chunks = await readChunks(request, ceiling, bounds, (bytes) => account.hold(bytes));
       size = chunks.reduce((sum, { length }) => sum + length, 0);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
+      this.keep(request, memory(size, bounds));
       return await parseJson(chunks, () => this.turn()).catch((error: unknown) => {
         if (error instanceof SyntaxError) throw invalid("valid JSON", size);
         throw error instanceof TypeError ? invalid("valid UTF-8", size) : error;
@@ -43,8 +61,14 @@ export class JsonBodies {
     } finally {
       account.close();
       // Until then it takes memory beside what the budget lets in; this does not wait for it.
-      if (size >= LARGE_BYTES) Bun.gc(false);
+      if (memory(size, bounds) >= LARGE_BYTES) Bun.gc(false);
     }
+  }
+
+  private keep(request: Request, bytes: number): void {
+    const account = this.kept.open();
+    account.hold(bytes);
+    this.accounts.set(request, account);
   }
 
   /** A turn of the event loop that nothing of another large body is parsed in. */
@@ -57,10 +81,14 @@ export class JsonBodies {
  * The bytes of the body; `hold` gets their number as they come. They are not parsed meanwhile: Bun stops reading from whoever
  * is kept waiting, and may not go on with the next request of the connection.
  */
-async function readChunks(request: Request, ceiling: number, hold: (size: number) => void): Promise<Uint8Array[]> {
+async function readChunks(
+  request: Request,
+  ceiling: number,
+  bounds: JsonBounds,
+  hold: (size: number) => void,
+): Promise<Uint8Array[]> {
   const stated = request.headers.get("content-length");
   if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
-  const bounds = new JsonBounds();
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

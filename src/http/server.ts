@@ -9,6 +9,7 @@ import type { RequestService } from "../service/request.ts";
 import type { App } from "./app.ts";
 import { bodyCeilings } from "./json-body.ts";
 import { socketHandling, type SocketHandler } from "./socket.ts";
+import { Turns } from "./turns.ts";
 
 /** The server cannot listen; `message` is for the operator. */
 export class ListenError extends Error {
@@ -38,6 +39,8 @@ const bunBodyLimit = ({ files, maxAudioBytes }: Config) =>
   2 * Math.max(bodyCeilings.generation, files.bytes, maxAudioBytes);
 /** Connections end on which nothing goes in or out for so long while no request is under way. */
 const IDLE_SECONDS = 75;
+/** Requests that are begun in one turn of the event loop: of the dearest that are answered at once, some milliseconds. */
+const REQUESTS_IN_A_TURN = 8;
 /** How long cancelled requests and written responses have to leave. */
 const LAST_BYTES_MS = 1000;
 
@@ -69,6 +72,7 @@ export function listen(
 
 function serve(app: App, config: Config) {
   const { host, port, tls } = config;
+  const turns = new Turns(REQUESTS_IN_A_TURN);
   try {
     return Bun.serve<SocketHandler>({
       hostname: host,
@@ -85,6 +89,8 @@ function serve(app: App, config: Config) {
         // A long prefill is silence, not a dead connection.
         bun.timeout(request, 0);
         const ended = () => bun.timeout(request, IDLE_SECONDS);
+        const turn = turns.enter();
+        if (turn) await turn;
         const response = await app.fetch(request, peer ? `${peer.address} ${peer.port}` : undefined, ended);
         const data = app.socketOf(request);
         if (!data) return response;

@@ -2,6 +2,7 @@
 
 import { unixSeconds, type Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
+import { memoryOf } from "../domain/json-bounds.ts";
 import { newConversationId, withOwnIds } from "../domain/ids.ts";
 import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 
@@ -11,7 +12,7 @@ interface Conversation<Item> {
   readonly createdAt: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly items: readonly Item[];
-  /** Size of metadata and all items as JSON. */
+  /** That metadata and all items take. */
   readonly bytes: number;
 }
 
@@ -120,5 +121,4 @@ function itemOf<Item extends { readonly id: string }>({ items }: Conversation<It
   throw new SvcError("not_found", "The conversation has no item with this id.", { param: "item_id" });
 }
 
-const sizeOf = (values: readonly unknown[]): number =>
-  values.reduce<number>((sum, value) => sum + JSON.stringify(value).length, 0);
+const sizeOf = (values: readonly unknown[]): number => values.reduce<number>((sum, value) => sum + memoryOf(value), 0);

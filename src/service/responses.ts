@@ -1,6 +1,7 @@
 // Answers that outlive their request: kept for fetching and continuing, and ended by their own id.
 
 import type { ChatMessage } from "../domain/generate.ts";
+import { memoryOf } from "../domain/json-bounds.ts";
 import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 import { EventLog } from "./event-log.ts";
 
@@ -92,6 +93,6 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
 
   private put(id: string, response: StoredResponse<Resource, Event>): void {
     const { resource, input, conversation } = response;
-    this.store.put(id, response, JSON.stringify([resource, input, conversation]).length);
+    this.store.put(id, response, memoryOf([resource, input, conversation]));
   }
 }

@@ -153,9 +153,16 @@ describe("a conversation", () => {
     expect([(await get(id)).status, (await get(second)).status]).toEqual([200, 404]);
   });
 
+  test("of many small values counts as what these take in memory", async () => {
+    const { create } = server(scripts.text, { storedResponses: { count: 2, bytes: 2000 } });
+    const items = (blob: object) => [{ type: "web_search_call", blob }];
+    expect((await create({ items: items(Array(100).fill("a,[{")) })).error.code).toBe("payload_too_large");
+    expect((await create({ items: items(["a,[{".repeat(300)]) })).id).toStartWith("conv_");
+  });
+
   test("that an answer does not fit into stays as it is, and so do the others", async () => {
-    const long = { steps: [{ text: "x".repeat(1500) }] };
-    const { create, post, texts } = server(long, { storedResponses: { count: 9, bytes: 1500 } });
+    const long = { steps: [{ text: "x".repeat(3000) }] };
+    const { create, post, texts } = server(long, { storedResponses: { count: 9, bytes: 3000 } });
     const { id: other } = await create({ items: [bob] });
     const { id } = await create({ items: [bob] });
     await (await post("/v1/responses", { input: "Hi!", conversation: id })).text();
@@ -219,7 +226,8 @@ describe("responses with a conversation", () => {
       { role: "assistant", content: "I look.", toolCalls: [{ id: "call_1", name: "weather" }] },
       { role: "tool", toolCallId: "call_1", content: "sunny" },
     ]);
-    const { id: other } = await create({ items: [{ type: "item_reference", id: output[0]?.id }] });
+    const reference = { type: "item_reference", id: output[0]?.id };
+    const { id: other } = await create({ items: [reference, reference] });
     expect(await texts(other)).toEqual([["message", "I look."]]);
   });
 

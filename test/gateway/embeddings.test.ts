@@ -100,6 +100,16 @@ describe("a model for vectors on another server", () => {
     expect(embeddingsAsked(far).map(({ body: { dimensions } }) => dimensions)).toEqual([2, 3, 4]);
   });
 
+  test("is refused an answer that holds more than vectors of its inputs", async () => {
+    const bodies = [`{"data":[${"[],".repeat(100_000)}[]]}`, `{"data":"${"a".repeat(2_000_000)}"}`];
+    const far = embeddingServer(() => new Response(bodies.pop(), { headers: { "content-type": "application/json" } }));
+    const { server } = await behind(far);
+    for (let left = bodies.length; left > 0; left--) {
+      const refused = await server.post("/v1/embeddings", { model: MODEL, input: "a" });
+      expect([refused.status, (await body(refused))["error"].code]).toEqual([502, "upstream_error"]);
+    }
+  });
+
   test("is told of its server's own fields; other servers' are refused by name", async () => {
     const own = { truncate_prompt_tokens: 5, use_activation: false };
     const vllm = fixtureServer((asked) =>

@@ -11,7 +11,7 @@ import { RecordingLog, serve, until } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
 import { head, rawServer } from "./raw-server.ts";
-import { generate, remote, textOf, type Remote } from "./remote.ts";
+import { finishOf, generate, remote, textOf, type Remote } from "./remote.ts";
 
 const event = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`;
 const half = (text: string) => text.slice(0, text.length / 2);
@@ -139,6 +139,75 @@ describe("an upstream that", () => {
       socket.end(`${head("text/event-stream")}${hello}${event(delta({}, "stop")).trimEnd()}`),
     );
     expect(textOf(await generate(await remote([url])))).toBe("Hello");
+  });
+
+  test.each([
+    ["text", event(delta({ content: "a".repeat(2 ** 20) }))],
+    ["white space in small pieces", event(delta({ content: " " })).repeat(1000)],
+    ["calls", event(delta({ tool_calls: [{ id: "", function: { name: "f", arguments: "{}" } }] })).repeat(1000)],
+    ["probabilities", event({ choices: [{ delta: { content: "a" }, logprobs: { content: Array(1000).fill({}) } }] })],
+  ])("sends %s without an end is given up", async (_, piece) => {
+    let isOpen = true;
+    const bytes = Buffer.from(piece);
+    const endless = () =>
+      new ReadableStream({ pull: (controller) => controller.enqueue(bytes), cancel: () => void (isOpen = false) });
+    const server = chatServer(() => new Response(endless(), { headers: { "content-type": "text/event-stream" } }));
+    const { engine } = await remote([server.url]);
+    const reading = async () => {
+      for await (const _event of engine.generate(plainRequest("hi", {}), new AbortController().signal));
+    };
+    expect(await reading().catch((error: unknown) => error)).toMatchObject({ code: "upstream_error" });
+    await until(() => !isOpen);
+  });
+
+  test.each([
+    ["values", `{"choices":[${"[],".repeat(400_000)}[]]}`],
+    ["levels", `{"choices":${"[".repeat(100_000)}`],
+  ])("sends a message of too many %s is given up, and nobody waits for that", async (_, message) => {
+    const server = chatServer(
+      () => new Response(`data: ${message}\n\n`, { headers: { "content-type": "text/event-stream" } }),
+    );
+    const failure = await fails(await remote([server.url]));
+    expect(failure).toMatchObject({ code: "upstream_error", message: expect.stringContaining("holds too much") });
+  });
+
+  test("sends thousands of messages at once lets others come between", async () => {
+    const count = 5000;
+    const tokens = Array.from({ length: count }, () => delta({ content: "a" }));
+    const body = [...tokens, delta({}, "stop")].map(event).join("");
+    const server = chatServer(() => new Response(body, { headers: { "content-type": "text/event-stream" } }));
+    const far = await remote([server.url]);
+    let [turns, isOver] = [0, false];
+    const turn = () => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    const longest = { events: 0, since: 0 };
+    setImmediate(turn);
+    let before = turns;
+    for await (const one of far.engine.generate(plainRequest("hi", {}), new AbortController().signal)) {
+      if (one.type !== "text") continue;
+      if (turns !== before) longest.since = 0;
+      before = turns;
+      longest.events = Math.max(longest.events, ++longest.since);
+    }
+    isOver = true;
+    expect(longest.events).toBeLessThan(1000);
+  });
+
+  test("says that it counted more than can be counted is not believed", async () => {
+    const usage = { prompt_tokens: 1e308, completion_tokens: -1e308, peak_memory_gib: 1e250 };
+    const server = chatServer(() => eventStream([delta({ content: "a" }), { ...delta({}, "stop"), usage }]));
+    const { usage: told } = finishOf(await generate(await remote([server.url]))) ?? {};
+    const most = Number.MAX_SAFE_INTEGER;
+    expect(told).toMatchObject({ promptTokens: most, completionTokens: 0, peakMemoryBytes: most });
+  });
+
+  test("lists more models than anybody has is believed of the first of them", async () => {
+    const ids = Array.from({ length: 20_000 }, (_, number) => `m${number}`);
+    const server = fixtureServer(({ path }) => (path === "/v1/models" ? Response.json(modelList(...ids)) : undefined));
+    const far = await remote([server.url]);
+    expect(far.gateway.models()).toHaveLength(10_000);
   });
 
   test("sends a list of models without an end is read no further than a list may be long", async () => {

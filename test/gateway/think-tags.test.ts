@@ -22,3 +22,10 @@ test.each([
     expect(split([whole.slice(0, cut), whole.slice(cut)])).toEqual([reasoning, text]);
   }
 });
+
+test("white space without an end is text, and does not wait for a tag", () => {
+  const tags = new ThinkTags();
+  let text = "";
+  for (let piece = 0; piece < 1024; piece++) text += tags.push(" ").text;
+  expect(text).toBe(" ".repeat(1024));
+});

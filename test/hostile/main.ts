@@ -15,10 +15,12 @@ import { engineTurns } from "./engine-turns.ts";
 import { faults } from "./faults.ts";
 import { images } from "./images.ts";
 import { kills } from "./kills.ts";
+import { multiplied } from "./multiplied.ts";
 import { runAll } from "./row.ts";
 import { secrets } from "./secrets.ts";
 import { sounds } from "./sounds.ts";
 import { stopped } from "./stopped.ts";
+import { upstreams } from "./upstreams.ts";
 
 await runAll(
   {
@@ -27,6 +29,8 @@ await runAll(
     stopped,
     connections,
     bodies: () => bodies(),
+    multiplied,
+    upstreams,
     disk,
     secrets,
     "corrupt-files": ({ count = "100" }) => corruptFiles({ count: Number(count), seed: 1 }),

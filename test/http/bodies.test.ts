@@ -112,6 +112,29 @@ describe("all bodies together", () => {
     for (let tries = 0; tries < 4; tries++) expect((await post(server.url, 4)).status).toBe(200);
   });
 
+  test("count until their requests have ended", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ wait: gate.promise }, { text: "a" }] }, {}, [], undefined, new BodyBudget(4 * MB));
+    const waiting: Promise<Response>[] = [];
+    for (let count = 1; count <= 2; count++) {
+      waiting.push(post(server.url, 3));
+      await until(() => server.engine.requests.length === count);
+    }
+    const refused = await post(server.url, 3);
+    expect([refused.status, checkError(await refused.json()).error.message]).toEqual([
+      503,
+      expect.stringContaining("bodies of requests under way have 6 MB together"),
+    ]);
+    // Of many values, short ones take as much.
+    const lists = JSON.stringify({ messages, x: Array(90_000).fill([]) });
+    expect((await fetch(server.url + CHAT, { method: "POST", body: lists })).status).toBe(503);
+    waiting.push(post(server.url, 0));
+    await until(() => server.engine.requests.length === 3);
+    gate.resolve();
+    for (const answer of waiting) expect((await answer).status).toBe(200);
+    await untilAnswered(server.url, 200);
+  });
+
   test("count lines of uploads", async () => {
     const server = serve(
       undefined,

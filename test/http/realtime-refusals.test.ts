@@ -31,6 +31,7 @@ describe("an event that cannot be taken is an error with its id, and the session
     ["no JSON", "{", "invalid_json", null],
     ["nothing", "", "invalid_json", null],
     ["JSON that is too deep", `{"type":"x","a":${"[".repeat(100_000)}`, "invalid_json", null],
+    ["JSON of too many values", `{"type":"x","a":[${"[],".repeat(30_000)}[]]}`, "invalid_json", null],
     ["a list", "[]", "invalid_type", null],
     ["null", "null", "invalid_type", null],
     ["no type", {}, "invalid_value", "type"],

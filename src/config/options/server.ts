@@ -146,7 +146,7 @@ export const serverOptions = {
       name: "stored-responses-mb",
       default: 256,
       to: (megabytes) => megabytes * 1_000_000,
-      help: "Maximum size of all stored responses, and of all conversations, in MB.",
+      help: "Maximum memory of all stored responses, and of all conversations, in MB.",
     }),
   },
   files: {

@@ -31,6 +31,8 @@ export interface ClientEvent {
 const LONGEST_ID = 512;
 /** Shorter texts cannot hold too much. */
 const SHORT_TEXT = 64 * 1024;
+/** An event that is long is one string. */
+const MOST_VALUES = 10_000;
 
 /** What belongs to conversations, by the convention's names. */
 const CONVERSATION: ReadonlySet<string> = new Set([
@@ -66,7 +68,8 @@ const TURN_FIELDS: Unsupported = { create_response: Boolean, interrupt_response:
 
 /** Throws SvcError `invalid_json`, `missing_required_parameter` or `invalid_type`. */
 export function parseEvent(text: string): ClientEvent {
-  const excess = text.length > SHORT_TEXT ? new JsonBounds().push(Buffer.from(text)) : undefined;
+  const excess =
+    text.length > SHORT_TEXT ? new JsonBounds(MOST_VALUES, MOST_VALUES).push(Buffer.from(text)) : undefined;
   if (excess) throw new SvcError("invalid_json", `The event ${excess}.`);
   const body = jsonIn(text);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {

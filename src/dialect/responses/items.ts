@@ -31,9 +31,16 @@ export function keptItems(input: ResponsesRequest["input"], findItem: FindItem, 
   return withReferred(inputItems(input), findItem);
 }
 
-/** Listed items, and what references refer to in their place. */
-export const withReferred = (items: readonly ListedItem[], findItem: FindItem): readonly ListedItem[] =>
-  items.flatMap((item) => (item.type === "item_reference" ? referred(item, findItem) : [item]));
+/** Listed items, and what references refer to in their place: each once, as in a prompt. */
+export function withReferred(items: readonly ListedItem[], findItem: FindItem): readonly ListedItem[] {
+  const seen = new Set<string>();
+  return items.flatMap((item) => {
+    if (item.type !== "item_reference") return [item];
+    if (seen.has(item.id)) return [];
+    seen.add(item.id);
+    return referred(item, findItem);
+  });
+}
 
 function referred({ id }: ListedItem, findItem: FindItem): readonly ListedItem[] {
   const item = findItem(id);

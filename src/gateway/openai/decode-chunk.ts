@@ -56,7 +56,7 @@ function decodeUsage(usage: Fields): UpstreamUsage {
     cachedTokens: count(fields(usage["prompt_tokens_details"])["cached_tokens"]),
     // SGLang has it beside the others.
     reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"] ?? usage["reasoning_tokens"]),
-    peakMemoryBytes: (number(usage["peak_memory_gib"]) ?? 0) * GIB,
+    peakMemoryBytes: count((number(usage["peak_memory_gib"]) ?? 0) * GIB),
   };
 }
 
@@ -78,8 +78,10 @@ export const decodeToken = (token: Fields): TokenLogprob => ({
   top: objects(token["top_logprobs"]).map(probability),
 });
 
+const encoder = new TextEncoder();
+
 function probability({ token, logprob, bytes }: Fields) {
   const name = typeof token === "string" ? token : "";
   const given = Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === "number") : undefined;
-  return { token: name, logprob: number(logprob) ?? 0, bytes: given ?? [...new TextEncoder().encode(name)] };
+  return { token: name, logprob: number(logprob) ?? 0, bytes: given ?? [...encoder.encode(name)] };
 }

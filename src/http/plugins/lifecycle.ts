@@ -8,6 +8,7 @@ import type { Logger } from "../../telemetry/log.ts";
 import type { ClientSecrets } from "../../service/client-secrets.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { errorForm } from "../error-form.ts";
+import type { JsonBodies } from "../json-body.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
 import { isLimited, isLook, isOpen, opensSession, takesPassword } from "../access.ts";
@@ -25,6 +26,7 @@ interface LifecycleDeps {
   readonly apiKeys: ApiKeys;
   readonly clientSecrets: Pick<ClientSecrets, "find">;
   readonly keyLimits: KeyLimits;
+  readonly bodies: Pick<JsonBodies, "release">;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
@@ -40,7 +42,7 @@ export class Lifecycle {
   ) {}
 
   readonly fetch = async (request: Request, connection?: string, bodyEnds?: () => void): Promise<Response> => {
-    const { contexts, clock, metrics } = this.deps;
+    const { contexts, clock, metrics, bodies } = this.deps;
     const context = contexts.open(request, clock.now(), connection);
     // Without a Host header there is no URL, only a path.
     const pathname = URL.parse(request.url)?.pathname;
@@ -55,8 +57,12 @@ export class Lifecycle {
     const ended = () => {
       if (counted) metrics.connectionClosed();
       this.ended(request, pathname, response.status, context);
-      if (context.workEnded) void context.workEnded.then(context.release);
-      else context.release();
+      const release = () => {
+        context.release();
+        bodies.release(request);
+      };
+      if (context.workEnded) void context.workEnded.then(release);
+      else release();
     };
     if (context.bodyEnded) void context.bodyEnded.finally(ended);
     else {

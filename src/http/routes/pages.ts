@@ -8,6 +8,7 @@ import { ASSETS } from "../access.ts";
 import { bundlePages, type PageFile, type PageFiles } from "../pages/bundle.ts";
 import { DOCS_POLICY, PAGE_POLICY } from "../plugins/security-headers.ts";
 
+const JSON_TEXT = { headers: { "Content-Type": "application/json;charset=utf-8" } } as const;
 const html = { schema: { type: "string" } } as const;
 
 /**
@@ -15,7 +16,7 @@ const html = { schema: { type: "string" } } as const;
  * so is the bundler.
  */
 export const pageRoutes = ({ version }: Pick<AppDeps, "version">, describe: () => Promise<OpenApiDocument>) => {
-  let document: Promise<OpenApiDocument> | undefined;
+  let document: Promise<string> | undefined;
   let bundled: Promise<PageFiles> | undefined;
   const file = async (name: string): Promise<PageFile> => {
     const found = (await (bundled ??= bundlePages())).get(name);
@@ -38,13 +39,18 @@ export const pageRoutes = ({ version }: Pick<AppDeps, "version">, describe: () =
           : new Response(greeting, { headers: { "Content-Type": "text/plain; charset=utf-8", Vary: "Accept" } }),
       { detail: { responses: { 200: { description: "", content: { "text/plain": html, "text/html": html } } } } },
     )
-    .get("/openapi.json", async () => Response.json(await (document ??= describe())), {
-      detail: {
-        responses: {
-          200: { description: "OpenAPI 3.1.", content: { "application/json": { schema: { type: "object" } } } },
+    .get(
+      "/openapi.json",
+      async () =>
+        new Response(await (document ??= describe().then((described) => JSON.stringify(described))), JSON_TEXT),
+      {
+        detail: {
+          responses: {
+            200: { description: "OpenAPI 3.1.", content: { "application/json": { schema: { type: "object" } } } },
+          },
         },
       },
-    })
+    )
     .get("/docs", () => page("docs.html", DOCS_POLICY), {
       detail: { responses: { 200: { description: "A page.", content: { "text/html": html } } } },
     })

@@ -26,10 +26,16 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
-import { checkUpgrade, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
+import { checkUpgrade, LARGEST_MESSAGE, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
+import { Turns } from "../turns.ts";
 
 /** Of the public convention. */
 const PROTOCOL = "realtime";
+
+/** Events of a session that are taken in one turn of the event loop, and that may wait for theirs: minutes of sound in small pieces. */
+const EVENTS = { inATurn: 256, waiting: 200_000 } as const;
+/** Characters of those that wait. */
+const MOST_WAITING = 4 * LARGEST_MESSAGE;
 
 /** Codes of RFC 6455, and what is said with them. */
 const CLOSING: Readonly<Record<LiveEnd, readonly [code: number, reason: string]>> = {
@@ -109,6 +115,9 @@ class RealtimeSocket implements SocketHandler {
   how: LiveEnd | undefined;
   private connection: SocketConnection | undefined;
   private readonly end = Promise.withResolvers<void>();
+  private readonly turns = new Turns(EVENTS.inATurn);
+  /** Characters of the messages that wait. */
+  private waiting = 0;
 
   constructor(
     private readonly wire: RealtimeWire,
@@ -127,6 +136,23 @@ class RealtimeSocket implements SocketHandler {
   }
 
   received(message: string | Uint8Array): void {
+    if (this.how) return;
+    if (this.turns.waitingCount >= EVENTS.waiting || this.waiting > MOST_WAITING) return this.refuseMore();
+    const turn = this.turns.enter();
+    if (!turn) return this.take(message);
+    this.waiting += message.length;
+    void turn.then(() => {
+      this.waiting -= message.length;
+      if (!this.how) this.take(message);
+    });
+  }
+
+  private refuseMore(): void {
+    const message = `At most ${EVENTS.waiting} events, or ${MOST_WAITING} characters of them, may wait: the session ends.`;
+    this.session?.fail(new SvcError("rate_limit_exceeded", message), "limit");
+  }
+
+  private take(message: string | Uint8Array): void {
     let id: string | undefined;
     try {
       if (typeof message !== "string") {
@@ -147,6 +173,8 @@ class RealtimeSocket implements SocketHandler {
 
   closed(): void {
     this.connection = undefined;
+    // What waits is nobody's any more.
+    this.how ??= "wished";
     this.session?.close();
     this.end.resolve();
   }

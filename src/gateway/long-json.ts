@@ -1,0 +1,37 @@
+// JSON of other servers that may be long: no server's own limit bounds it, and parsing it must stop nobody.
+
+import { JsonBounds } from "../domain/json-bounds.ts";
+import { parseJson as parseInPieces } from "../domain/json-pieces.ts";
+import { nextTurn } from "../domain/next-turn.ts";
+import { parseJson } from "./fields.ts";
+import { malformed } from "./upstream-failure.ts";
+
+/** Characters of a text that cannot hold much. */
+const SHORT = 64 * 1024;
+/** Up to this size a text is parsed at once, which takes some milliseconds. */
+const PARSED_AT_ONCE = 2 ** 20;
+/** Bytes that are looked at in one turn of the event loop. */
+const PIECE = 256 * 1024;
+/** Of a message: an answer of thousands of tokens with twenty alternatives each. */
+const MOST_VALUES = 500_000;
+
+export const isLong = (json: string): boolean => json.length > SHORT;
+
+/** What a JSON text of another server says, in several turns where it is long. Throws UpstreamFailure about one that is none, or holds too much. */
+export async function parseLong(json: string, mostValues = MOST_VALUES): Promise<unknown> {
+  if (isLong(json)) await checkBounds(Buffer.from(json), mostValues);
+  const value = json.length <= PARSED_AT_ONCE ? parseJson(json) : await inPieces(Buffer.from(json));
+  if (value === undefined) throw malformed("sent something that is no JSON");
+  return value;
+}
+
+async function checkBounds(bytes: Uint8Array, mostValues: number): Promise<void> {
+  // The same names come again and again.
+  const bounds = new JsonBounds(mostValues, mostValues);
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (bounds.push(bytes.subarray(at, at + PIECE))) throw malformed("sent JSON that holds too much");
+    await nextTurn();
+  }
+}
+
+const inPieces = (bytes: Uint8Array): Promise<unknown> => parseInPieces([bytes]).catch(() => undefined);

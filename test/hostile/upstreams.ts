@@ -1,0 +1,102 @@
+// Upstreams that send what no model server sends: without an end, too much at once, or more than anybody can hold.
+//   bun test/hostile/upstreams.ts
+
+import { createServer, type Socket } from "node:net";
+import { freePort } from "../support/free-port.ts";
+import { residentBytes } from "../support/processes.ts";
+import { withServer } from "../support/server.ts";
+import { MOST_MEMORY } from "./bodies.ts";
+import { runAlone, type Row } from "./row.ts";
+import { watchHealth } from "./slowest-health.ts";
+
+const SLOWEST_HEALTH_MS = 250;
+/** For which an upstream goes on that is not left. */
+const PATIENCE_MS = 15_000;
+const MOST_POURED = 300_000_000;
+
+const head = (type: string) => `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`;
+const event = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+const lists = (count: number) => `${"[],".repeat(count)}[]`;
+
+interface Attack {
+  /** What comes once, and what comes again and again behind it. */
+  readonly once?: string;
+  readonly again?: string;
+  readonly path?: string;
+}
+
+const ATTACKS: Readonly<Record<string, Attack>> = {
+  "text without an end": { again: event({ content: "a".repeat(500_000) }) },
+  "white space without an end": { again: event({ content: "  " }).repeat(500) },
+  "a token in each of millions of messages": { again: event({ content: "a" }).repeat(1000) },
+  "calls without an end": {
+    again: event({ tool_calls: [{ id: "", function: { name: "f", arguments: "{}" } }] }).repeat(500),
+  },
+  "4 million line breaks of an old kind": { once: `data: x${"\r".repeat(4_000_000)}` },
+  "a message of 5 million lists": { once: `data: {"choices":[${lists(5_000_000)}]}\n\n` },
+  "a message of 15 million levels": { once: `data: ${"[".repeat(15_000_000)}\n\n` },
+  "messages of 300,000 probabilities": {
+    again: `data: {"choices":[{"logprobs":{"content":[${'{"token":"a"},'.repeat(300_000)}{}]}}]}\n\n`,
+  },
+  "vectors of 70 million lists": { once: `{"data":[${lists(70_000_000)}]}`, path: "/v1/embeddings" },
+};
+
+/** Sends it until the other side has enough. */
+async function pour(socket: Socket, { once = "", again }: Attack): Promise<void> {
+  socket.write(once);
+  if (again === undefined) return void socket.end();
+  const until = Date.now() + PATIENCE_MS;
+  for (let sent = 0; !socket.destroyed && sent < MOST_POURED && Date.now() < until; sent += again.length) {
+    socket.write(again);
+    do await Bun.sleep(0);
+    while (socket.writableNeedDrain && !socket.destroyed);
+  }
+  socket.end();
+}
+
+async function listening(attack: Attack) {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      const isPost = data.toString("latin1").startsWith("POST");
+      socket.write(head(isPost && !attack.path ? "text/event-stream" : "application/json"));
+      if (isPost) void pour(socket, attack);
+      else socket.end('{"data":[{"id":"far"}]}');
+    });
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return { server, url: `http://127.0.0.1:${port}` };
+}
+
+const CHAT = { model: "up/far", messages: [{ role: "user", content: "hi" }] };
+const EMBEDDINGS = { model: "up/far", input: "hi" };
+
+async function attacked(name: string, attack: Attack): Promise<Row> {
+  const upstream = await listening(attack);
+  let figure = "";
+  let ok = false;
+  await withServer(["--no-model", "--upstream", `up=${upstream.url}`], async ({ url, pid }) => {
+    const health = await watchHealth(url);
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify(attack.path ? EMBEDDINGS : CHAT);
+    const answer = await fetch(url + (attack.path ?? "/v1/chat/completions"), { method: "POST", headers, body });
+    await answer.arrayBuffer();
+    const slowest = await health.end();
+    const most = residentBytes(pid, "peak");
+    figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${answer.status}`;
+    ok = most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS && [502, 503].includes(answer.status);
+  });
+  upstream.server.close();
+  console.error(`${name}: ${figure}`);
+  const limit = `${MOST_MEMORY / 1e9} GB, ${SLOWEST_HEALTH_MS} ms`;
+  return { promise: "an upstream holds up nobody", attack: name, figure, limit, ok };
+}
+
+export async function upstreams(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [name, attack] of Object.entries(ATTACKS)) rows.push(await attacked(name, attack));
+  return rows;
+}
+
+if (import.meta.main) await runAlone(upstreams);

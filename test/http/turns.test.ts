@@ -1,0 +1,53 @@
+// One connection that sends thousands of requests, or of messages, and waits for nothing: others come between.
+
+import { expect, onTestFinished, test } from "bun:test";
+import { Turns } from "../../src/http/turns.ts";
+import { RealtimeClient } from "../support/realtime-client.ts";
+import { hello, serve, until } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+test("so many begin in one turn of the event loop, the others later, in their order", async () => {
+  const turns = new Turns(3);
+  const begun: (number | "turn")[] = [];
+  const begin = (number: number) => {
+    const turn = turns.enter();
+    if (turn) void turn.then(() => begun.push(number));
+    else begun.push(number);
+  };
+  for (let number = 0; number < 7; number++) begin(number);
+  expect(turns.waitingCount).toBe(4);
+  for (let turn = 0; turn < 3; turn++) {
+    begun.push("turn");
+    await new Promise(setImmediate);
+  }
+  expect(begun).toEqual([0, 1, 2, "turn", 3, 4, 5, "turn", 6, "turn"]);
+  begin(7);
+  expect(begun.at(-1)).toBe(7);
+});
+
+test("of thousands of requests on one connection, few are answered in a row", async () => {
+  const server = serve();
+  const client = await RawClient.connect(server.port);
+  client.socket.write("GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2000));
+  await until(() => client.closed);
+  expect(client.received.split("HTTP/1.1 200 OK").length - 1).toBeLessThanOrEqual(8);
+  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+});
+
+test("many events at once are taken in their order", async () => {
+  const client = await RealtimeClient.open(serve(hello).url);
+  onTestFinished(() => client.close());
+  for (let event = 0; event < 2000; event++) client.socket.send(`{"event_id":"e${event}"}`);
+  await until(() => client.events.length === 2001);
+  expect(client.events.slice(1).map(({ error }) => error?.event_id)).toEqual(
+    Array.from({ length: 2000 }, (_, event) => `e${event}`),
+  );
+});
+
+test("more events than may wait end the session", async () => {
+  const client = await RealtimeClient.open(serve(hello).url);
+  for (let event = 0; event < 400_000; event++) client.socket.send("");
+  await until(() => client.closing !== undefined);
+  expect(client.closing?.code).toBe(1008);
+  expect(client.events.at(-1)?.error?.code).toBe("rate_limit_exceeded");
+});
