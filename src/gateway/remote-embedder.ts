@@ -24,7 +24,6 @@ import { malformed, passedOnAlready } from "./upstream-failure.ts";
 const LONGEST_ANSWER = 256 * 2 ** 20;
 
 export class RemoteEmbedder implements EmbeddingPort {
-  private readonly stopping = new AbortController();
   private running = 0;
 
   constructor(
@@ -48,23 +47,18 @@ export class RemoteEmbedder implements EmbeddingPort {
   ): AsyncGenerator<EmbeddingEvent, void, void> {
     if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
     if (origin?.forwarded) throw passedOnAlready();
-    const either = AbortSignal.any([signal, this.stopping.signal]);
     this.running++;
     try {
       // Its server does not tell when it begins to compute: what was sent is taken for started.
       yield { type: "accepted" };
       yield { type: "started", isAssumed: true };
-      yield { type: "result", result: await this.tryReplicas(work, either, origin) };
+      yield { type: "result", result: await this.tryReplicas(work, signal, origin) };
     } catch (error) {
-      either.throwIfAborted();
+      signal.throwIfAborted();
       throw aboutInput(error);
     } finally {
       this.running--;
     }
-  }
-
-  async stop(): Promise<void> {
-    this.stopping.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: RequestOrigin): Promise<EmbeddingResult> {

@@ -52,7 +52,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       ...processless,
       state: this.upstream.replicas.some(({ isWell }) => isWell) ? "ready" : "failed",
       modelId: this.names.listed,
-      modelCreated: 0,
+      created: 0,
       adapters: [],
       running: this.jobs.size,
     };
@@ -117,10 +117,6 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     if (!job) return;
     job.cancelled = cause;
     job.stop.abort(new Error("cancelled"));
-  }
-
-  async stop(): Promise<void> {
-    for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
   /** The replicas to ask, and how each is asked. */

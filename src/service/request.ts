@@ -27,7 +27,7 @@ export interface RequestDeps {
 /** What admission needs of a backend. */
 export interface Admitting {
   /** Requests to one engine share its places. It may know in how many milliseconds one is free. */
-  readonly engine: { readonly stop?: unknown; readonly placeFreeMs?: () => number | undefined };
+  readonly engine: object & { readonly placeFreeMs?: () => number | undefined };
   readonly parallel: number;
   readonly subject?: MetricSubject;
   /** Its name in answers, where that may be another one than the subject's. */

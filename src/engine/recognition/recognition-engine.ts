@@ -4,7 +4,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.ts";
 import { HungError, type Started } from "../process/jobs.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
-import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "./port.ts";
+import type { RecognitionJob, RecognitionPort } from "./port.ts";
 import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./protocol.ts";
 
 type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
@@ -30,11 +30,6 @@ export class RecognitionEngine
   /** Pages that are read at once. */
   get parallel(): number {
     return this.options.processes ?? 1;
-  }
-
-  status(): RecognitionStatus {
-    const { id: modelId, created } = this.options.model;
-    return { ...this.supervisor.status(), modelId, created };
   }
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
