@@ -1,7 +1,6 @@
 // The API of this program for its own commands: the same requests that clients send, and nothing listens.
 
 import type { Config } from "../config/config.ts";
-import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ImageProgress } from "../domain/image.ts";
 import type { RecognitionProgress } from "../domain/recognition.ts";
@@ -72,7 +71,7 @@ export async function withApi(
     // The engine process starts up while this one loads its HTTP half, and the first request waits for it.
     if (loadsModel) engine.start();
     const { createApp } = await import("../http/app.ts");
-    const app = createApp({ ...runtime, version });
+    const app = createApp(runtime);
     const { signal } = interrupt;
     const ask: Api["ask"] = async (path, body, { id, options = {} } = {}) => {
       const named = id === undefined ? {} : { "x-request-id": id };

@@ -6,11 +6,11 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
+import { version } from "../config/version.ts";
 import { BodyBudget } from "../domain/body-budget.ts";
-import { systemClock, type Timers } from "../domain/clock.ts";
+import { systemClock } from "../domain/clock.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
-import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
@@ -62,6 +62,7 @@ import {
   type PreparedModel,
 } from "./engines.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import type { AppServices } from "../http/deps.ts";
 import type { ImageFile } from "../model/image-file.ts";
 import { createGateway } from "./gateway.ts";
 import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
@@ -76,25 +77,9 @@ import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 type LocalEngine = ObservedEngine & { stop(): Promise<void> };
 
 /** What a server needs, with or without a model of its own. */
-export interface Services {
-  readonly config: Config;
-  readonly log: Logger;
-  /** The engine of this server itself. */
-  readonly engine: TextPort;
+export interface Services extends AppServices {
   readonly engines: readonly LocalEngine[];
-  readonly router: ModelRouter;
-  readonly requests: RequestService;
-  readonly generation: GenerationService;
-  readonly embeddings: EmbeddingService;
-  readonly transcriptions: TranscriptionService;
-  readonly speech: SpeechService;
-  readonly recognition: RecognitionService;
-  readonly classification: ClassificationService;
-  readonly images: ImageService;
-  readonly storedModels: StoredModels;
-  readonly metrics: PrometheusMetrics;
-  readonly clock: Timers;
-  /** Models of other servers; its `start` is the caller's. */
+  /** Its `start` is the caller's. */
   readonly upstreams: Gateway;
 }
 
@@ -255,6 +240,7 @@ function services({ config, launch, engine, system, others, languages }: Parts):
       now: clock.wall,
     }),
     upstreams,
+    version,
   };
 }
 
