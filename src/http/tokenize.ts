@@ -3,7 +3,7 @@
 import { checker } from "../contract/schema.ts";
 import { TokenizeRequest, type TokenizeResponse } from "../contract/tokenize.ts";
 import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
-import { invalidValue, SvcError } from "../domain/errors.ts";
+import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
 import type { Generation } from "../domain/generate.ts";
 import type { TokenizeOptions } from "../engine/text/port.ts";
 import type { AppDeps } from "./deps.ts";
@@ -50,8 +50,7 @@ export function tokenizing({ engine, log, tokenizer }: AppDeps) {
 function withoutText({ text, prompt }: TokenizeRequest): SvcError {
   const rule = "a string of at least 1 character";
   if (text == null && prompt == null) {
-    const message = `'text' is required: ${rule} ('prompt' is another name for it).`;
-    return new SvcError("missing_required_parameter", message, { param: "text" });
+    return missing("text", `${rule} ('prompt' is another name for it)`);
   }
   const param = text == null ? "prompt" : "text";
   return invalidValue(param, `be ${rule}`, "a string of length 0");

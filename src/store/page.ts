@@ -1,7 +1,7 @@
 // Pages of a table whose rows are numbered in the order of their making.
 
 import type { Database } from "bun:sqlite";
-import { SvcError } from "../domain/errors.ts";
+import { fieldError } from "../domain/errors.ts";
 
 export interface PageRequest {
   readonly limit: number;
@@ -48,4 +48,4 @@ function sequenceOf(database: Database, table: string, id: string): number {
   throw notStored();
 }
 
-const notStored = () => new SvcError("not_found", "'after' names nothing that is stored.", { param: "after" });
+const notStored = () => fieldError("not_found", "after", "names nothing that is stored");

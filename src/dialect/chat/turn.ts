@@ -1,7 +1,7 @@
 // Where the answer begins: behind the conversation, or as the rest of its last message.
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 
 type Turn = Pick<GenerateRequest, "continueLast" | "generationPrompt">;
@@ -12,8 +12,7 @@ export function decodeTurn(chat: ChatCompletionRequest): Turn {
   const last = chat.messages.at(-1);
   const isBegun = last?.role === "assistant" && !last.tool_calls?.length && last.function_call == null;
   const refuse = (rule: string) => {
-    const param = "continue_final_message";
-    return new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+    return fieldError("invalid_value", "continue_final_message", rule);
   };
   if (continues === true && prompts === true) throw refuse("and 'add_generation_prompt' cannot both be true");
   if (continues === true && !isBegun) throw refuse("needs a last message of the role assistant, without calls");

@@ -2,7 +2,7 @@
 
 import { CompletionRequest, MOST_ANSWERS } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
@@ -128,7 +128,7 @@ function checkAnswers(prompts: number, each: number, param: string): void {
 
 /** What has no meaning together, or none here. */
 function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number, withLogprobs: boolean): void {
-  const invalid = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+  const invalid = (param: string, rule: string) => fieldError("invalid_value", param, rule);
   const unsupported = (param: string, rule: string) =>
     new SvcError("unsupported_parameter", `'${param}': ${rule}.`, { param });
   const isText = prompts.every((prompt) => typeof prompt === "string");

@@ -1,6 +1,6 @@
 // The model and the bounds of an answer: fields that are the same in several dialects.
 
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 
 const MOST_TOKENS = 2 ** 31 - 1;
 
@@ -56,6 +56,6 @@ export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: 
   const param = "top_logprobs";
   checkAlternatives(alternatives, most, param);
   if (logprobs === true) return alternatives;
-  if (alternatives > 0) throw new SvcError("invalid_value", `'${param}' needs 'logprobs' to be true.`, { param });
+  if (alternatives > 0) throw fieldError("invalid_value", param, "needs 'logprobs' to be true");
   return undefined;
 }

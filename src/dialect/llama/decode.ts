@@ -8,7 +8,7 @@ import {
   type LlamaInfillRequest as Infill,
 } from "../../contract/llama-completion.ts";
 import { checker } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { PLAIN, type Generation } from "../../domain/generate.ts";
 import { tooLongToTokenize } from "../../domain/prompt-size.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
@@ -132,8 +132,7 @@ function splitPrompts(prompt: Completion["prompt"]): readonly [RawPrompt, ...Raw
   if (prompt.some((part) => typeof part === "number")) {
     const wrong = prompt.findIndex((part) => typeof part === "object");
     if (wrong < 0) return [prompt as (string | number)[]];
-    const param = `prompt.${wrong}`;
-    throw new SvcError("invalid_type", `'${param}' must be a string or a token id, as the others.`, { param });
+    throw fieldError("invalid_type", `prompt.${wrong}`, "must be a string or a token id, as the others");
   }
   return prompt.map((part, at) => onePrompt(part as string, `prompt.${at}`)) as [RawPrompt, ...RawPrompt[]];
 }
@@ -155,8 +154,7 @@ type PromptPart = RawPrompt | { readonly prompt_string: string; readonly multimo
 function onePrompt(part: PromptPart, path: string): RawPrompt {
   if (typeof part === "string" || !("prompt_string" in part)) return part;
   if (!part.multimodal_data?.length) return part.prompt_string;
-  const param = `${path}.multimodal_data`;
-  throw new SvcError("unsupported_parameter", `'${param}' is not supported: send media in messages.`, { param });
+  throw fieldError("unsupported_parameter", `${path}.multimodal_data`, "is not supported: send media in messages");
 }
 
 function checkAnswers(prompts: number, each: number): void {

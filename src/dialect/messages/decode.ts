@@ -2,7 +2,7 @@
 
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
@@ -94,8 +94,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
 function refuseThread(asked: MessagesPrompt): void {
   const param = "thread";
   if ((asked as Readonly<Record<string, unknown>>)[param] == null) return;
-  const message = `'${param}' is not supported: send the whole conversation.`;
-  throw new SvcError("unsupported_parameter", message, { param });
+  throw fieldError("unsupported_parameter", param, "is not supported: send the whole conversation");
 }
 
 function decodeFormat(

@@ -2,7 +2,7 @@
 
 import { RecognitionForm, RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
 import { formFields } from "../fields/form-body.ts";
 import { decodePages } from "./pages.ts";
@@ -54,7 +54,7 @@ export function decodeRecognitionForm(body: object): RecognitionCall {
   const asked = check(body);
   const more = (["data", "image_url", "messages"] as const).find((name) => asked[name] != null);
   if (more === undefined) return callOf(asked);
-  throw new SvcError("invalid_value", `'${more}' must be absent where 'file' is given.`, { param: more });
+  throw fieldError("invalid_value", more, "must be absent where 'file' is given");
 }
 
 function callOf(asked: RecognitionRequest): RecognitionCall {

@@ -1,7 +1,7 @@
 // Items as they are stored: a request's input, each with an id, and what an id refers to later.
 
 import type { InputItem, OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import { newItemId, withOwnIds } from "../../domain/ids.ts";
 import type { PageQuery } from "../fields/page.ts";
 import { decodeInput, typeOf, type FindItem } from "./input.ts";
@@ -67,7 +67,7 @@ export function listItems(items: readonly unknown[], { limit, order, after }: Pa
   // What is referred to twice is there twice: behind the last of them, or a client would get the same page for ever.
   const start = after === undefined ? 0 : ordered.findLastIndex((item) => idOf(item) === after) + 1;
   if (after !== undefined && start === 0) {
-    throw new SvcError("not_found", "'after' names no item of this list.", { param: "after" });
+    throw fieldError("not_found", "after", "names no item of this list");
   }
   const data = ordered.slice(start, start + limit);
   return {

@@ -14,7 +14,7 @@ import {
 import { imageWriter, type ImageStreamOptions } from "../../dialect/images/encode-stream.ts";
 import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/images/encode.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
 import type { ImageAbility, ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -92,8 +92,7 @@ async function upscale(deps: AppDeps, request: Request): Promise<Response> {
 }
 
 const missingImage = () => {
-  const message = "'image' is required: a part of the form with a file name.";
-  return new SvcError("missing_required_parameter", message, { param: "image" });
+  return missing("image", "a part of the form with a file name");
 };
 
 const EDITED = { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 } as const;

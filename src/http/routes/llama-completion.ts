@@ -10,7 +10,7 @@ import {
 } from "../../dialect/llama/decode.ts";
 import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
-import { SvcError, withFieldNames } from "../../domain/errors.ts";
+import { fieldError, SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { TextPort } from "../../engine/text/port.ts";
 import type { TextBackend } from "../../service/model-router.ts";
@@ -61,8 +61,8 @@ export const llamaCompletionRoutes = (deps: AppDeps) => {
     );
     const tokens = (await Promise.all(parts)).map((made) => {
       if (made) return made;
-      const message = `'${param}' must be a text or token ids: the model has no tokenizer here to mix them.`;
-      throw new SvcError("unsupported_parameter", message, { param });
+      const sentence = "must be a text or token ids: the model has no tokenizer here to mix them";
+      throw fieldError("unsupported_parameter", param, sentence);
     });
     return tokens.flatMap((made) => [...made]);
   };

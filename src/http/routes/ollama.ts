@@ -15,7 +15,7 @@ import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../d
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { notEmpty, refuseUnsupported } from "../../dialect/fields/unsupported.ts";
-import { SvcError, withFieldNames } from "../../domain/errors.ts";
+import { fieldError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
 import type { ProcessState } from "../../domain/process-status.ts";
@@ -91,7 +91,7 @@ export const ollamaRoutes = (deps: AppDeps) => {
   const described = (request: Request, name: string | undefined): ListedModel => {
     const find = (id: string | undefined) => listed(request).find((model) => model.id === id);
     const found = find(name) ?? find(router.find(name, "chat").model);
-    if (!found) throw new SvcError("model_not_found", "'model' names no model of this server.", { param: "model" });
+    if (!found) throw fieldError("model_not_found", "model", "names no model of this server");
     // What it can do is not known before.
     if (found.id === engine.status().modelId) loadedModel(engine);
     return found;

@@ -24,7 +24,7 @@ import { inputItems, listItems, withReferred, type ListedItem } from "../../dial
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
 import { EventLog } from "../../service/event-log.ts";
@@ -168,9 +168,7 @@ export const responsesRoutes = (deps: AppDeps, { responses: kept, conversations,
         const start = decodeResumption(new URL(request.url).searchParams);
         if (start === undefined) return Response.json(resource);
         if (events) return follow(request, events, start);
-        const param = "stream";
-        const message = `'${param}' needs a response that was made with background and stream.`;
-        throw new SvcError("invalid_value", message, { param });
+        throw fieldError("invalid_value", "stream", "needs a response that was made with background and stream");
       },
       jsonAnswer(ResponseResource),
     )

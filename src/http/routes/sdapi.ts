@@ -28,7 +28,7 @@ import {
   encodeSdapiImages,
   encodeSdapiModels,
 } from "../../dialect/sdapi/encode.ts";
-import { SvcError, withFieldNames } from "../../domain/errors.ts";
+import { fieldError, withFieldNames } from "../../domain/errors.ts";
 import type { ImageService } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
@@ -140,6 +140,6 @@ const optionsOf = (model = "") => ({ sd_model_checkpoint: model, samples_format:
 function named(images: ImageService, title: string, param: string): string {
   const names = images.models().map(({ modelId }) => modelId);
   if (names.includes(title)) return title;
-  const message = `'${param}' must be one of ${names.join(", ") || "the image models, of which there are none"}.`;
-  throw new SvcError("invalid_value", message, { param });
+  const sentence = `must be one of ${names.join(", ") || "the image models, of which there are none"}`;
+  throw fieldError("invalid_value", param, sentence);
 }

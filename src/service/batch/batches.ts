@@ -3,7 +3,7 @@
 import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import { pause } from "../../domain/pause.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
@@ -86,8 +86,7 @@ export class BatchesService {
     const input = store && withStorage(() => store.files.get(call.inputFileId, now));
     if (!store || !input) throw unknown("file", "input_file_id");
     if (input.purpose !== "batch") {
-      const message = "'input_file_id' must name a file with purpose batch; this one has another.";
-      throw new SvcError("invalid_value", message, { param: "input_file_id" });
+      throw fieldError("invalid_value", "input_file_id", "must name a file with purpose batch; this one has another");
     }
     const { inputFileId, endpoint, window, windowSeconds, metadata, outputSeconds = null } = call;
     const times = { createdAt: now, expiresAt: now + windowSeconds };

@@ -1,6 +1,6 @@
 // What is drawn for a request: its wishes where they can be served, and the model's habits where it has none.
 
-import { invalidValue, SvcError } from "../../../domain/errors.ts";
+import { fieldError, invalidValue, SvcError } from "../../../domain/errors.ts";
 import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
 
@@ -55,8 +55,8 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
   );
   const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, LARGEST_GUIDANCE);
   if (work.negativePrompt && guidance <= 1) {
-    const message = `'negative_prompt' needs a 'cfg_scale' above 1: at ${guidance} nothing is computed for it.`;
-    throw new SvcError("invalid_value", message, { param: "negative_prompt" });
+    const sentence = `needs a 'cfg_scale' above 1: at ${guidance} nothing is computed for it`;
+    throw fieldError("invalid_value", "negative_prompt", sentence);
   }
   const sampler = oneOf("sampler", work.sampler ?? model.sampler, model.samplers);
   return {
@@ -109,7 +109,7 @@ function checkSize({ width, height }: ImageSize, { model: { largestSide }, multi
   if (Math.max(width, height) > largestSide) throw invalidSize(`must have sides of at most ${largestSide}; ${got}`);
 }
 
-const invalidSize = (rule: string) => new SvcError("invalid_value", `'size' ${rule}.`, { param: "size" });
+const invalidSize = (rule: string) => fieldError("invalid_value", "size", rule);
 
 const unsupported = (param: string, message: string) => new SvcError("unsupported_parameter", message, { param });
 
@@ -122,7 +122,7 @@ function within(param: string, value: number, least: number, most: number): numb
 function oneOf(param: string, name: string, known: readonly string[]): string {
   if (known.includes(name)) return name;
   const rule = known.length === 0 ? "is not supported: this model has none" : `must be one of ${known.join(", ")}`;
-  throw new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+  throw fieldError("invalid_value", param, rule);
 }
 
 /** The size in which an image is drawn and the one it is delivered in. `source`: of the image that is changed. */

@@ -1,7 +1,7 @@
 // The loop of an image engine: each turn draws an image of one request, or a part of it where others have less to draw.
 
 import { ImageError } from "../../../../ffi/image/api.ts";
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import type { JobKey } from "../../process/protocol.ts";
@@ -155,9 +155,7 @@ function known(error: ImageError): Error {
     case "stopped":
       return new SvcError("request_cancelled", "The image is not wanted any more.");
     case "adapter":
-      return new SvcError("invalid_value", "'lora' must be made for the model: nothing in one of them fits it.", {
-        param: "lora",
-      });
+      return fieldError("invalid_value", "lora", "must be made for the model: nothing in one of them fits it");
     case "no-memory":
       return new SvcError("engine_unavailable", "There is not enough memory to draw an image of this size.");
     default:

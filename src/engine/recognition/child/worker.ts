@@ -1,6 +1,6 @@
 // The loop of a recognition engine: each turn reads a page of one document.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { refusalOf } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
@@ -93,6 +93,6 @@ function known(error: unknown, field: string, page: number): unknown {
   }
   if (!(error instanceof TooLong)) return error;
   const limit = `${error.limitMs / 1000} s of computing`;
-  const message = `'${field}' must have pages that are read in ${limit}; page ${page} takes longer.`;
-  return new SvcError("unprocessable_media", message, { param: field });
+  const sentence = `must have pages that are read in ${limit}; page ${page} takes longer`;
+  return fieldError("unprocessable_media", field, sentence);
 }

@@ -2,7 +2,7 @@
 
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError } from "../../../domain/errors.ts";
 import type {
   SpeechDetection,
   SpeechSegment,
@@ -163,8 +163,7 @@ export class TranscriptionWorker {
     const { languages } = this.whisper.model();
     if (language === undefined || languages.includes(language)) return;
     const known = languages.length > 10 ? `${languages.length} languages` : languages.join(", ");
-    const message = `'${languageField}' must be one that the transcription model knows (${known}).`;
-    throw new SvcError("invalid_value", message, { param: languageField });
+    throw fieldError("invalid_value", languageField, `must be one that the transcription model knows (${known})`);
   }
 
   /**
