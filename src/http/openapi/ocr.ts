@@ -5,7 +5,6 @@ import type { Operations } from "./operation.ts";
 
 export const ocrOperations: Operations = {
   "POST /v1/ocr": {
-    tag: "Vision",
     summary: "Documents as Markdown",
     description: `Mistral-compatible, for clients of that API such as Open WebUI. The document is a data: URL, a path
 under --media-root, or a file that was uploaded with purpose \`ocr\`: by file_id, or by the address that GET /v1/files/{id}/url gives.

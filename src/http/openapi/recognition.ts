@@ -17,7 +17,6 @@ export const recognitionErrors = {
 
 export const recognitionOperations: Operations = {
   "POST /v1/vision/ocr": {
-    tag: "Vision",
     summary: "Text, codes and tables on pictures and documents",
     description: `The file comes in a form, as the part \`file\` with the other fields as parts, or JSON gives it in one of: \`data\` (base64, or
 a data: URL), \`image_url\` (a data: URL, or a path), \`messages\` (the image parts of chat messages, a document each), or \`file\`, its path
