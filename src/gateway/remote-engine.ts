@@ -184,7 +184,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {
     const traits = replica && traitsOf(replica.kind);
     return new RemoteAnswer({
-      splitThinking: traits?.separatesReasoning === false && request.prompt === undefined,
+      splitThinking: traits !== undefined && !traits.separatesReasoning && request.prompt === undefined,
       beginning: traits?.repeatsBeginning && request.continueLast ? lastText(request) : "",
       ...callableOf(request),
       parallelToolCalls: request.parallelToolCalls,
@@ -223,7 +223,7 @@ function isDowngraded(
   const { enforcesSchemas, enforcesCalls } = traitsOf(kind);
   if (response.headers.get("x-grammar-constraints") === "downgraded") return true;
   const isForced = toolChoice === "required" && tools.length > 0;
-  if (isForced && enforcesCalls === "none") return true;
+  if (isForced && !enforcesCalls) return true;
   if (constraint?.strict !== true) return false;
   if (constraint.inexpressible) return true;
   if (constraint.schema !== undefined && !enforcesSchemas) return true;
