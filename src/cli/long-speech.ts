@@ -24,7 +24,7 @@ export class LongSpeech {
 
   /** `wishes`: fields of the request beside the text and its format. */
   constructor(
-    private readonly api: Api,
+    private readonly api: Pick<Api, "ask" | "signal"> & { readonly services: Pick<Api["services"], "speech"> },
     text: string,
     private readonly format: SpeechFormat,
     private readonly wishes: object,
@@ -34,7 +34,7 @@ export class LongSpeech {
 
   /** Characters that are said, and that are to be. */
   get progress(): { readonly done: number; readonly total: number } {
-    const progress = this.api.said(this.id);
+    const progress = this.api.services.speech.progressOf(this.id);
     const share = progress ? progress.said / progress.of : 0;
     const total = this.texts.reduce((sum, { length }) => sum + length, 0);
     return { done: Math.round(this.before + share * this.length), total };
