@@ -2,12 +2,12 @@
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
-import type { Generation, JsonSchema } from "../../domain/generate.ts";
-import type { ReasoningSettings } from "../../domain/reasoning.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import type { Generation } from "../../domain/generate.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
@@ -20,18 +20,7 @@ import { decodeRunning, runningFields, type RunningReports } from "./running-rep
 import { decodeTools } from "./tools.ts";
 import { decodeTurn } from "./turn.ts";
 
-/** Launch options that shape a request. */
-export interface ChatSettings extends ReasoningSettings, AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxLogprobs: number;
-  readonly maxTokens?: number;
-  /** Schema of the answers to requests that name no format. */
-  readonly guidedJson?: JsonSchema;
-  /** Whether streams that do not say have a usage chunk; absent: they have. */
-  readonly streamUsage?: "default" | "requested";
-  /** False: schemas are stated in the prompt instead of being enforced. */
-  readonly constrain: boolean;
-}
+export type ChatSettings = Omit<GenerationSettings, "contextShift">;
 
 interface ChatCall {
   readonly request: Generation;

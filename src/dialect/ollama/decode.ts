@@ -4,27 +4,21 @@ import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../c
 import { checker } from "../../contract/schema.ts";
 import { fieldError, type SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema } from "../../domain/generate.ts";
-import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { resolveReasoning } from "../../domain/reasoning.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** Launch options that shape a request. */
-interface OllamaSettings extends ReasoningSettings, AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxTokens?: number;
-  readonly maxLogprobs: number;
-  readonly constrain: boolean;
-  readonly contextShift: boolean;
-}
+type OllamaSettings = Omit<GenerationSettings, "streamUsage" | "guidedJson">;
 
 export interface OllamaCall {
   /** The model that is named; absent: none. */

@@ -9,9 +9,9 @@ import {
 import { checker, received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, missing, type SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
-import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
+import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeConstraint } from "../chat/constraint.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
@@ -19,6 +19,7 @@ import { checkedMetadata } from "../fields/metadata.ts";
 import { CHAT_FOREIGN, decodeForeign, RESPONSES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames, type Structure } from "../fields/structured.ts";
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
@@ -28,14 +29,7 @@ import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** Launch options that shape a request. */
-interface ResponsesSettings extends ReasoningSettings, AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxLogprobs: number;
-  readonly maxTokens?: number;
-  readonly guidedJson?: JsonSchema;
-  readonly constrain: boolean;
-}
+type ResponsesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage">;
 
 /** What earlier answers of this process hold. */
 export interface History {
