@@ -1,12 +1,11 @@
 // Trained data for text recognition, downloaded: npm packages of one language each, made by the project tesseract.js.
 
 import { gunzipSync } from "node:zlib";
-import { systemErrorCode } from "../../domain/system-error-code.ts";
-import { get, type HubAnswer, type Hub } from "./http-client.ts";
+import { get, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
 import { writeWhole } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
-import { defaultPatience, idleLimit, retrying, type Patience } from "./retry.ts";
+import { defaultPatience, retrying, whileAlive, type Patience } from "./retry.ts";
 import { tessdataModel } from "./short-names.ts";
 
 interface TessdataPull {
@@ -97,26 +96,22 @@ async function bytesAt(
   { idleMs }: Patience,
   isTold: boolean,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const idle = idleLimit(signal, idleMs);
-  try {
-    const { response }: HubAnswer = await get(hub, url, { subject, signal: idle.signal });
+  const work = async (ended: AbortSignal, alive: () => void) => {
+    const { response } = await get(hub, url, { subject, signal: ended });
     const total = Number(response.headers.get("content-length") ?? Number.NaN);
     const pieces: Uint8Array[] = [];
     let received = 0;
     for await (const piece of response.body ?? []) {
-      idle.alive();
+      alive();
       pieces.push(piece);
       received += piece.length;
       if (received > LARGEST_BYTES) throw new PullError(`${subject} is larger than any such package.`);
       if (isTold) progress(received, Number.isFinite(total) ? total : undefined);
     }
     return Uint8Array.from(Buffer.concat(pieces));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof PullError || error instanceof PassingError) throw error;
-    const why = idle.expired() ? "nothing came for too long" : (systemErrorCode(error) ?? "unknown");
-    throw new PassingError(`The connection for ${subject} was lost (${why})`);
-  } finally {
-    idle.end();
-  }
+  };
+  return whileAlive({ signal, idleMs }, work, (isSilent, code) => {
+    const why = isSilent ? "nothing came for too long" : code;
+    return `The connection for ${subject} was lost (${why})`;
+  });
 }
