@@ -2,7 +2,7 @@
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
-import type { Generation } from "../../domain/generate.ts";
+import type { GenerateRequest, Generation } from "../../domain/generate.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
@@ -15,10 +15,11 @@ import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { withTools } from "../fields/tools.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
-import { decodeReasoning } from "./reasoning.ts";
 import { decodeRunning, runningFields, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";
-import { decodeTurn } from "./turn.ts";
+import { fieldError } from "../../domain/errors.ts";
+import { type Reasoning, type ReasoningSettings, resolveReasoning } from "../../domain/reasoning.ts";
+import { decodeKwargs } from "../fields/reasoning.ts";
 
 export type ChatSettings = Omit<GenerationSettings, "contextShift">;
 
@@ -80,4 +81,36 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
     includeUsage,
     running,
   };
+}
+
+type Turn = Pick<GenerateRequest, "continueLast" | "generationPrompt">;
+
+/** Throws SvcError `invalid_value` about fields that contradict each other or the conversation. */
+function decodeTurn(chat: ChatCompletionRequest): Turn {
+  const { continue_final_message: continues, add_generation_prompt: prompts } = chat;
+  const last = chat.messages.at(-1);
+  const isBegun = last?.role === "assistant" && !last.tool_calls?.length && last.function_call == null;
+  const refuse = (rule: string) => fieldError("invalid_value", "continue_final_message", rule);
+  if (continues === true && prompts === true) throw refuse("and 'add_generation_prompt' cannot both be true");
+  if (continues === true && !isBegun) throw refuse("needs a last message of the role assistant, without calls");
+  if (continues === true || (prompts === false && continues == null && isBegun)) return { continueLast: true };
+  return prompts === false ? { generationPrompt: false } : {};
+}
+
+/** `constrained`: the answer has to have a form. Throws SvcError about an `enable_thinking` that is no boolean. */
+function decodeReasoning(chat: ChatCompletionRequest, settings: ReasoningSettings, constrained: boolean): Reasoning {
+  const effort = chat.reasoning_effort ?? chat.reasoning?.effort;
+  const enabled = effort == null ? chat.reasoning?.enabled : undefined;
+  const budgetField = chat.reasoning_budget_tokens != null ? "reasoning_budget_tokens" : "thinking_token_budget";
+  const budget = chat[budgetField];
+  return resolveReasoning(
+    {
+      usual: constrained ? false : undefined,
+      ...(enabled != null && { enabled }),
+      ...decodeKwargs(chat.chat_template_kwargs),
+      ...(effort != null && { effort }),
+      ...(budget != null && { budget, budgetField }),
+    },
+    settings,
+  );
 }

@@ -1,6 +1,6 @@
 // What is drawn for a request: its wishes where they can be served, and the model's habits where it has none.
 
-import { fieldError, invalidValue, SvcError } from "../../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../../domain/errors.ts";
 import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
 
@@ -43,8 +43,7 @@ const USUAL_STRENGTH = 0.75;
 export function planOf(work: ImageWork, painter: Painter): Plan {
   const { model, adapters, needsImage } = painter;
   const { edit } = work;
-  if (needsImage && !edit)
-    throw unsupported("image", "'image' is needed: this model changes images and draws none alone.");
+  if (needsImage && !edit) throw unsupported("image", "is needed: this model changes images and draws none alone");
   const size = work.size ?? (edit ? undefined : model.size);
   if (size) checkSize(size, painter);
   const steps = within(
@@ -78,21 +77,15 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
 
 /** Models that can be shown images do better with that, unless a part or a share of the image is to stay. */
 function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, needsImage }: Painter): boolean {
-  if (!edits.image) throw unsupported("image", "'image' is not supported: this model cannot change images.");
+  if (!edits.image) throw unsupported("image", "is not supported: this model cannot change images");
   if (edit.mask && !edits.mask)
-    throw unsupported("mask", "'mask' is not supported: this model cannot keep a part of an image.");
+    throw unsupported("mask", "is not supported: this model cannot keep a part of an image");
   const isShown = edits.references && edit.strength === undefined && !edit.mask;
   if (edit.references && edit.references.length > 0 && !edits.references) {
-    throw unsupported(
-      "image",
-      "'image' must be one: this model cannot be shown others beside the one that it changes.",
-    );
+    throw unsupported("image", "must be one: this model cannot be shown others beside the one that it changes");
   }
   if (edit.strength !== undefined && needsImage) {
-    throw unsupported(
-      "strength",
-      "'strength' is not supported: this model decides by itself how much of an image goes.",
-    );
+    throw unsupported("strength", "is not supported: this model decides by itself how much of an image goes");
   }
   return isShown;
 }
@@ -111,7 +104,7 @@ function checkSize({ width, height }: ImageSize, { model: { largestSide }, multi
 
 const invalidSize = (rule: string) => fieldError("invalid_value", "size", rule);
 
-const unsupported = (param: string, message: string) => new SvcError("unsupported_parameter", message, { param });
+const unsupported = (param: string, sentence: string) => fieldError("unsupported_parameter", param, sentence);
 
 function within(param: string, value: number, least: number, most: number): number {
   if (value >= least && value <= most) return value;
