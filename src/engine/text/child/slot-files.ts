@@ -6,8 +6,9 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { SlotAction, SlotOutcome } from "../../../domain/slots.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { JobKey, Refusal } from "../../process/protocol.ts";
+import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
 import type { KvCommands } from "./kv-commands.ts";
-import { fileBytes, type KvEntry } from "./kv-file.ts";
+import { fileBytes } from "./kv-file.ts";
 import { badFile, type SlotFolder } from "./slot-folder.ts";
 
 interface SlotHandlers {
