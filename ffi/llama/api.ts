@@ -58,7 +58,7 @@ export interface LoadConfig {
 }
 
 /** How a model lies over several devices: first those of the workers, in their order, then the GPUs of this machine. */
-interface Spread {
+export interface Spread {
   /** `address:port` of each, known to be there: one that is not ends the process. */
   readonly workers: readonly string[];
   /** `none`: all on the device `mainGpu`. */

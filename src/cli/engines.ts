@@ -329,8 +329,7 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
       `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
     );
   }
-  const { modified, ...known } = reading(() => readAdapterFile(adapter.path, architecture));
-  return { ...adapter, ...known, created: modified };
+  return { ...adapter, ...reading(() => readAdapterFile(adapter.path, architecture)) };
 }
 
 /** What `read` returns; what it finds wrong with a model's file ends the program with one sentence. */

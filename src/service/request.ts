@@ -7,11 +7,12 @@ import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
+import type { RequestRecord } from "../domain/request-record.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { LiveRequest, shuttingDown } from "./live-request.ts";
-import { RequestHistory, type RequestRecord } from "./request-history.ts";
+import { RequestHistory } from "./request-history.ts";
 
 export interface RequestDeps {
   readonly metrics: Pick<Metrics, "of">;

