@@ -1,15 +1,12 @@
 // A text of any length as one sound: the API says so much of it at once.
 
 import { FORMATS } from "../audio/encode/formats.ts";
+import { BYTES_PER_SAMPLE, HIGHEST } from "../audio/encode/pcm.ts";
 import { dataView } from "../domain/data-view.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { LONGEST_TEXT, PCM_RATE, type SpeechFormat } from "../domain/speech.ts";
 import { portions } from "../speech/portions.ts";
 import type { Api } from "./in-process.ts";
-
-/** Of `pcm`. */
-const BYTES_PER_SAMPLE = 2;
-const HIGHEST = 32_767;
 
 /** What the person typed for fields of the body. */
 const OPTIONS = { voice: "--voice", locale: "--locale", speed: "--speed" };
