@@ -14,7 +14,7 @@ import type { SpeakerSource } from "../engine/speech/protocol.ts";
 import { SpeechEngine, type SpeechEngineOptions } from "../engine/speech/speech-engine.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
-import type { FoundKokoro } from "./kokoro-files.ts";
+import type { FoundKokoro } from "./pulled-files.ts";
 
 /** Of what has no file of its own. */
 const { created } = SYSTEM_ENGINE;

@@ -2,7 +2,7 @@
 
 import { MOST_TOOLS } from "../../contract/tools.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
-import type { Constraint, GenerateRequest, JsonSchema, Tool } from "../../domain/generate.ts";
+import type { Constraint, GenerateRequest, Generation, JsonSchema, Tool } from "../../domain/generate.ts";
 import { Effort } from "../../json-schema/effort.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
 
@@ -24,11 +24,7 @@ export interface ToolChoice {
   readonly param: { readonly choice: string; readonly name: string };
 }
 
-export interface ChosenTools {
-  readonly tools: readonly Tool[];
-  /** All of them, where `tools` are fewer. */
-  readonly allTools?: readonly Tool[];
-  readonly toolChoice: "auto" | "required";
+export interface ChosenTools extends Pick<Generation, "tools" | "allTools" | "toolChoice"> {
   /** Arguments that follow their schema were promised for some tool. */
   readonly strict: boolean;
   /** Some of these schemas have parts that a grammar cannot express. */

@@ -1,5 +1,6 @@
 // What is drawn for a request: its wishes where they can be served, and the model's habits where it has none.
 
+import type { DrawOptions } from "../../../../ffi/image/api.ts";
 import { fieldError, invalidValue } from "../../../domain/errors.ts";
 import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
@@ -19,17 +20,14 @@ export interface Painter {
   readonly drawsIn?: ImageSize;
 }
 
-export interface Plan {
+export interface Plan extends Pick<
+  DrawOptions,
+  "steps" | "guidance" | "sampler" | "scheduler" | "adapters" | "strength"
+> {
   /** Of the file; absent: the size of the image that is changed, as far as the model can. */
   readonly size?: ImageSize;
-  readonly steps: number;
-  readonly guidance: number;
-  readonly sampler: string;
-  readonly scheduler: string;
-  readonly adapters: readonly { readonly path: string; readonly scale: number }[];
   /** The image that is changed is shown to the model, which draws one after it. */
   readonly byReference: boolean;
-  readonly strength: number;
   /** How many times as large as the image that is changed. */
   readonly scale: number;
 }

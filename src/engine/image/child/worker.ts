@@ -5,7 +5,7 @@ import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import { refusalOf } from "../../process/refusal.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient, Turns } from "../../process/turns.ts";
 import type { FromPainter, PictureEvent, PictureJob } from "../protocol.ts";
 import { encoded } from "./encode.ts";
@@ -143,14 +143,13 @@ export class ImageWorker {
 
   private refuse(key: JobKey, job: PictureJob, error: unknown): void {
     this.forget(job);
-    const message = "The image could not be drawn; the log has the details.";
-    for (const refusal of refusalOf(key, error instanceof ImageError ? known(error) : error, message))
-      this.send(refusal);
+    sendRefusal(this.send, key, known(error), "The image could not be drawn; the log has the details.");
   }
 }
 
 /** What the library ends a job with, as clients are to hear of it. */
-function known(error: ImageError): Error {
+function known(error: unknown): unknown {
+  if (!(error instanceof ImageError)) return error;
   switch (error.code) {
     case "stopped":
       return new SvcError("request_cancelled", "The image is not wanted any more.");

@@ -15,7 +15,7 @@ import type { FromTranscriber } from "../protocol.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
-import { refusalOf } from "../../process/refusal.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient } from "../../process/turns.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
 
@@ -296,8 +296,7 @@ export class TranscriptionWorker {
   private reject(key: JobKey, error: unknown): void {
     if (!this.readings.has(key) && !this.works.some((work) => work.key === key)) return;
     this.forget(key);
-    const message = "The model could not recognise this recording; the log has the details.";
-    for (const refusal of refusalOf(key, error, message)) this.send(refusal);
+    sendRefusal(this.send, key, error, "The model could not recognise this recording; the log has the details.");
   }
 }
 
