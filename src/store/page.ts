@@ -2,13 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import { fieldError } from "../domain/errors.ts";
-
-export interface PageRequest {
-  readonly limit: number;
-  readonly order: "asc" | "desc";
-  /** Id of the row before the first that is wanted. */
-  readonly after: string | undefined;
-}
+import type { PageRequest } from "../domain/page-request.ts";
 
 type Values = Record<string, string | number | null>;
 

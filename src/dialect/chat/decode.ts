@@ -23,7 +23,7 @@ import { decodeKwargs } from "../fields/reasoning.ts";
 
 export type ChatSettings = Omit<GenerationSettings, "contextShift">;
 
-interface ChatCall {
+export interface ChatCall {
   readonly request: Generation;
   readonly stream: boolean;
   /** Whether a stream ends with a usage chunk. */

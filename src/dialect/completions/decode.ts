@@ -4,7 +4,8 @@ import { CompletionRequest } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
-import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
+import type { ChatCall } from "../chat/decode.ts";
+import { decodeRunning, runningFields } from "../chat/running-reports.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import {
   checkAlternatives,
@@ -24,11 +25,8 @@ import { refuseUnsupported } from "../fields/unsupported.ts";
 
 type CompletionSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens">;
 
-export interface CompletionCall {
+export interface CompletionCall extends Omit<ChatCall, "request"> {
   readonly requests: Generations;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
-  readonly running: RunningReports;
   /** Answers given for each prompt; more may be made, of which these are the likeliest. */
   readonly given: number;
   readonly made: number;

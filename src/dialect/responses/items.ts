@@ -3,7 +3,7 @@
 import type { InputItem, OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
 import { fieldError } from "../../domain/errors.ts";
 import { newItemId, withOwnIds } from "../../domain/ids.ts";
-import type { PageQuery } from "../fields/page.ts";
+import type { PageRequest } from "../../domain/page-request.ts";
 import { decodeInput, typeOf, type FindItem } from "./input.ts";
 
 /** An item as it is listed and kept. */
@@ -61,7 +61,7 @@ export function findOutputItem(resources: Iterable<ResponseResource>, id: string
 }
 
 /** One page of items, in the API's list layout. Throws SvcError `not_found` when `after` is none of them. */
-export function listItems(items: readonly unknown[], { limit, order, after }: PageQuery) {
+export function listItems(items: readonly unknown[], { limit, order, after }: PageRequest) {
   const idOf = (item: unknown) => (item as { id: string }).id;
   const ordered = order === "asc" ? items : items.toReversed();
   // What is referred to twice is there twice: behind the last of them, or a client would get the same page for ever.
