@@ -13,7 +13,6 @@ import { llamaOperations } from "./llama.ts";
 import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
 import { multiplexOperations } from "./multiplex.ts";
-import { ocrOperations } from "./ocr.ts";
 import { ollamaOperations } from "./ollama.ts";
 import { realtimeOperations } from "./realtime.ts";
 import { recognitionOperations } from "./recognition.ts";
@@ -64,7 +63,7 @@ const groups: readonly (readonly [tag: string, ...resources: readonly Operations
   ],
   ["Embeddings", embeddingsOperations],
   ["Audio", transcriptionsOperations, realtimeOperations, speechOperations],
-  ["Vision", recognitionOperations, ocrOperations],
+  ["Vision", recognitionOperations],
   ["Images", imagesOperations],
   ["Models", modelsOperations],
   ["Tokenizer", tokenizeOperations],
