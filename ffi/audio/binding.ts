@@ -19,13 +19,9 @@ const shim = { name: "audio", abi: ABI_VERSION, symbols, errors: AUDIO_ERRORS, F
  * Loads the audio library in `directory`. Once a process.
  * Throws AudioError naming the path when it is missing or of another version.
  */
-export const openAudio = (directory: string): NativeAudio => new Binding(directory);
+export const openAudio = (directory: string): NativeAudio => new Binding(directory, shim);
 
 class Binding extends NativeLibrary<typeof symbols, AudioErrorCode> implements NativeAudio {
-  constructor(directory: string) {
-    super(directory, shim);
-  }
-
   open(path: string): NativeSound {
     const { native } = this;
     const bytes = this.bytes(path);

@@ -21,13 +21,9 @@ const shim = { name: "image", abi: ABI_VERSION, symbols, errors: IMAGE_ERRORS, F
  * Loads the image library in `directory`. Once a process, and in none that has the llama library: each has a ggml of its own.
  * Throws ImageError naming the path when it is missing or of another version.
  */
-export const openImageLibrary = (directory: string): ImageLibrary => new Binding(directory);
+export const openImageLibrary = (directory: string): ImageLibrary => new Binding(directory, shim);
 
 class Binding extends NativeLibrary<typeof symbols, ImageErrorCode> implements ImageLibrary {
-  constructor(directory: string) {
-    super(directory, shim);
-  }
-
   loadStart(config: ImageConfig): void {
     const json = this.json(config);
     this.check(this.native.svc_image_load_start(json, json.length), "start loading an image model");

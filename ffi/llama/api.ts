@@ -58,7 +58,7 @@ export interface LoadConfig {
 }
 
 /** How a model lies over several devices: first those of the workers, in their order, then the GPUs of this machine. */
-interface Spread {
+export interface Spread {
   /** `address:port` of each, known to be there: one that is not ends the process. */
   readonly workers: readonly string[];
   /** `none`: all on the device `mainGpu`. */
@@ -206,15 +206,8 @@ export interface ChatPrompt {
   readonly sampler: SamplerConfig;
 }
 
-/** Text to continue, or with `suffix` a gap to fill. */
-export interface TextPrompt {
-  readonly text: string;
-  readonly suffix?: string;
-  /** With `suffix`: what the answer begins with, and what is read before the text. */
-  readonly begun?: string;
-  readonly files?: readonly { readonly filename: string; readonly text: string }[];
-  readonly parseSpecial: boolean;
-  readonly addSpecial: boolean;
+/** Text or tokens, as no chat template is about them. */
+interface PlainPrompt {
   /** Log probabilities of its own tokens are wanted. */
   readonly score?: true;
   readonly schema?: unknown;
@@ -222,12 +215,19 @@ export interface TextPrompt {
   readonly sampler?: SamplerConfig;
 }
 
-export interface TokenPrompt {
+/** Text to continue, or with `suffix` a gap to fill. */
+export interface TextPrompt extends PlainPrompt {
+  readonly text: string;
+  readonly suffix?: string;
+  /** With `suffix`: what the answer begins with, and what is read before the text. */
+  readonly begun?: string;
+  readonly files?: readonly { readonly filename: string; readonly text: string }[];
+  readonly parseSpecial: boolean;
+  readonly addSpecial: boolean;
+}
+
+export interface TokenPrompt extends PlainPrompt {
   readonly tokens: readonly number[];
-  readonly score?: true;
-  readonly schema?: unknown;
-  readonly grammar?: string;
-  readonly sampler?: SamplerConfig;
 }
 
 export type PromptRequest = ChatPrompt | TextPrompt | TokenPrompt;

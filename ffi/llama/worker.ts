@@ -4,11 +4,15 @@ import type { LogLine } from "../runtime/library.ts";
 import { LlamaLibrary } from "./library.ts";
 
 /** See svc_worker_start in shim.h. */
-interface WorkerConfig {
+export interface WorkerConfig {
+  /** An IPv4 address of this machine. */
   readonly host: string;
+  /** 0: a free one. */
   readonly port: number;
+  /** Networks, `address/bits`, that may connect. */
   readonly allow: readonly string[];
   readonly threads: number;
+  /** Names; none: the GPUs, or else the CPU. */
   readonly devices: readonly string[];
   readonly memory: number;
 }

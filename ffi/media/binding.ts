@@ -43,13 +43,9 @@ type Description = { readonly kind: "text"; readonly tokens: number } | MediaChu
  * Loads the media library in `directory`, after the llama shim of the same folder. Once a process.
  * Throws MediaError naming the path when it is missing or of another version.
  */
-export const openMedia = (directory: string): NativeMedia => new Binding(directory);
+export const openMedia = (directory: string): NativeMedia => new Binding(directory, shim);
 
 class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements NativeMedia {
-  constructor(directory: string) {
-    super(directory, shim);
-  }
-
   loadStart(model: bigint, config: ProjectorConfig): void {
     const json = this.json(config);
     this.check(this.native.svc_media_load_start(model, json, json.length), "start loading a projector");

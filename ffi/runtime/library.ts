@@ -52,7 +52,7 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
    * Opens the library in `directory`. Once a process. Throws the shim's error naming the path when it is missing, incomplete
    * or of another version; one that this program has packed is put back first.
    */
-  protected constructor(
+  constructor(
     directory: string,
     private readonly shim: Shim<Symbols, Code>,
   ) {

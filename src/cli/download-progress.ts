@@ -9,27 +9,14 @@ const MEASURE = {
   rate: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB/s`,
 };
 
-export class DownloadProgress {
-  private readonly line: ProgressLine;
-
+export class DownloadProgress extends ProgressLine {
   constructor(options: Omit<ProgressOptions, "measure">) {
-    this.line = new ProgressLine({ ...options, measure: MEASURE });
+    super({ ...options, measure: MEASURE });
   }
 
-  /** Shows where a download is, unless it was shown just before. */
-  show({ name, received: done, total, waiting }: Progress): void {
+  showDownload({ name, received: done, total, waiting }: Progress): void {
     const remark = waiting ? { remark: "another svc downloads it" } : {};
-    this.line.show({ name, done, ...(total !== undefined && { total }), ...remark });
-  }
-
-  /** One line that stays. */
-  note(text: string): void {
-    this.line.note(text);
-  }
-
-  /** Removes the bar. */
-  end(): void {
-    this.line.end();
+    this.show({ name, done, ...(total !== undefined && { total }), ...remark });
   }
 }
 

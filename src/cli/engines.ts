@@ -106,6 +106,20 @@ function ownExecutable(): string {
   return own && (own.ino !== named?.ino || own.dev !== named.dev) ? RUNNING : process.execPath;
 }
 
+/** What every engine is made with. */
+export interface Setup {
+  readonly config: Config;
+  readonly launch: Launch;
+  readonly native: NativeFiles;
+}
+
+/** Of an engine that is there while it is used. `path`: its file that svc-slim may lack. */
+export const whileUsed = ({ config, launch }: Setup, path?: string) => ({
+  launch,
+  idleMs: config.idleUnloadMs,
+  ...(path !== undefined && preparing(path, config, launch.log)),
+});
+
 /** The engine of the model that is served from the start. */
 export function servedEngine(prepared: PreparedModel, config: Config, launch: Launch): TextEngine {
   const { id, file, adapters, options, context, workers } = prepared;
@@ -117,16 +131,16 @@ export function servedEngine(prepared: PreparedModel, config: Config, launch: La
 }
 
 /** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
-export function systemEngine(config: Config, launch: Launch, native: NativeFiles): TextEngine {
+export function systemEngine(setup: Setup): TextEngine {
+  const { config, native } = setup;
   const { model: _model, mmproj: _mmproj, draft: _draft, traceFile: _traceFile, ...others } = config;
   const { kvDir: _kvDir, slotSavePath: _slotSavePath, ...plain } = others;
   return new TextEngine({
     model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created, parallel: SYSTEM_ENGINE.parallel },
     adapters: [],
     load: () => prepareModel({ ...plain, ...SYSTEM_CONFIG }, () => native).options,
-    launch,
+    ...whileUsed(setup),
     start: "lazy",
-    idleMs: config.idleUnloadMs,
     needBytes: bytesOf(native.embeddedModel),
     stores: false,
   });
@@ -144,12 +158,8 @@ export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }:
 }
 
 /** One engine a file, loaded on first use; without a file for vectors the embedded model has one. */
-export function embeddingEngines(
-  given: readonly EmbeddingFile[],
-  config: Config,
-  launch: Launch,
-  native: NativeFiles,
-): EmbeddingEngine[] {
+export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup): EmbeddingEngine[] {
+  const { config, native } = setup;
   const embedded = native.embeddedEmbeddings;
   const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
   const own = isMissing ? [{ path: embedded, fileBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
@@ -162,14 +172,7 @@ export function embeddingEngines(
       maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    return new EmbeddingEngine({
-      engine,
-      model,
-      launch,
-      idleMs: config.idleUnloadMs,
-      needBytes: file.fileBytes,
-      ...preparing(file.path, config, launch.log),
-    });
+    return new EmbeddingEngine({ engine, model, needBytes: file.fileBytes, ...whileUsed(setup, file.path) });
   });
 }
 
@@ -182,12 +185,8 @@ export function readWhisperFiles({ transcriptionModels, modelsDir }: Config): Wh
 }
 
 /** One engine a file, loaded on first use; without a file the embedded model has one. */
-export function transcriptionEngines(
-  given: readonly WhisperFile[],
-  config: Config,
-  launch: Launch,
-  native: NativeFiles,
-): TranscriptionEngine[] {
+export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup): TranscriptionEngine[] {
+  const { config, native } = setup;
   const { embeddedTranscription, embeddedVad } = native;
   const isMissing = given.length === 0 && embeddedTranscription !== undefined;
   const files = isMissing
@@ -204,14 +203,7 @@ export function transcriptionEngines(
       maxSeconds: config.maxAudioMinutes * 60,
     };
     const model = { id, created: modified, translates };
-    return new TranscriptionEngine({
-      engine,
-      model,
-      launch,
-      idleMs: config.idleUnloadMs,
-      needBytes: bytes + stateBytes,
-      ...preparing(path, config, launch.log),
-    });
+    return new TranscriptionEngine({ engine, model, needBytes: bytes + stateBytes, ...whileUsed(setup, path) });
   });
 }
 
@@ -337,8 +329,7 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
       `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
     );
   }
-  const { modified, ...known } = reading(() => readAdapterFile(adapter.path, architecture));
-  return { ...adapter, ...known, created: modified };
+  return { ...adapter, ...reading(() => readAdapterFile(adapter.path, architecture)) };
 }
 
 /** What `read` returns; what it finds wrong with a model's file ends the program with one sentence. */

@@ -4,10 +4,8 @@ import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
-import type { Launch } from "../engine/process/supervisor-options.ts";
 import { readImageFile, type ImageFile } from "../model/image-file.ts";
-import { preparing } from "./components.ts";
-import { computeOptions, reading, SYSTEM_ENGINE } from "./engines.ts";
+import { computeOptions, reading, SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { eachOnce, namedModel, type NamedModel } from "./named-model.ts";
 
@@ -79,26 +77,16 @@ function partsIn(parts: NonNullable<NamedModel["set"]>["parts"]): PartPaths {
 }
 
 /** One engine a model, loaded on first use; without one the embedded model draws. None where the build left the library out. */
-export function imageEngines(
-  models: readonly ImageFiles[],
-  config: Config,
-  launch: Launch,
-  native: NativeFiles,
-): ImageEngine[] {
-  const engine = engineWith(models.length, config, launch, native);
+export function imageEngines(models: readonly ImageFiles[], setup: Setup): ImageEngine[] {
+  const engine = engineWith(models.length, setup);
   if (!engine) return [];
-  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
+  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(setup.native))];
   return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
 }
 
 /** One engine a model that makes images larger, loaded on first use. */
-export function upscaleEngines(
-  models: readonly ImageFile[],
-  config: Config,
-  launch: Launch,
-  native: NativeFiles,
-): ImageEngine[] {
-  const engine = engineWith(models.length, config, launch, native);
+export function upscaleEngines(models: readonly ImageFile[], setup: Setup): ImageEngine[] {
+  const engine = engineWith(models.length, setup);
   if (!engine) return [];
   return models.map(({ id, modified, path: modelPath, bytes }) =>
     engine(id, modified, { modelPath, textEncoders: [], adapters: [], bytes, upscales: true }),
@@ -106,7 +94,8 @@ export function upscaleEngines(
 }
 
 /** What makes an engine of a model; undefined, with a line about it where `count` models are given: the library is not built. */
-function engineWith(count: number, config: Config, launch: Launch, native: NativeFiles) {
+function engineWith(count: number, setup: Setup) {
+  const { config, launch, native } = setup;
   const { imageLibrary } = native;
   if (imageLibrary === undefined) {
     if (count > 0) launch.log.warn("no image model is offered: the image library is not built");
@@ -116,10 +105,8 @@ function engineWith(count: number, config: Config, launch: Launch, native: Nativ
     new ImageEngine({
       engine: { ...computeOptions(config, native), imageLibrary, name: id, ...parts },
       model: { id, created },
-      launch,
-      idleMs: config.idleUnloadMs,
       quietMs: QUIET_MS,
-      ...preparing(imageLibrary, config, launch.log),
+      ...whileUsed(setup, imageLibrary),
     });
 }
 

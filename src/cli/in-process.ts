@@ -1,16 +1,12 @@
 // The API of this program for its own commands: the same requests that clients send, and nothing listens.
 
 import type { Config } from "../config/config.ts";
-import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { ImageProgress } from "../domain/image.ts";
-import type { RecognitionProgress } from "../domain/recognition.ts";
-import type { SpeechProgress } from "../domain/speech.ts";
-import type { TranscriptionProgress } from "../domain/transcription.ts";
+import type { App } from "../http/app.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServices } from "./open-server.ts";
-import { createRuntime } from "./runtime.ts";
+import { createRuntime, type Runtime } from "./runtime.ts";
 import { isTerminal, progressOutput } from "./terminal.ts";
 import { findWorkers } from "./workers.ts";
 
@@ -29,14 +25,10 @@ export interface Api {
   readonly ask: (path: string, body?: object, asked?: Asked) => Promise<Response>;
   /** Aborted at an interrupt. */
   readonly signal: AbortSignal;
-  /** How far the transcription of this id is. */
-  readonly transcribed: (id: string) => TranscriptionProgress | undefined;
-  /** How far the recognition of text of this id is. */
-  readonly recognised: (id: string) => RecognitionProgress | undefined;
-  /** How far the speech of this id is. */
-  readonly said: (id: string) => SpeechProgress | undefined;
-  /** How far the images of this id are. */
-  readonly drawn: (id: string) => ImageProgress | undefined;
+  /** They know how far the request of an id is. */
+  readonly services: {
+    readonly [Service in "transcriptions" | "recognition" | "speech" | "images"]: Pick<Runtime[Service], "progressOf">;
+  };
 }
 
 /** Milliseconds that a model may load: whoever waits sees it, and can interrupt. */
@@ -52,17 +44,7 @@ export async function withApi(
   work: (api: Api) => Promise<void>,
   { loadsModel = false } = {},
 ): Promise<number> {
-  const { tls: _tls, ...plain } = given;
-  const logLevel = given.logLevel === "info" ? "warn" : given.logLevel;
-  const config: Config = {
-    ...plain,
-    apiKeys: [],
-    mediaRoot: "/",
-    logLevel,
-    idleUnloadMs: 0,
-    loadTimeoutMs: PATIENCE_MS,
-  };
-  const runtime = createRuntime(config, undefined, loadsModel ? await findWorkers(given) : []);
+  const runtime = createRuntime(alone(given), undefined, loadsModel ? await findWorkers(given) : []);
   const { engine } = runtime;
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
@@ -72,23 +54,8 @@ export async function withApi(
     // The engine process starts up while this one loads its HTTP half, and the first request waits for it.
     if (loadsModel) engine.start();
     const { createApp } = await import("../http/app.ts");
-    const app = createApp({ ...runtime, version });
     const { signal } = interrupt;
-    const ask: Api["ask"] = async (path, body, { id, options = {} } = {}) => {
-      const named = id === undefined ? {} : { "x-request-id": id };
-      const headers = { host: "localhost", "content-type": "application/json", ...named };
-      const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
-      const request = new Request(`http://localhost${path}`, { ...sent, headers, signal });
-      const response = await app.fetch(request);
-      if (response.ok) return response;
-      const { error } = (await response.json()) as { error: { message: string; param: string | null } };
-      throw refusal(response.status, error, options);
-    };
-    const { transcriptions, recognition, speech, images } = runtime;
-    const transcribed: Api["transcribed"] = (id) => transcriptions.progressOf(id);
-    const recognised: Api["recognised"] = (id) => recognition.progressOf(id);
-    const said: Api["said"] = (id) => speech.progressOf(id);
-    const api: Api = { ask, signal, transcribed, recognised, said, drawn: (id) => images.progressOf(id) };
+    const api: Api = { ask: asking(createApp(runtime), signal), signal, services: runtime };
     await Promise.all([loadsModel && loaded(engine, progress), work(api)]);
     return exitCodes.ok.code;
   } catch (error) {
@@ -100,6 +67,28 @@ export async function withApi(
     await closeServices(runtime);
   }
 }
+
+/** What differs where nobody but this command asks. */
+const alone = ({ tls: _tls, ...given }: Config): Config => ({
+  ...given,
+  apiKeys: [],
+  mediaRoot: "/",
+  logLevel: given.logLevel === "info" ? "warn" : given.logLevel,
+  idleUnloadMs: 0,
+  loadTimeoutMs: PATIENCE_MS,
+});
+
+const asking =
+  (app: Pick<App, "fetch">, signal: AbortSignal): Api["ask"] =>
+  async (path, body, { id, options = {} } = {}) => {
+    const named = id === undefined ? {} : { "x-request-id": id };
+    const headers = { host: "localhost", "content-type": "application/json", ...named };
+    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    const response = await app.fetch(new Request(`http://localhost${path}`, { ...sent, headers, signal }));
+    if (response.ok) return response;
+    const { error } = (await response.json()) as { error: { message: string; param: string | null } };
+    throw refusal(response.status, error, options);
+  };
 
 function refusal(
   status: number,

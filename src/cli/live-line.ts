@@ -1,7 +1,7 @@
 // What a server computes at this moment, as one line below its log that is drawn over: how far the longest prompt is, else
 // how fast answers are generated.
 
-import type { RequestRecord } from "../service/request-history.ts";
+import type { RequestRecord } from "../domain/request-record.ts";
 import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
 
 const LOOK_MS = 200;

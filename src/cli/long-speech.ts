@@ -1,15 +1,12 @@
 // A text of any length as one sound: the API says so much of it at once.
 
 import { FORMATS } from "../audio/encode/formats.ts";
+import { BYTES_PER_SAMPLE, HIGHEST } from "../audio/encode/pcm.ts";
 import { dataView } from "../domain/data-view.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { LONGEST_TEXT, PCM_RATE, type SpeechFormat } from "../domain/speech.ts";
 import { portions } from "../speech/portions.ts";
 import type { Api } from "./in-process.ts";
-
-/** Of `pcm`. */
-const BYTES_PER_SAMPLE = 2;
-const HIGHEST = 32_767;
 
 /** What the person typed for fields of the body. */
 const OPTIONS = { voice: "--voice", locale: "--locale", speed: "--speed" };
@@ -24,7 +21,7 @@ export class LongSpeech {
 
   /** `wishes`: fields of the request beside the text and its format. */
   constructor(
-    private readonly api: Api,
+    private readonly api: Pick<Api, "ask" | "signal"> & { readonly services: Pick<Api["services"], "speech"> },
     text: string,
     private readonly format: SpeechFormat,
     private readonly wishes: object,
@@ -34,7 +31,7 @@ export class LongSpeech {
 
   /** Characters that are said, and that are to be. */
   get progress(): { readonly done: number; readonly total: number } {
-    const progress = this.api.said(this.id);
+    const progress = this.api.services.speech.progressOf(this.id);
     const share = progress ? progress.said / progress.of : 0;
     const total = this.texts.reduce((sum, { length }) => sum + length, 0);
     return { done: Math.round(this.before + share * this.length), total };

@@ -39,9 +39,9 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
     max_pages: MOST_PAGES,
   };
   expectOne(files);
-  return withApi(config, async ({ ask, signal, recognised }) => {
+  return withApi(config, async ({ ask, signal, services }) => {
     const progressOf = (id: string) => {
-      const progress = recognised(id);
+      const progress = services.recognition.progressOf(id);
       return progress && { done: progress.pages, of: progress.of };
     };
     const work = async (path: string, id: string) => {

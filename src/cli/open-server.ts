@@ -1,7 +1,6 @@
 // A listening server around the services, for the command that serves and for those that need one while they run.
 
 import type { Config } from "../config/config.ts";
-import { version } from "../config/version.ts";
 import type { RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { exposure } from "./banner.ts";
@@ -28,7 +27,7 @@ export async function startListening(services: Services): Promise<RunningServer>
   const { createApp } = await import("../http/app.ts");
   const { listen, ListenError } = await import("../http/server.ts");
   try {
-    const app = createApp({ ...services, version });
+    const app = createApp(services);
     const server = listen(app, services.config, services);
     app.batches.start();
     return server;

@@ -26,7 +26,7 @@ export function pullComponent(config: Config, name: string): Promise<number> {
       const { bytes: total } = component;
       await fetchComponent(component, parent, config, {
         signal,
-        progress: (received) => progress.show({ name: operand, received, total, waiting: false }),
+        progress: (received) => progress.showDownload({ name: operand, received, total, waiting: false }),
         note: (text) => progress.note(text),
       });
       return `${operand}: it is there, and used from now on.`;

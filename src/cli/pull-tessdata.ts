@@ -23,7 +23,7 @@ export function pullLanguage(config: Config, hub: HubSettings, name: string): Pr
         folder: config.modelsDir,
         signal,
         progress: (received, total) =>
-          progress.show({ name: operand, received, ...(total !== undefined && { total }), waiting: false }),
+          progress.showDownload({ name: operand, received, ...(total !== undefined && { total }), waiting: false }),
         note: (text) => progress.note(text),
         now: Date.now,
       });

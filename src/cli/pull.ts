@@ -36,7 +36,7 @@ function pullModel(config: Config, hub: HubSettings, name: string): Promise<numb
         hub,
         store,
         signal,
-        progress: (state) => progress.show(state),
+        progress: (state) => progress.showDownload(state),
         note: (text) => progress.note(text),
         check: checkModelFile,
         now: Date.now,

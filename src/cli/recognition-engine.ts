@@ -6,12 +6,11 @@ import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
 import { SvcError } from "../domain/errors.ts";
 import { physicalCores } from "../engine/process/memory.ts";
-import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import { TextLanguages } from "../service/text-languages.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
-import { SYSTEM_ENGINE } from "./engines.ts";
+import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** What a process holds at least, without PP-OCR. */
@@ -22,19 +21,15 @@ const USUAL_PROCESSES = 2;
 const MOST_PROCESSES = 4;
 
 /** Loaded on first use. */
-export function recognitionEngine(
-  ppocr: PpocrFiles | undefined,
-  config: Config,
-  launch: Launch,
-  { libraries }: NativeFiles,
-): RecognitionEngine {
+export function recognitionEngine(ppocr: PpocrFiles | undefined, setup: Setup): RecognitionEngine {
+  const { threads = Math.min(physicalCores(), USUAL_PROCESSES) } = setup.config;
+  const { libraries } = setup.native;
   return new RecognitionEngine({
     engine: { libraries, ...(ppocr && { ppocr }) },
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
-    launch,
-    idleMs: config.idleUnloadMs,
+    ...whileUsed(setup),
     needBytes: Object.values(ppocr ?? {}).reduce((sum, path: string) => sum + bytesOf(path), LEAST_BYTES),
-    processes: Math.min(config.threads ?? Math.min(physicalCores(), USUAL_PROCESSES), MOST_PROCESSES),
+    processes: Math.min(threads, MOST_PROCESSES),
   });
 }
 

@@ -6,11 +6,10 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
+import { version } from "../config/version.ts";
 import { BodyBudget } from "../domain/body-budget.ts";
-import { systemClock, type Timers } from "../domain/clock.ts";
-import type { Launch } from "../engine/process/supervisor-options.ts";
+import { systemClock } from "../domain/clock.ts";
 import { NoEngine } from "../engine/text/none.ts";
-import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
@@ -42,7 +41,6 @@ import { SoundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
-import type { TextLanguages } from "../service/text-languages.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { KeptImages } from "../store/kept-images.ts";
 import { uploadFolders } from "../store/upload-folders.ts";
@@ -60,14 +58,15 @@ import {
   transcriptionEngines,
   unpack,
   type PreparedModel,
+  type Setup,
 } from "./engines.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import type { AppServices } from "../http/deps.ts";
 import type { ImageFile } from "../model/image-file.ts";
 import { createGateway } from "./gateway.ts";
 import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
-import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
+import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
 import { filesInUse } from "./named-model.ts";
-import { findPpocr } from "./ppocr-files.ts";
 import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
 import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
@@ -76,25 +75,9 @@ import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 type LocalEngine = ObservedEngine & { stop(): Promise<void> };
 
 /** What a server needs, with or without a model of its own. */
-export interface Services {
-  readonly config: Config;
-  readonly log: Logger;
-  /** The engine of this server itself. */
-  readonly engine: TextPort;
+export interface Services extends AppServices {
   readonly engines: readonly LocalEngine[];
-  readonly router: ModelRouter;
-  readonly requests: RequestService;
-  readonly generation: GenerationService;
-  readonly embeddings: EmbeddingService;
-  readonly transcriptions: TranscriptionService;
-  readonly speech: SpeechService;
-  readonly recognition: RecognitionService;
-  readonly classification: ClassificationService;
-  readonly images: ImageService;
-  readonly storedModels: StoredModels;
-  readonly metrics: PrometheusMetrics;
-  readonly clock: Timers;
-  /** Models of other servers; its `start` is the caller's. */
+  /** Its `start` is the caller's. */
   readonly upstreams: Gateway;
 }
 
@@ -112,20 +95,17 @@ export function createRuntime(config: Config, log = logger(config), workers: rea
   const prepared = prepareModel(config, unpacked, workers);
   const { file, modelGiven, context } = prepared;
   const engine = servedEngine(prepared, config, launch);
-  const system = modelGiven ? systemEngine(config, launch, unpacked()) : engine;
-  const others = onDemand(files, config, launch, unpacked());
-  const languages = textLanguages(config, unpacked());
-  return { ...services({ config, launch, engine, system, others, languages }), engine, file, modelGiven, context };
+  const setup = { config, launch, native: unpacked() };
+  const system = modelGiven ? systemEngine(setup) : engine;
+  return { ...services(files, setup, system, engine), engine, file, modelGiven, context };
 }
 
 /** A server that has no model of its own. */
 export function createGatewayServices(config: Config, log = logger(config)): Services {
   const launch = launchWith(config, log);
   const files = givenFiles(config);
-  const native = unpack(config, log);
-  const system = systemEngine(config, launch, native);
-  const others = onDemand(files, config, launch, native);
-  return services({ config, launch, system, others, languages: textLanguages(config, native) });
+  const setup = { config, launch, native: unpack(config, log) };
+  return services(files, setup, systemEngine(setup));
 }
 
 /** The files of models that are loaded on first use. Throws ExitError about one that cannot be used. */
@@ -145,19 +125,17 @@ interface OnDemand {
 }
 
 /** The first image model is the usual one. */
-function onDemand(files: GivenFiles, config: Config, launch: Launch, native: NativeFiles): OnDemand[] {
-  const { parallel } = config;
+function onDemand(files: GivenFiles, setup: Setup): OnDemand[] {
+  const { parallel } = setup.config;
   const each = <Engine extends LocalEngine>(engines: readonly Engine[], offer: (engine: Engine) => OfferedModel) =>
     engines.map((engine) => ({ engine, offered: offer(engine) }));
   return [
-    ...each(embeddingEngines(files.embedding, config, launch, native), (one) => offeredEmbeddings(one, parallel)),
-    ...each(transcriptionEngines(files.whisper, config, launch, native), (one) =>
-      offeredTranscription(one, one.parallel),
-    ),
-    ...each(speechEngines(config, files.kokoro, launch, native), (one) => offeredSpeech(one, 1)),
-    ...each([recognitionEngine(files.ppocr, config, launch, native)], (one) => offeredRecognition(one, one.parallel)),
-    ...each(imageEngines(files.images, config, launch, native), offeredImages),
-    ...each(upscaleEngines(files.upscalers, config, launch, native), offeredUpscaling),
+    ...each(embeddingEngines(files.embedding, setup), (one) => offeredEmbeddings(one, parallel)),
+    ...each(transcriptionEngines(files.whisper, setup), (one) => offeredTranscription(one, one.parallel)),
+    ...each(speechEngines(files.kokoro, setup), (one) => offeredSpeech(one, 1)),
+    ...each([recognitionEngine(files.ppocr, setup)], (one) => offeredRecognition(one, one.parallel)),
+    ...each(imageEngines(files.images, setup), offeredImages),
+    ...each(upscaleEngines(files.upscalers, setup), offeredUpscaling),
   ];
 }
 
@@ -175,22 +153,15 @@ interface GivenFiles {
   readonly ppocr: PpocrFiles | undefined;
 }
 
-interface Parts {
-  readonly config: Config;
-  readonly launch: Launch;
-  /** Absent: nothing is computed here but the system model. */
-  readonly engine?: TextEngine;
-  /** Computes the system model; it may be `engine`. */
-  readonly system: TextEngine;
-  readonly others: readonly OnDemand[];
-  readonly languages: TextLanguages;
-}
-
 /** That recordings, documents and pictures may have together, in the folder for temporary files. */
 const LEAST_RECEIVED_BYTES = 2 ** 30;
 
-function services({ config, launch, engine, system, others, languages }: Parts): Services {
+/** `system` computes the system model; it may be `engine`. Without `engine` nothing else is computed from the start. */
+function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: TextEngine): Services {
+  const { config, launch, native } = setup;
   const { log } = launch;
+  const others = onDemand(files, setup);
+  const languages = textLanguages(config, native);
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock, config.metricsNames);
@@ -255,6 +226,7 @@ function services({ config, launch, engine, system, others, languages }: Parts):
       now: clock.wall,
     }),
     upstreams,
+    version,
   };
 }
 

@@ -1,7 +1,6 @@
 // `svc self-test`: does this binary work on this machine? Starts on a free port, tries the main routes, stops.
 
 import type { Config } from "../config/config.ts";
-import { version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { createApp } from "../http/app.ts";
 import { listen } from "../http/server.ts";
@@ -26,7 +25,7 @@ export async function selfTest(given: Config): Promise<number> {
   const { tls: _notHere, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
   const runtime = createRuntime(config, undefined, await findWorkers(config));
-  const server = listen(createApp({ ...runtime, version }), config, runtime);
+  const server = listen(createApp(runtime), config, runtime);
   const { url } = server;
   const checks: Record<string, () => Promise<string>> = {
     "GET /health": async () => expectText(await get(`${url}/health`), '"healthy"'),

@@ -2,22 +2,19 @@
 
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment, programEnvironment } from "../config/environment.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import type { Voice } from "../domain/speech.ts";
 import { findProgram } from "../engine/process/program.ts";
-import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { HostProgram, ProgramKind } from "../engine/speech/host/host-program.ts";
 import { PROGRAMS } from "../engine/speech/host/programs.ts";
 import { kokoroVoices, READER } from "../engine/speech/kokoro-voices.ts";
 import type { SpeakerSource } from "../engine/speech/protocol.ts";
 import { SpeechEngine, type SpeechEngineOptions } from "../engine/speech/speech-engine.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { preparing } from "./components.ts";
-import { SYSTEM_ENGINE } from "./engines.ts";
-import type { FoundKokoro } from "./kokoro-files.ts";
+import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
+import type { FoundKokoro } from "./pulled-files.ts";
 
 /** Of what has no file of its own. */
 const { created } = SYSTEM_ENGINE;
@@ -34,13 +31,9 @@ const HIBARI_VOICES = [
 ] as const satisfies readonly Voice[];
 
 /** Models come first, then the programs of the host that were found; each is started on first use. */
-export function speechEngines(
-  config: Config,
-  kokoro: FoundKokoro | undefined,
-  launch: Launch,
-  { libraries, embeddedVoice }: NativeFiles,
-): SpeechEngine[] {
-  const { idleUnloadMs: idleMs } = config;
+export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): SpeechEngine[] {
+  const { config, launch, native } = setup;
+  const { libraries, embeddedVoice } = native;
   const programs = hostPrograms(config, process.platform);
   const engine = (
     source: SpeakerSource,
@@ -50,14 +43,11 @@ export function speechEngines(
     new SpeechEngine({
       engine: { libraries, source },
       model,
-      launch,
-      idleMs,
       ...patience,
       needBytes: NEED_BYTES[source.type],
-      ...(source.type !== "program" && voice),
+      ...whileUsed(setup, source.type === "program" ? undefined : embeddedVoice),
     });
   const words = embeddedVoice && dirname(embeddedVoice);
-  const voice = embeddedVoice !== undefined && preparing(embeddedVoice, config, launch.log);
   const engines: SpeechEngine[] = [];
   if (words !== undefined) {
     const voices = async () => HIBARI_VOICES;

@@ -33,10 +33,10 @@ export async function transcribe(config: Config, files: readonly string[], flags
   const { language, translate = false } = flags;
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;
   expectOne(files);
-  return withApi(config, async ({ ask, signal, transcribed }) => {
+  return withApi(config, async ({ ask, signal, services }) => {
     const failure = "recordings could not be transcribed";
     const progressOf = (id: string) => {
-      const progress = transcribed(id);
+      const progress = services.transcriptions.progressOf(id);
       return progress && { done: progress.seconds, ...(progress.of !== undefined && { of: progress.of }) };
     };
     const work = async (path: string, id: string) => {

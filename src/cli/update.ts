@@ -116,7 +116,7 @@ async function replace(
     await fetchReleaseFile({ url, sha256 }, archive, () => existsSync(archive), {
       userAgent,
       signal,
-      progress: (received) => progress.show({ name: file, received, waiting: false }),
+      progress: (received) => progress.showDownload({ name: file, received, waiting: false }),
       note: (text) => progress.note(text),
     });
     await unpack(archive, folder, signal);

@@ -1,6 +1,6 @@
 // POST /v1/completions: request, response and stream chunk.
 
-import { Timings, Usage } from "./chat.ts";
+import { Timings, Usage, origin } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { Counts, PromptProgress, runningFields, streamOptions } from "./running.ts";
@@ -77,9 +77,7 @@ export const CompletionLogprobs = t.Object({
 export const Completion = t.Object({
   id: t.String(),
   object: t.Literal("text_completion"),
-  created: t.Integer(),
-  model: t.String(),
-  system_fingerprint: t.Optional(t.String()),
+  ...origin,
   choices: t.Array(
     t.Object({
       text: t.String(),

@@ -2,30 +2,32 @@
 
 import { oneOf, t, type Static } from "./schema.ts";
 
-const State = oneOf("none", "unloaded", "starting", "loading", "ready", "stalled", "draining", "stopped", "failed");
-const Restarts = t.Integer({ description: "Engine processes started because their predecessor died." });
-const Progress = t.Number({ description: "Share of the model loaded, 0 to 1." });
-const StalledSince = t.Number({
-  description:
-    "Unix time in seconds of the last sign of life of an engine process that stands still. Where it is the only one, the engine is `stalled`: requests are refused until it recovers or is restarted.",
-});
-const LastError = t.String({ description: "How the last engine process ended that died." });
-const Device = t.String({
-  description:
-    "Where a text, embedding, transcription or image model computes, once it was loaded: workers, GPUs, or the CPU with its threads.",
-});
+/** How an engine is. */
+const engine = {
+  state: oneOf("none", "unloaded", "starting", "loading", "ready", "stalled", "draining", "stopped", "failed"),
+  restarts: t.Integer({ description: "Engine processes started because their predecessor died." }),
+  progress: t.Optional(t.Number({ description: "Share of the model loaded, 0 to 1." })),
+  stalled_since: t.Optional(
+    t.Number({
+      description:
+        "Unix time in seconds of the last sign of life of an engine process that stands still. Where it is the only one, the engine is `stalled`: requests are refused until it recovers or is restarted.",
+    }),
+  ),
+  last_error: t.Optional(t.String({ description: "How the last engine process ended that died." })),
+  device: t.Optional(
+    t.String({
+      description:
+        "Where a text, embedding, transcription or image model computes, once it was loaded: workers, GPUs, or the CPU with its threads.",
+    }),
+  ),
+};
 
 const EngineHealth = t.Object({
   kind: t.String({
     description: "What the engine computes: `text`, `embedding`, `transcription`, `speech`, `recognition` or `image`.",
   }),
   model: t.String(),
-  state: State,
-  restarts: Restarts,
-  progress: t.Optional(Progress),
-  stalled_since: t.Optional(StalledSince),
-  last_error: t.Optional(LastError),
-  device: t.Optional(Device),
+  ...engine,
   running: t.Integer({ description: "Requests that are computed." }),
   waiting: t.Integer({ description: "Requests that wait for their turn, or for the model." }),
   resident_bytes: t.Integer({ description: "Memory of the engine process; 0 without one." }),
@@ -50,14 +52,7 @@ const everybody = {
 
 export const Health = t.Object({
   ...everybody,
-  engine: t.Object({
-    state: State,
-    restarts: Restarts,
-    progress: t.Optional(Progress),
-    stalled_since: t.Optional(StalledSince),
-    last_error: t.Optional(LastError),
-    device: t.Optional(Device),
-  }),
+  engine: t.Object(engine),
   model: t.String(),
   engines: t.Array(EngineHealth, {
     description:

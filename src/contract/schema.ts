@@ -3,7 +3,7 @@
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
-import { shownName, SvcError } from "../domain/errors.ts";
+import { missing, shownName, SvcError } from "../domain/errors.ts";
 
 export { Type as t };
 export type { Static, TSchema };
@@ -58,7 +58,7 @@ function violation({ type, path, schema, value }: ValueError): SvcError {
   // As for optional fields, null means that it is not set; an item of a list is there, and wrong.
   const isUnset = value === undefined || (value === null && !/(^|\/\d+)$/.test(path));
   if (type === ValueErrorType.ObjectRequiredProperty || isUnset) {
-    return new SvcError("missing_required_parameter", `'${param}' is required: ${describe(schema)}.`, { param });
+    return missing(param, describe(schema));
   }
   const code = fits(schema, value) ? "invalid_value" : "invalid_type";
   const name = param === "" ? "The request body" : `'${param}'`;

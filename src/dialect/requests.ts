@@ -1,34 +1,16 @@
 // GET /v1/requests: requests that run and the last ones that ended, without their text.
 
 import type { RequestList } from "../contract/requests.ts";
-import type { ErrorCode } from "../domain/errors.ts";
-import type { FinishReason, Usage } from "../domain/usage.ts";
-
-/** A request as it is remembered. Times are in milliseconds. */
-interface RequestFacts {
-  readonly id: string;
-  readonly kind: string;
-  readonly model: string;
-  readonly state: "waiting" | "running" | "ended";
-  readonly admittedAt: number;
-  readonly ms: number;
-  readonly promptTokens: number;
-  /** Of these, computed or cached so far. */
-  readonly processedTokens?: number;
-  readonly completionTokens: number;
-  readonly firstTextMs?: number;
-  readonly usage?: Usage;
-  readonly reason?: FinishReason;
-  readonly error?: ErrorCode;
-}
+import type { RequestRecord } from "../domain/request-record.ts";
+import type { Usage } from "../domain/usage.ts";
 
 /** `mayCancel`: who reads the list may end its requests, and gets their ids. */
-export const encodeRequests = (requests: readonly RequestFacts[], mayCancel: boolean): RequestList => ({
+export const encodeRequests = (requests: readonly RequestRecord[], mayCancel: boolean): RequestList => ({
   object: "list",
   data: requests.map((request) => encodeRequest(request, mayCancel)),
 });
 
-function encodeRequest(request: RequestFacts, mayCancel: boolean): RequestList["data"][number] {
+function encodeRequest(request: RequestRecord, mayCancel: boolean): RequestList["data"][number] {
   const { id, kind, model, state, admittedAt, ms, firstTextMs, usage, reason, error, processedTokens } = request;
   // Speech and images have no tokens, and no times of them.
   const times = usage && usage.completionTokens > 0 && usage.promptTokens > 0 ? timesOf(usage) : {};

@@ -1,5 +1,6 @@
 // Texts as vectors, and documents by their relevance to a query.
 
+import type { ModelInfo } from "./model.ts";
 import type { ServedBy } from "./upstream.ts";
 
 /** A text, or the token ids of a whole input, special tokens included. */
@@ -37,11 +38,9 @@ export interface EmbeddingResult {
 }
 
 /** What loading a model tells about it. */
-export interface EmbeddingModel {
-  readonly architecture: string;
-  readonly description: string;
-  readonly parameters: number;
-  readonly bytes: number;
+export interface EmbeddingModel extends Pick<
+  ModelInfo,
+  "architecture" | "description" | "parameters" | "bytes" | "device"
+> {
   readonly dimensions: number;
-  readonly device: string;
 }

@@ -81,9 +81,17 @@ export function typedError(error: unknown, onUnexpected: (error: unknown) => voi
   return new SvcError("internal_error", "An internal error occurred.");
 }
 
-/** The error about a field's value: "'param' must `rule`; got `got`." Neither holds text of the client's. */
+/** The error about a field: "'param' `sentence`." The sentence has no text of the client's. */
+export const fieldError = (code: ErrorCode, param: string, sentence: string): SvcError =>
+  new SvcError(code, `'${param}' ${sentence}.`, { param });
+
+/** The same of a field that is not there: "'param' is required: `what`." */
+export const missing = (param: string, what: string): SvcError =>
+  fieldError("missing_required_parameter", param, `is required: ${what}`);
+
+/** The same of a field's value: "'param' must `rule`; got `got`." */
 export const invalidValue = (param: string, rule: string, got: string | number): SvcError =>
-  new SvcError("invalid_value", `'${param}' must ${rule}; got ${got}.`, { param });
+  fieldError("invalid_value", param, `must ${rule}; got ${got}`);
 
 interface About {
   readonly message: string;

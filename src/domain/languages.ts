@@ -1,6 +1,6 @@
 // Languages that speech is recognised in, by their codes: those of Whisper's vocabulary.
 
-import { SvcError } from "./errors.ts";
+import { fieldError } from "./errors.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   af: "afrikaans",
@@ -141,5 +141,5 @@ export function spokenLanguage(name: string | null | undefined, param: string): 
   const code = languageCode(name);
   if (code !== undefined) return code;
   const rule = "must be a language that speech is recognised in, as en, pt-BR or german";
-  throw new SvcError("invalid_value", `'${param}' ${rule}; got a string of length ${name.length}.`, { param });
+  throw fieldError("invalid_value", param, `${rule}; got a string of length ${name.length}`);
 }

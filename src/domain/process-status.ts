@@ -26,3 +26,11 @@ export interface ProcessStatus {
   /** Resident memory of the process; 0 without one. */
   readonly residentBytes: number;
 }
+
+/** Of an engine for one model: what is known of that from the start. */
+export interface ModelStatus extends ProcessStatus {
+  /** The name that clients see. */
+  readonly modelId: string;
+  /** Unix seconds of the last change of its file. */
+  readonly created: number;
+}

@@ -1,6 +1,6 @@
 // Whether, how hard and how long the model may think before it answers: what was asked and the launch options come to.
 
-import type { TemplateKwargs } from "./generate.ts";
+import type { Generation, TemplateKwargs } from "./generate.ts";
 
 /** Levels of effort that clients may name; templates know three. */
 const EFFORTS = {
@@ -36,12 +36,7 @@ export interface AskedReasoning {
   readonly usual: false | undefined;
 }
 
-export interface Reasoning {
-  readonly thinking?: boolean;
-  readonly templateKwargs: TemplateKwargs;
-  readonly reasoningBudget?: number;
-  readonly budgetField?: string;
-}
+export type Reasoning = Pick<Generation, "thinking" | "templateKwargs" | "reasoningBudget" | "budgetField">;
 
 /**
  * The request says whether the model thinks, then a launch option, then `usual`. A `reasoning_effort` among the template's

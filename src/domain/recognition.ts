@@ -92,13 +92,7 @@ export interface RecognitionWork {
   readonly maxPages: number;
 }
 
-export interface RecognizedLine {
-  readonly text: string;
-  /** From 0 to 1. */
-  readonly confidence: number;
-  readonly box: Box;
-  /** Number of its block of lines on the page, from 0. */
-  readonly block: number;
+export interface RecognizedLine extends Omit<RecognizedWord, "line"> {
   /** In their order; one where words are not separated. */
   readonly words: readonly Pick<RecognizedWord, "text" | "confidence" | "box">[];
 }

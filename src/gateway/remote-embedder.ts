@@ -15,8 +15,7 @@ import type { Replica } from "./replica.ts";
 import { inputKey } from "./prefix-key.ts";
 import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
-import type { Upstream } from "./upstream.ts";
-import { processless } from "./upstream.ts";
+import { processless, type Upstream } from "./upstream.ts";
 import { orRefusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
@@ -28,7 +27,6 @@ const LONGEST_NUMBER = 32;
 const BESIDE = 64 * 1024;
 
 export class RemoteEmbedder implements EmbeddingPort {
-  private readonly stopping = new AbortController();
   private running = 0;
 
   constructor(
@@ -52,23 +50,18 @@ export class RemoteEmbedder implements EmbeddingPort {
   ): AsyncGenerator<EmbeddingEvent, void, void> {
     if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
     if (origin?.forwarded) throw passedOnAlready();
-    const either = AbortSignal.any([signal, this.stopping.signal]);
     this.running++;
     try {
       // Its server does not tell when it begins to compute: what was sent is taken for started.
       yield { type: "accepted" };
       yield { type: "started", isAssumed: true };
-      yield { type: "result", result: await this.tryReplicas(work, either, origin) };
+      yield { type: "result", result: await this.tryReplicas(work, signal, origin) };
     } catch (error) {
-      either.throwIfAborted();
+      signal.throwIfAborted();
       throw aboutInput(error);
     } finally {
       this.running--;
     }
-  }
-
-  async stop(): Promise<void> {
-    this.stopping.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: RequestOrigin): Promise<EmbeddingResult> {

@@ -52,7 +52,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       ...processless,
       state: this.upstream.replicas.some(({ isWell }) => isWell) ? "ready" : "failed",
       modelId: this.names.listed,
-      modelCreated: 0,
+      created: 0,
       adapters: [],
       running: this.jobs.size,
     };
@@ -117,10 +117,6 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     if (!job) return;
     job.cancelled = cause;
     job.stop.abort(new Error("cancelled"));
-  }
-
-  async stop(): Promise<void> {
-    for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
   }
 
   /** The replicas to ask, and how each is asked. */
@@ -190,7 +186,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {
     const traits = replica && traitsOf(replica.kind);
     return new RemoteAnswer({
-      splitThinking: traits?.separatesReasoning === false && request.prompt === undefined,
+      splitThinking: traits !== undefined && !traits.separatesReasoning && request.prompt === undefined,
       beginning: traits?.repeatsBeginning && request.continueLast ? lastText(request) : "",
       ...callableOf(request),
       parallelToolCalls: request.parallelToolCalls,
@@ -229,7 +225,7 @@ function isDowngraded(
   const { enforcesSchemas, enforcesCalls } = traitsOf(kind);
   if (response.headers.get("x-grammar-constraints") === "downgraded") return true;
   const isForced = toolChoice === "required" && tools.length > 0;
-  if (isForced && enforcesCalls === "none") return true;
+  if (isForced && !enforcesCalls) return true;
   if (constraint?.strict !== true) return false;
   if (constraint.inexpressible) return true;
   if (constraint.schema !== undefined && !enforcesSchemas) return true;

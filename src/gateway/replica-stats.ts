@@ -15,11 +15,7 @@ export interface Routing {
 }
 
 /** Tokens of a finished request. */
-export interface TokenCounts {
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-}
+export type TokenCounts = Pick<ReplicaCounts, "promptTokens" | "cachedTokens" | "completionTokens">;
 
 export class ReplicaStats implements ReplicaCounts {
   requests = 0;

@@ -16,19 +16,19 @@ export interface ServerTraits {
   /** The same, of requests for vectors. */
   readonly foreignOfVectors?: Readonly<Record<string, string>>;
   /** Its list says of each model what it can do; others leave that to be found out. */
-  readonly tellsCapabilities: boolean;
+  readonly tellsCapabilities?: true;
   /** Takes values for its chat template, `enable_thinking` among them. */
-  readonly templateKwargs: boolean;
+  readonly templateKwargs?: true;
   /** How it takes grammars, regular expressions and choices; absent: it does not. */
   readonly grammar?: "gbnf" | "structured_outputs" | "ebnf";
   /** The field in which it takes a schema for raw text; absent: it does not. */
   readonly rawSchema?: "json_schema" | "response_format";
   /** Holds answers to a schema while it samples; others are asked to, and may not. */
-  readonly enforcesSchemas: boolean;
+  readonly enforcesSchemas?: true;
   /** What of `tool_choice` it takes beside `auto`: with `none` its prompt has the tools all the same. */
   readonly toolChoices: readonly ("none" | "required" | "named")[];
-  /** Which calls it holds to their tool's schema while it samples: those that it has to make, or those of its own choice, too. */
-  readonly enforcesCalls: "all" | "required" | "none";
+  /** Which calls it holds to their tool's schema while it samples: those that it has to make, or those of its own choice, too; absent: none. */
+  readonly enforcesCalls?: "all" | "required";
   /** Goes on from an answer that was begun; a server may need to be told so with these fields. */
   readonly continueFields?: Readonly<Record<string, unknown>>;
   /** It begins its part with what the request had begun. */
@@ -40,7 +40,7 @@ export interface ServerTraits {
   /** How it was started says whether it takes such a limit or refuses the request: it is told those alone that a client named. */
   readonly mayRefuseBudgets?: true;
   /** Puts reasoning apart from the answer; others may leave `<think>` tags in it. */
-  readonly separatesReasoning: boolean;
+  readonly separatesReasoning?: true;
   /** Fields that have it compute the whole prompt. */
   readonly freshFields?: Readonly<Record<string, unknown>>;
   /** The name of the slot that holds a request's tokens afterwards. */
@@ -103,11 +103,13 @@ const same = (...names: readonly string[]): Record<string, string> =>
 
 const LLAMA_FOREIGN = same("n_indent", "n_cache_reuse", "min_keep", "n_keep", "n_discard", "adaptive_target");
 
+/** Of a server that takes no fields of its own, there are none. */
+type Traits = Omit<ServerTraits, "owner" | "foreign"> & Partial<Pick<ServerTraits, "foreign">>;
+
 const LLAMA_SERVER = {
   sampling: LLAMA,
   foreign: LLAMA_FOREIGN,
   foreignOfVectors: same("embd_normalize"),
-  tellsCapabilities: false,
   templateKwargs: true,
   grammar: "gbnf",
   rawSchema: "json_schema",
@@ -119,9 +121,9 @@ const LLAMA_SERVER = {
   slot: "id_slot",
   predictMs: "t_max_predict_ms",
   reports: "timings",
-} as const satisfies Omit<ServerTraits, "owner">;
+} as const satisfies Traits;
 
-const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
+const TRAITS: Readonly<Record<ServerKind, Traits>> = {
   svc: {
     ...LLAMA_SERVER,
     sampling: { ...LLAMA, minTokens: "min_tokens" },
@@ -180,7 +182,6 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       "use_activation",
       "normalize",
     ),
-    tellsCapabilities: false,
     templateKwargs: true,
     grammar: "structured_outputs",
     rawSchema: "response_format",
@@ -191,7 +192,6 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     generationPrompt: true,
     reasoningBudget: "thinking_token_budget",
     mayRefuseBudgets: true,
-    separatesReasoning: false,
   },
   sglang: {
     reports: "usage",
@@ -219,7 +219,6 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       include_stop_str_in_output: "no_stop_trim",
     },
     foreignOfVectors: same("priority", "lora_path"),
-    tellsCapabilities: false,
     templateKwargs: true,
     grammar: "ebnf",
     rawSchema: "response_format",
@@ -227,7 +226,6 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     toolChoices: ["none", "required", "named"],
     enforcesCalls: "required",
     continueFields: { continue_final_message: true },
-    separatesReasoning: false,
   },
   ollama: {
     sampling: {
@@ -242,12 +240,9 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       repetitionPenalty: "repeat_penalty",
       repetitionWindow: "repeat_last_n",
     },
-    foreign: {},
     tellsCapabilities: true,
-    templateKwargs: false,
     enforcesSchemas: true,
     toolChoices: [],
-    enforcesCalls: "none",
     // As llama.cpp.
     continueFields: {},
     separatesReasoning: true,
@@ -255,13 +250,9 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
   },
   "lm-studio": {
     sampling: { ...CONVENTION, topK: "top_k", minP: "min_p", repetitionPenalty: "repeat_penalty" },
-    foreign: {},
     tellsCapabilities: true,
-    templateKwargs: false,
     enforcesSchemas: true,
     toolChoices: ["none", "required"],
-    enforcesCalls: "none",
-    separatesReasoning: false,
   },
   jan: { ...LLAMA_SERVER, keepTokens: "n_keep" },
   "mlx-lm": {
@@ -273,29 +264,22 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       xtcProbability: "xtc_probability",
       xtcThreshold: "xtc_threshold",
     },
-    foreign: {},
-    tellsCapabilities: false,
     templateKwargs: true,
-    enforcesSchemas: false,
     toolChoices: [],
-    enforcesCalls: "none",
-    separatesReasoning: false,
   },
   openai: {
     sampling: CONVENTION,
-    foreign: {},
-    tellsCapabilities: false,
-    templateKwargs: false,
-    enforcesSchemas: false,
     toolChoices: ["none", "required", "named"],
-    enforcesCalls: "none",
-    separatesReasoning: false,
   },
 };
 
 const OWNERS: Partial<Record<ServerKind, string>> = { "llama.cpp": "llamacpp", "lm-studio": "lmstudio" };
 
 /** What is known of servers of this kind. */
-export const traitsOf = (kind: ServerKind): ServerTraits => ({ owner: OWNERS[kind] ?? kind, ...TRAITS[kind] });
+export const traitsOf = (kind: ServerKind): ServerTraits => ({
+  owner: OWNERS[kind] ?? kind,
+  foreign: {},
+  ...TRAITS[kind],
+});
 
 export const serverKinds = Object.keys(TRAITS) as ServerKind[];

@@ -1,7 +1,6 @@
 // The HTTP application: Elysia with one plugin a feature, enclosed by what every request goes through.
 
 import { Elysia, type AnyElysia } from "elysia";
-import type { TextPort } from "../engine/text/port.ts";
 import { BodyBudget } from "../domain/body-budget.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import { ClientSecrets } from "../service/client-secrets.ts";
@@ -65,28 +64,28 @@ export interface App {
 }
 
 /** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools that know no other API. */
-const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
+const compatibility = (deps: AppDeps) =>
   new Elysia({ name: "compatibility" })
-    .use(ollamaRoutes(deps, contexts, tokenizer))
-    .use(ollamaEmbedRoutes(deps, contexts))
-    .use(ollamaStoreRoutes(deps, contexts))
-    .use(llamaRoutes(deps, contexts, tokenizer))
+    .use(ollamaRoutes(deps))
+    .use(ollamaEmbedRoutes(deps))
+    .use(ollamaStoreRoutes(deps))
+    .use(llamaRoutes(deps))
     .use(slotRoutes(deps))
-    .use(llamaCompletionRoutes(deps, contexts, tokenizer))
-    .use(sdapiRoutes(deps, contexts));
-
-const textSubject = (engine: TextPort) => ({ kind: "text", model: engine.status().modelId });
+    .use(llamaCompletionRoutes(deps))
+    .use(sdapiRoutes(deps));
 
 /** Composes the application; nothing runs or listens yet. */
 export function createApp(services: AppServices): App {
   const { bodyBudget = new BodyBudget() } = services;
-  const deps: AppDeps = { ...services, bodyBudget, bodies: new JsonBodies(bodyBudget) };
+  const { clock, engine, metrics } = services;
   const contexts = new RequestContexts();
+  const subject = { kind: "text", model: engine.status().modelId };
+  const tokenizer = new TokenizerService({ metrics: metrics.of(subject), clock });
+  const deps: AppDeps = { ...services, bodyBudget, bodies: new JsonBodies(bodyBudget), contexts, tokenizer };
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
   const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
-  const tokenizer = new TokenizerService({ metrics: deps.metrics.of(textSubject(deps.engine)), clock: deps.clock });
   const answers = keptAnswers(deps);
   const realtime = new RealtimeService({
     ...deps,
@@ -103,28 +102,28 @@ export function createApp(services: AppServices): App {
     handler: { standardHostname: deps.config.tls !== undefined },
   })
     .use(errors({ contexts, routes, log: deps.log }))
-    .use(chatRoutes(deps, contexts, tokenizer))
-    .use(responsesRoutes(deps, contexts, { tokenizer, answers }))
+    .use(chatRoutes(deps))
+    .use(responsesRoutes(deps, answers))
     .use(conversationRoutes(deps, answers))
-    .use(messagesRoutes(deps, contexts, tokenizer))
-    .use(completionRoutes(deps, contexts))
-    .use(deps.config.compatibilityApis ? compatibility(deps, contexts, tokenizer) : none)
-    .use(multiplexRoutes(deps, contexts, multiplex))
+    .use(messagesRoutes(deps))
+    .use(completionRoutes(deps))
+    .use(deps.config.compatibilityApis ? compatibility(deps) : none)
+    .use(multiplexRoutes(deps, multiplex))
     .use(cancelRoutes(deps.requests, multiplex))
-    .use(requestRoutes(deps, contexts))
-    .use(embeddingRoutes(deps, contexts))
-    .use(transcriptionRoutes(deps, contexts))
-    .use(realtimeRoutes(deps, contexts, { realtime, clientSecrets }))
-    .use(speechRoutes(deps, contexts))
-    .use(recognitionRoutes(deps, contexts))
-    .use(ocrRoutes(deps, contexts, jobs.files))
-    .use(imageRoutes(deps, contexts))
+    .use(requestRoutes(deps))
+    .use(embeddingRoutes(deps))
+    .use(transcriptionRoutes(deps))
+    .use(realtimeRoutes(deps, { realtime, clientSecrets }))
+    .use(speechRoutes(deps))
+    .use(recognitionRoutes(deps))
+    .use(ocrRoutes(deps, jobs.files))
+    .use(imageRoutes(deps))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
-    .use(tokenizeRoutes(deps, tokenizer))
-    .use(upstreamRoutes(deps, contexts))
-    .use(healthRoutes(deps, contexts))
+    .use(tokenizeRoutes(deps))
+    .use(upstreamRoutes(deps))
+    .use(healthRoutes(deps))
     .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
     .use(pageRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 

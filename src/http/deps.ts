@@ -15,11 +15,13 @@ import type { RecognitionService } from "../service/recognition.ts";
 import type { RequestService } from "../service/request.ts";
 import type { SpeechService } from "../service/speech.ts";
 import type { StoredModels } from "../service/stored-models.ts";
+import type { TokenizerService } from "../service/tokenizer.ts";
 import type { TranscriptionService } from "../service/transcriptions.ts";
 import type { Upstreams } from "../service/upstreams.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { JsonBodies } from "./json-body.ts";
+import type { RequestContexts } from "./request-context.ts";
 
 /** The services that an application is made of. */
 export interface AppServices {
@@ -54,4 +56,7 @@ export interface AppServices {
 export interface AppDeps extends AppServices {
   readonly bodyBudget: BodyBudget;
   readonly bodies: JsonBodies;
+  /** What each request carries besides its bytes. */
+  readonly contexts: RequestContexts;
+  readonly tokenizer: TokenizerService;
 }

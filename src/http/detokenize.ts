@@ -3,16 +3,15 @@
 import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
 import { refuseUnsupported } from "../dialect/fields/unsupported.ts";
-import type { TextPort } from "../engine/text/port.ts";
-import type { TokenizerService } from "../service/tokenizer.ts";
-import { bodyCeilings, type JsonBodies } from "./json-body.ts";
+import type { AppDeps } from "./deps.ts";
+import { bodyCeilings } from "./json-body.ts";
 import { jsonRoute } from "./json-content.ts";
 
 /** SGLang's: the text of special tokens is part of what they stand for. */
 const UNSUPPORTED = { skip_special_tokens: (asked: unknown) => asked !== false };
 
 /** The handler and the description of a route that detokenizes. */
-export function detokenizing(engine: TextPort, tokenizer: TokenizerService, bodies: JsonBodies) {
+export function detokenizing({ bodies, engine, tokenizer }: AppDeps) {
   const check = checker(DetokenizeRequest);
   return {
     handler: async ({ request }: { request: Request }) => {

@@ -1,6 +1,6 @@
 // Headers of every request that generates.
 
-import { invalidValue, SvcError } from "../domain/errors.ts";
+import { fieldError, invalidValue } from "../domain/errors.ts";
 import { isRequestId } from "../domain/ids.ts";
 
 /** A day: beyond that, a deadline is a mistake. */
@@ -11,8 +11,8 @@ export function checkClient(headers: Headers): void {
   const param = "X-Svc-Client";
   const name = headers.get(param);
   if (name === null || isRequestId(name)) return;
-  const message = `'${param}' must be 1 to 128 visible ASCII characters; it has ${name.length} characters.`;
-  throw new SvcError("invalid_value", message, { param });
+  const sentence = `must be 1 to 128 visible ASCII characters; it has ${name.length} characters`;
+  throw fieldError("invalid_value", param, sentence);
 }
 
 /** Whether another svc passed the request on: this one does not do so again. */

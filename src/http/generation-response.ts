@@ -9,7 +9,6 @@ import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { reportFields } from "./log-fields.ts";
 import { logUnexpected } from "./log-unexpected.ts";
-import type { RequestContexts } from "./request-context.ts";
 import { eventStream, type Frame } from "./sse.ts";
 
 const STREAM_HEADERS = {
@@ -35,20 +34,15 @@ export interface GenerationCall {
 }
 
 /** Runs the call and answers it. Throws SvcError as long as the status is not settled. */
-export async function respond(
-  deps: AppDeps,
-  contexts: RequestContexts,
-  request: Request,
-  call: GenerationCall,
-): Promise<Response> {
+export async function respond(deps: AppDeps, request: Request, call: GenerationCall): Promise<Response> {
   const disconnect = disconnection(request);
-  const { events, accepted } = await begin(deps, contexts, request, call, disconnect.signal);
+  const { events, accepted } = await begin(deps, request, call, disconnect.signal);
   const headers = constraintHeaders(accepted);
-  const known = knownOf(contexts.of(request).id, accepted);
+  const known = knownOf(deps.contexts.of(request).id, accepted);
   const { writer } = call;
   if (!writer || !streams(deps, call.stream)) return Response.json(await call.json(events, known), { headers });
   const open = (put: Put<Frame>) => writer(put, known);
-  return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
+  return streamResponse(deps, request, events, open, { ...call.framing, disconnect, headers });
 }
 
 /** Aborted when the client disconnects; a stream to it aborts it as well. */
@@ -79,8 +73,7 @@ interface ResponseOptions extends Framing {
 
 /** An answer that streams what is written of `events`, which are to end when the client disconnects. */
 export function streamResponse<Event>(
-  { config, log }: AppDeps,
-  contexts: RequestContexts,
+  { config, log, contexts }: AppDeps,
   request: Request,
   events: AsyncIterator<Event>,
   open: (put: Put<Frame>) => StreamWriter<Event>,
@@ -106,12 +99,11 @@ export function streamResponse<Event>(
 /** Begins the call and lets it run to its end, also when its client disconnects. Returns headers for the answer. */
 export async function respondLater(
   deps: AppDeps,
-  contexts: RequestContexts,
   request: Request,
   call: GenerationCall,
 ): Promise<Record<string, string>> {
-  const { events, accepted } = await begin(deps, contexts, request, call, new AbortController().signal);
-  const context = contexts.of(request);
+  const { events, accepted } = await begin(deps, request, call, new AbortController().signal);
+  const context = deps.contexts.of(request);
   context.workEnded = call.json(events, knownOf(context.id, accepted)).then(
     () => {},
     (error: unknown) => {
@@ -124,15 +116,14 @@ export async function respondLater(
 /** Runs up to the acceptance: until then, a failure has its own status. */
 async function begin(
   deps: AppDeps,
-  contexts: RequestContexts,
   request: Request,
   call: GenerationCall,
   signal: AbortSignal,
 ): Promise<{ events: AsyncGenerator<GenerateEvent, void, void>; accepted: AcceptedEvent | undefined }> {
-  const context = contexts.of(request);
+  const context = deps.contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => reportFields(report);
-  const origin = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, request);
   const whole = !streams(deps, call.stream);
   const events = deps.generation.generate(call.requests, origin, signal, report, { whole });
   const { value } = await events.next();
@@ -140,7 +131,7 @@ async function begin(
 }
 
 /** The settings of each generation from a request's headers and connection. Throws SvcError `invalid_value`. */
-export function requestOrigin({ clock }: AppDeps, contexts: RequestContexts, request: Request): RequestOrigin {
+export function requestOrigin({ clock, contexts }: AppDeps, request: Request): RequestOrigin {
   const { id, client, startedAt } = contexts.of(request);
   checkClient(request.headers);
   const deadlineMs = decodeDeadline(request.headers);

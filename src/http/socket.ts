@@ -1,6 +1,6 @@
 // Connections that become WebSockets: what their requests must have, and what happens on them, whoever listens.
 
-import { invalidValue, SvcError } from "../domain/errors.ts";
+import { fieldError, invalidValue, SvcError } from "../domain/errors.ts";
 
 /** What a connection can be told to do. */
 export interface SocketConnection {
@@ -52,7 +52,7 @@ export function checkUpgrade(headers: Headers): void {
     throw invalidValue("Sec-WebSocket-Key", "be 16 bytes in base64", `${key.length} characters`);
   }
   if (headers.get("sec-websocket-version") !== "13") {
-    throw new SvcError("invalid_value", "'Sec-WebSocket-Version' must be 13.", { param: "Sec-WebSocket-Version" });
+    throw fieldError("invalid_value", "Sec-WebSocket-Version", "must be 13");
   }
 }
 

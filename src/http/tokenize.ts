@@ -3,19 +3,27 @@
 import { checker } from "../contract/schema.ts";
 import { TokenizeRequest, type TokenizeResponse } from "../contract/tokenize.ts";
 import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
-import { invalidValue, SvcError } from "../domain/errors.ts";
+import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
+import type { Generation } from "../domain/generate.ts";
 import type { TokenizeOptions } from "../engine/text/port.ts";
-import type { TokenizerService } from "../service/tokenizer.ts";
 import type { AppDeps } from "./deps.ts";
 
 /** Conversations are counted by the routes that answer them. */
 const UNSUPPORTED = { messages: always, tools: always, chat_template: always };
 
+/** The length of the prompt of a request, in tokens. Throws as `GenerationService.countTokens`, and `server_busy`. */
+export const countTokens = (
+  { contexts, generation, tokenizer }: AppDeps,
+  request: Request,
+  asked: Generation,
+): Promise<number> =>
+  tokenizer.run(() => generation.countTokens({ ...asked, id: contexts.of(request).id }, request.signal));
+
 /**
  * What answers a body, once it is read. `usual`: what becomes of special tokens where the body says nothing. Throws
  * SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
  */
-export function tokenizing({ engine, log }: Pick<AppDeps, "engine" | "log">, tokenizer: TokenizerService) {
+export function tokenizing({ engine, log, tokenizer }: AppDeps) {
   const check = checker(TokenizeRequest);
   return async (body: unknown, signal: AbortSignal, usual: TokenizeOptions = {}): Promise<TokenizeResponse> => {
     const asked = check(body);
@@ -42,8 +50,7 @@ export function tokenizing({ engine, log }: Pick<AppDeps, "engine" | "log">, tok
 function withoutText({ text, prompt }: TokenizeRequest): SvcError {
   const rule = "a string of at least 1 character";
   if (text == null && prompt == null) {
-    const message = `'text' is required: ${rule} ('prompt' is another name for it).`;
-    return new SvcError("missing_required_parameter", message, { param: "text" });
+    return missing("text", `${rule} ('prompt' is another name for it)`);
   }
   const param = text == null ? "prompt" : "text";
   return invalidValue(param, `be ${rule}`, "a string of length 0");

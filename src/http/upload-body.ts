@@ -1,6 +1,6 @@
 // The body of an upload: a form with a file in it, or the file itself. Either way the content goes on as it comes.
 
-import { SvcError } from "../domain/errors.ts";
+import { missing, type SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
 import { checkEncoding, isForm, readParts, type Fields, type Received } from "./form-parts.ts";
 
@@ -41,8 +41,7 @@ export async function readUpload<Content extends Received>(
     const { files, fields } = await readParts(request, form, receive);
     const [file] = files;
     if (file) return { content: file.content, filename: file.filename, fields };
-    const message = "'file' is required: a part of the form with a file name.";
-    throw new SvcError("missing_required_parameter", message, { param: "file" });
+    throw missing("file", "a part of the form with a file name");
   }
   checkEncoding(request);
   if (Number(request.headers.get("content-length")) > ceiling) throw limits.tooLarge();

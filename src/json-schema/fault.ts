@@ -1,6 +1,6 @@
 // The error about a schema that is none.
 
-import { shownName, SvcError } from "../domain/errors.ts";
+import { fieldError, shownName, type SvcError } from "../domain/errors.ts";
 
 const MAX_SHOWN = 200;
 
@@ -14,5 +14,5 @@ export function fault(param: string, at: string, problem: string): SvcError {
     .map((token, index) => (index === 0 ? token : shownName(token)))
     .join("/");
   const place = shown === "" ? "" : ` at '${shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown}'`;
-  return new SvcError("invalid_value", `'${param}' is not a usable JSON schema${place}: ${problem}.`, { param });
+  return fieldError("invalid_value", param, `is not a usable JSON schema${place}: ${problem}`);
 }

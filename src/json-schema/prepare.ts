@@ -7,7 +7,7 @@ import { Effort, type Spend } from "./effort.ts";
 import { emit } from "./emit.ts";
 import { fault } from "./fault.ts";
 import { Graph, type Part } from "./graph.ts";
-import { MAX_STEPS } from "./limits.ts";
+import { MAX_CHARACTERS, MAX_JSON_DEPTH, MAX_NODES, MAX_STEPS } from "./limits.ts";
 import { LiteralChecker } from "./literal.ts";
 import { Negator } from "./negate.ts";
 import { NodeMaker } from "./node-maker.ts";
@@ -15,7 +15,6 @@ import { SchemaParser } from "./parse.ts";
 import { resolveReferences } from "./references.ts";
 import { RegexCache } from "./regex-cache.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { checkSize } from "./size.ts";
 
 interface PreparedSchema {
   /** Equivalent, or narrower, for the grammar converter; to be enforced while sampling. `{}` allows every value. */
@@ -70,4 +69,26 @@ function tagOf(text: string): string {
   }
   high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
   return (high >>> 0).toString(36) + (low >>> 0).toString(36);
+}
+
+/** What is true of the whole text of a schema: its size, and that it has a JSON form. Returns its values. Throws SvcError. */
+function checkSize(schema: unknown, param: string): number {
+  let [count, characters] = [0, 0];
+  const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 1 }];
+  const checkText = (text: string) => {
+    characters += text.length;
+    if (characters > MAX_CHARACTERS) throw fault(param, "", `its strings have more than ${MAX_CHARACTERS} characters`);
+    if (!text.isWellFormed()) throw fault(param, "", "it holds half a surrogate pair");
+  };
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, depth } = next;
+    if (++count > MAX_NODES) throw fault(param, "", `it has more than ${MAX_NODES} values`);
+    if (typeof value === "string") checkText(value);
+    if (typeof value === "number" && !Number.isFinite(value)) throw fault(param, "", "a number in it is out of range");
+    if (typeof value !== "object" || value === null) continue;
+    if (depth > MAX_JSON_DEPTH) throw fault(param, "", `it is nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (!Array.isArray(value)) Object.keys(value).forEach(checkText);
+    for (const item of Object.values(value)) open.push({ value: item, depth: depth + 1 });
+  }
+  return count;
 }

@@ -1,23 +1,14 @@
 // The file of a LoRA adapter: what must be right before it is loaded with its model.
 
 import { basename } from "node:path";
+import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { ModelFileError, readGguf } from "./gguf.ts";
-
-interface AdapterFile {
-  /** Of its weights. */
-  readonly bytes: number;
-  /** Last change of the file, Unix seconds. */
-  readonly modified: number;
-  /** What its makers say it is for, and what prompts for it begin with; often nothing. */
-  readonly taskName: string;
-  readonly promptPrefix: string;
-}
 
 /**
  * Reads the header of the adapter at `path` and checks that it can be used with a model of this architecture; whether its
  * tensors fit is known when it is loaded. Takes milliseconds. Throws ModelFileError.
  */
-export function readAdapterFile(path: string, architecture: string): AdapterFile {
+export function readAdapterFile(path: string, architecture: string): Omit<OfferedAdapter, keyof Adapter> {
   const { metadata, tensors, tensorBytes, modified } = readGguf(path);
   const name = basename(path);
   const text = (key: string): string => {
@@ -37,5 +28,5 @@ export function readAdapterFile(path: string, architecture: string): AdapterFile
   }
   if (tensors === 0) throw new ModelFileError(`${name} has no weights.`);
   const [taskName, promptPrefix] = [text("adapter.lora.task_name"), text("adapter.lora.prompt_prefix")];
-  return { bytes: tensorBytes, modified, taskName, promptPrefix };
+  return { bytes: tensorBytes, created: modified, taskName, promptPrefix };
 }

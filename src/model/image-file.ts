@@ -3,16 +3,9 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { ModelFileError, readGguf } from "./gguf.ts";
-import { readingModel, readStart } from "./read-model.ts";
+import { readingModel, readStart, type ServedFile } from "./read-model.ts";
 
-export interface ImageFile {
-  readonly path: string;
-  /** The name that clients see: that of the file without its ending. */
-  readonly id: string;
-  readonly bytes: number;
-  /** Last change of the file, Unix seconds. */
-  readonly modified: number;
-}
+export type ImageFile = ServedFile;
 
 const HEAD_BYTES = 8;
 /** Headers of the largest models have some megabytes. */

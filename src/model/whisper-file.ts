@@ -3,15 +3,10 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { ModelFileError } from "./gguf.ts";
-import { readingModel, readStart } from "./read-model.ts";
+import { readingModel, readStart, type ServedFile } from "./read-model.ts";
 
-export interface WhisperFile {
-  readonly path: string;
-  /** The name that clients see: `ggml-base.en.bin` is whisper-base.en. */
-  readonly id: string;
-  readonly bytes: number;
-  /** Last change of the file, Unix seconds. */
-  readonly modified: number;
+/** `ggml-base.en.bin` is called whisper-base.en. */
+export interface WhisperFile extends ServedFile {
   /** Whether it may have been trained to translate speech into English: only false is certain. */
   readonly translates: boolean;
   /** Bytes that each recording which is recognised takes beside the weights. */

@@ -20,7 +20,7 @@ import { multiStepMs, type MediaStep, type Sampled, type SlicePlan, type StepPla
 import { RunQueue, type QueueLimits } from "./queue/run-queue.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slots } from "./slots.ts";
-import type { DraftJob } from "./speculation/drafts.ts";
+import type { DraftJob, DraftsDone } from "./speculation/drafts.ts";
 import { Speculation, type SpeculationLimits } from "./speculation/speculation.ts";
 import { AdapterTurns } from "./step/adapter-turns.ts";
 import { Interlude } from "./step/interlude.ts";
@@ -175,17 +175,9 @@ export class Scheduler {
     return this.speculation.planDrafts(next, (sequence) => this.forecast.remaining(sequence));
   }
 
-  /**
-   * Takes in what the draft model drafted for each job, undefined where it cannot follow; undefined for all when its cache
-   * was full. It took so many decode calls and milliseconds.
-   */
-  applyDrafts(
-    jobs: readonly DraftJob[],
-    drafted: readonly (Int32Array | undefined)[] | undefined,
-    rounds: number,
-    ms: number,
-  ): void {
-    this.speculation.applyDrafts(jobs, (key) => this.byKey.get(key), drafted, rounds, ms);
+  /** Takes in what the draft model has done. */
+  applyDrafts(done: DraftsDone): void {
+    this.speculation.applyDrafts(done, (key) => this.byKey.get(key));
   }
 
   /** Decides the next step, or undefined when there is nothing to compute. */

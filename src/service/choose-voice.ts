@@ -1,6 +1,6 @@
 // Which voice says a text, of those of all sources.
 
-import { SvcError } from "../domain/errors.ts";
+import { fieldError, SvcError } from "../domain/errors.ts";
 import { languageOfScript } from "../domain/script-language.ts";
 import type { Voice } from "../domain/speech.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
@@ -62,8 +62,8 @@ export function chooseVoice(known: readonly OfferedVoice[], { name, locale, text
   if (own && !spoken.includes(own)) throw speaksOther(own);
   const chosen = own ?? standIn(spoken, name, wanted);
   if (chosen) return chosen;
-  const message = "'voice' names no voice of this server; GET /v1/audio/voices and svc say --voices list them.";
-  throw new SvcError("not_found", message, { param: "voice" });
+  const sentence = "names no voice of this server; GET /v1/audio/voices and svc say --voices list them";
+  throw fieldError("not_found", "voice", sentence);
 }
 
 /** The voices of a source. */
@@ -138,13 +138,7 @@ function noneSpeaks(known: readonly OfferedVoice[], wanted: Language, param: "lo
 }
 
 const needsProgram = ({ voice }: OfferedVoice): SvcError =>
-  new SvcError(
-    "invalid_value",
-    `'voice' needs the program ${voice.needs}, which is not installed on the server's host.`,
-    {
-      param: "voice",
-    },
-  );
+  fieldError("invalid_value", "voice", `needs the program ${voice.needs}, which is not installed on the server's host`);
 
 const speaksOther = ({ voice }: OfferedVoice): SvcError =>
-  new SvcError("invalid_value", `'locale' must be the language of the voice, ${voice.locale}.`, { param: "locale" });
+  fieldError("invalid_value", "locale", `must be the language of the voice, ${voice.locale}`);

@@ -72,8 +72,7 @@ export class EmbeddingService {
     signal: AbortSignal,
     origin: RequestOrigin,
   ): Promise<EmbeddingResult> {
-    const { id, client, deadline, background } = origin;
-    const spec = { id, client, backend, deadline, background };
+    const spec = { ...origin, backend };
     const begin = (live: AbortSignal) => backend.engine.run(work, live, origin);
     const events = this.deps.requests.compute(spec, signal, {}, begin, ({ result }) => noUsage(result.tokens));
     for await (const event of events) if (event.type === "result") return event.result;

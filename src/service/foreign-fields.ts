@@ -1,6 +1,6 @@
 // Fields of requests that only some other servers honour.
 
-import { SvcError } from "../domain/errors.ts";
+import { fieldError } from "../domain/errors.ts";
 import type { Backend } from "./model-router.ts";
 
 /** Throws SvcError `unsupported_parameter` about such a field where the backend is none of those that know what to do with them. */
@@ -10,5 +10,5 @@ export function refuseForeign(
 ): void {
   const [param] = Object.keys(foreign);
   if (takesForeignFields || param === undefined) return;
-  throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+  throw fieldError("unsupported_parameter", param, "is not supported");
 }

@@ -67,10 +67,10 @@ export function localRouter(
   return new ModelRouter([local, ...others], { chat: local.backend });
 }
 
-function listed({ state, modelId, modelCreated, model }: TextStatus, read: ReadKinds): ListedModel {
+function listed({ state, modelId, created, model }: TextStatus, read: ReadKinds): ListedModel {
   return {
     id: modelId,
-    created: modelCreated,
+    created,
     ownedBy: "svc",
     loaded: state === "ready",
     capabilities: model ? capabilitiesOf(model, read) : ALWAYS,

@@ -1,6 +1,6 @@
 // Which backend answers a request: the one whose model it names, among those that can do what is requested.
 
-import { SvcError } from "../domain/errors.ts";
+import { fieldError, SvcError } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel } from "../domain/model.ts";
@@ -174,8 +174,7 @@ export class ModelRouter {
 
   private notFound(model: string | undefined, capability: Capability): SvcError {
     if (capability === "chat") {
-      const message = "'model' names no model of this server; GET /v1/models lists them.";
-      return new SvcError("model_not_found", message, { param: "model" });
+      return fieldError("model_not_found", "model", "names no model of this server; GET /v1/models lists them");
     }
     const [noun, remedy] = WANTED[capability];
     const names = this.listed(capability).map(({ id }) => id);

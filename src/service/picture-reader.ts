@@ -1,6 +1,6 @@
 // Pictures in a conversation as text.
 
-import { SvcError } from "../domain/errors.ts";
+import { fieldError, SvcError } from "../domain/errors.ts";
 import type { ImageSource } from "../domain/media.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { imageBytes } from "../media/load-media.ts";
@@ -70,4 +70,4 @@ export class PictureReader implements InputReader<ImageSource> {
 }
 
 const tooMuch = (param: string, most: string, got: string) =>
-  new SvcError("unprocessable_media", `'${param}' must have at most ${most}; got ${got}.`, { param });
+  fieldError("unprocessable_media", param, `must have at most ${most}; got ${got}`);

@@ -5,6 +5,7 @@ import type { CancelCause } from "../domain/cancel.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { LiveChanges, LiveEnd, LiveSettings } from "../domain/live.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
+import { shuttingDown } from "./live-request.ts";
 import { LiveSession, type LiveListener } from "./live/session.ts";
 import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";
@@ -94,6 +95,4 @@ const END: Readonly<Record<CancelCause, LiveEnd>> = {
 };
 
 const endedBy = (cause: CancelCause): SvcError =>
-  cause === "shutdown"
-    ? new SvcError("shutting_down", "The server is shutting down.")
-    : new SvcError("request_cancelled", "The session was cancelled by its id.");
+  cause === "shutdown" ? shuttingDown() : new SvcError("request_cancelled", "The session was cancelled by its id.");

@@ -1,6 +1,6 @@
 // What is on the pages of pictures and documents: where these are, which model reads them, when their files are deleted.
 
-import { SvcError } from "../domain/errors.ts";
+import { fieldError } from "../domain/errors.ts";
 import type {
   DocumentSource,
   RecognitionEvent,
@@ -130,8 +130,7 @@ export class RecognitionService {
       return { path: found, field, discard: async () => {} };
     } catch (error) {
       if (!(error instanceof Refusal) || mediaRoot === undefined) throw error;
-      const message = `'${field}' must ${error.rule}; got ${error.got}.`;
-      throw new SvcError("not_found", message, { param: field });
+      throw fieldError("not_found", field, `must ${error.rule}; got ${error.got}`);
     }
   }
 }

@@ -1,46 +1,15 @@
 // Requests that run and the last ones that ended: what each is computed by, its counts and times, and nothing of its text.
 
 import type { Clock } from "../domain/clock.ts";
-import type { ErrorCode } from "../domain/errors.ts";
-import type { FinishReason, Usage } from "../domain/usage.ts";
+import type { RequestRecord } from "../domain/request-record.ts";
 
 /** Requests that are remembered after their end. */
 const REMEMBERED = 100;
 
-/** A request as it begins. */
-interface Begun {
-  /** Correlation id. */
-  readonly id: string;
-  /** Kind of its engine. */
-  readonly kind: string;
-  readonly model: string;
-  readonly client?: string | undefined;
-}
-
-/** What changes while it runs. */
-interface Running {
-  readonly promptTokens: number;
-  /** Of these, computed or cached so far; absent: nobody knows. */
-  readonly processedTokens?: number;
-  readonly completionTokens: number;
-}
-
-/** How it went. */
-interface Outcome {
-  readonly reason?: FinishReason;
-  readonly error?: ErrorCode;
-  readonly usage?: Usage;
-  /** Milliseconds from admission to the first text. */
-  readonly firstTextMs?: number;
-}
-
-export interface RequestRecord extends Begun, Outcome, Running {
-  /** Milliseconds since 1970. */
-  readonly admittedAt: number;
-  readonly state: "waiting" | "running" | "ended";
-  /** Milliseconds since admission, or until its end. */
-  readonly ms: number;
-}
+/** A request as it begins, what changes while it runs, and how it went. */
+type Begun = Pick<RequestRecord, "id" | "kind" | "model" | "client">;
+type Running = Pick<RequestRecord, "promptTokens" | "processedTokens" | "completionTokens">;
+type Outcome = Pick<RequestRecord, "reason" | "error" | "usage" | "firstTextMs">;
 
 interface Live {
   readonly begun: Begun;

@@ -7,11 +7,12 @@ import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
+import type { RequestRecord } from "../domain/request-record.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { LiveRequest, shuttingDown } from "./live-request.ts";
-import { RequestHistory, type RequestRecord } from "./request-history.ts";
+import { RequestHistory } from "./request-history.ts";
 
 export interface RequestDeps {
   readonly metrics: Pick<Metrics, "of">;
@@ -27,7 +28,7 @@ export interface RequestDeps {
 /** What admission needs of a backend. */
 export interface Admitting {
   /** Requests to one engine share its places. It may know in how many milliseconds one is free. */
-  readonly engine: { readonly stop?: unknown; readonly placeFreeMs?: () => number | undefined };
+  readonly engine: object & { readonly placeFreeMs?: () => number | undefined };
   readonly parallel: number;
   readonly subject?: MetricSubject;
   /** Its name in answers, where that may be another one than the subject's. */

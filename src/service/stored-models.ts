@@ -4,7 +4,7 @@ import type { HubSettings } from "../config/hub.ts";
 import { UsageError } from "../config/parse.ts";
 import type { DownloadEvent, DownloadProgress } from "../domain/download.ts";
 import { errorMessage } from "../domain/error-message.ts";
-import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import { type ErrorCode, fieldError, SvcError } from "../domain/errors.ts";
 import { checkModelFile, servingOption } from "../model/serving-option.ts";
 import { filesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
 import { pull } from "../store/models/pull.ts";
@@ -44,8 +44,8 @@ export class StoredModels {
   /** Removes a model, by the names that `svc rm` knows. Throws SvcError. */
   async remove(name: string): Promise<void> {
     const [model, other] = this.store.findAll(name);
-    if (!model) throw new SvcError("model_not_found", "'model' names no downloaded model.", { param: "model" });
-    if (other) throw invalid(`'model' fits several downloaded models: name one in full, as svc list shows it.`);
+    if (!model) throw fieldError("model_not_found", "model", "names no downloaded model");
+    if (other) throw invalid("'model' fits several downloaded models: name one in full, as svc list shows it.");
     if (filesOf(model).some(({ path }) => this.deps.inUse.includes(this.store.path(path)))) {
       throw invalid("'model' is served at this moment; stop the server first.");
     }

@@ -26,7 +26,7 @@ export class SystemModel implements ModelSource {
   }
 
   models(): readonly ListedModel[] {
-    const { state, modelCreated: created, model } = this.backend.engine.status();
+    const { state, created, model } = this.backend.engine.status();
     return [
       {
         id: SYSTEM_MODEL,

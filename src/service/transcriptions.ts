@@ -1,6 +1,6 @@
 // Recordings as text: where the recording is, which model reads it, and when its file is deleted.
 
-import { SvcError } from "../domain/errors.ts";
+import { fieldError, SvcError } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type {
   Heard,
@@ -67,8 +67,8 @@ export class TranscriptionService {
   async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<TemporaryFile> {
     const { recordings } = this.deps;
     if (!source) {
-      const message = "'file' is required: the recording, in a form or by its path; 'data' has it in base64.";
-      throw new SvcError("missing_required_parameter", message, { param: "file" });
+      const sentence = "is required: the recording, in a form or by its path; 'data' has it in base64";
+      throw fieldError("missing_required_parameter", "file", sentence);
     }
     if (source.kind === "path") return this.local(source.path);
     const bytes = await atField(field, () => inlineBytes(source.data, recordings.largest, signal));
@@ -157,7 +157,6 @@ const cannotTranslate = (model: string): SvcError =>
   });
 
 const withoutDetector = (): SvcError => {
-  const param = "chunking_strategy";
-  const message = `'${param}' must be "auto" or have a threshold of 0: this server has no speech detector.`;
-  return new SvcError("unsupported_parameter", message, { param });
+  const sentence = `must be "auto" or have a threshold of 0: this server has no speech detector`;
+  return fieldError("unsupported_parameter", "chunking_strategy", sentence);
 };

@@ -4,7 +4,8 @@ import type { Database } from "bun:sqlite";
 import type { Usage } from "../domain/usage.ts";
 import { THERE } from "./file-records.ts";
 import { writeLightly } from "./job-database.ts";
-import { readPage, type Page, type PageRequest } from "./page.ts";
+import type { PageRequest } from "../domain/page-request.ts";
+import { readPage, type Page } from "./page.ts";
 
 export const BATCH_STATUSES = [
   "validating",

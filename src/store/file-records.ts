@@ -1,7 +1,8 @@
 // What is known of files, beside their content.
 
 import type { Database } from "bun:sqlite";
-import { readPage, type Page, type PageRequest } from "./page.ts";
+import type { PageRequest } from "../domain/page-request.ts";
+import { readPage, type Page } from "./page.ts";
 
 export const FILE_PURPOSES = ["batch", "batch_output", "ocr"] as const;
 type FilePurpose = (typeof FILE_PURPOSES)[number];

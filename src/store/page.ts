@@ -1,14 +1,8 @@
 // Pages of a table whose rows are numbered in the order of their making.
 
 import type { Database } from "bun:sqlite";
-import { SvcError } from "../domain/errors.ts";
-
-export interface PageRequest {
-  readonly limit: number;
-  readonly order: "asc" | "desc";
-  /** Id of the row before the first that is wanted. */
-  readonly after: string | undefined;
-}
+import { fieldError } from "../domain/errors.ts";
+import type { PageRequest } from "../domain/page-request.ts";
 
 type Values = Record<string, string | number | null>;
 
@@ -48,4 +42,4 @@ function sequenceOf(database: Database, table: string, id: string): number {
   throw notStored();
 }
 
-const notStored = () => new SvcError("not_found", "'after' names nothing that is stored.", { param: "after" });
+const notStored = () => fieldError("not_found", "after", "names nothing that is stored");

@@ -4,7 +4,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { BodyAccount, BodyBudget } from "../domain/body-budget.ts";
-import { invalidValue, SvcError } from "../domain/errors.ts";
+import { fieldError, invalidValue, type SvcError } from "../domain/errors.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
 
@@ -69,8 +69,7 @@ export class TemporaryFiles {
   tooLarge(param: string): SvcError {
     const { largest, does, option } = this.options;
     const limit = `${Math.floor(largest / 1024 / 1024)} MB${option && ` (${option})`}`;
-    const message = `'${param}' is too large: this server ${does} of at most ${limit}.`;
-    return new SvcError("payload_too_large", message, { param });
+    return fieldError("payload_too_large", param, `is too large: this server ${does} of at most ${limit}`);
   }
 
   /** Deletes all of them. */

@@ -8,7 +8,7 @@ function progress(isTTY: boolean, format: "text" | "json" = "text", columns = 12
   const shown = new DownloadProgress({ out, format, now: () => now });
   const at = (seconds: number, received: number, waiting = false) => {
     now = seconds * 1000;
-    shown.show({ name: "a/b:Q8_0", received, total: 2e9, waiting });
+    shown.showDownload({ name: "a/b:Q8_0", received, total: 2e9, waiting });
   };
   return { written, at, shown };
 }

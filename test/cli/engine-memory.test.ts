@@ -35,7 +35,9 @@ describe("where little memory is free", () => {
     ["kokoro", "0.7"],
   ])("%s does not speak", async (id, need) => {
     const files = { model: join(folder, "model.onnx"), voices: join(folder, "voices") };
-    const engine = speechEngines(config, files, launch(), native()).find(({ model }) => model === id);
+    const engine = speechEngines(files, { config, launch: launch(), native: native() }).find(
+      ({ model }) => model === id,
+    );
     const work = { text: "Hello.", voice: "heart", speed: 1, format: "wav" } as const;
     const said = engine && Array.fromAsync(engine.run({ work }, new AbortController().signal));
     await expect(said).rejects.toThrow(refused(id, need));
@@ -43,7 +45,7 @@ describe("where little memory is free", () => {
 
   test("speech is not recognised: a model needs its weights and what a recording takes", async () => {
     const file = { path: "w.bin", id: "w", bytes: 3.1e9, modified: 0, translates: true, stateBytes: 1.1e9 };
-    const [engine] = transcriptionEngines([file], config, launch(), native());
+    const [engine] = transcriptionEngines([file], { config, launch: launch(), native: native() });
     const work = { path: "a", field: "file", translate: false, temperature: 0, words: false };
     const heard = engine && Array.fromAsync(engine.run({ work }, new AbortController().signal));
     await expect(heard).rejects.toThrow(refused("w", "4.2"));

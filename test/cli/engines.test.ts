@@ -18,11 +18,11 @@ test.skipIf(!native)("the system model and text recognition are not loaded where
   if (!native) return;
   const launch = testLaunch({ memory: new MemoryBudget(() => 0) });
   const { signal } = new AbortController();
-  const system = systemEngine(testConfig, launch, native);
+  const system = systemEngine({ config: testConfig, launch, native });
   expect(
     await Array.fromAsync(system.generate(plainRequest("?"), signal)).catch((error: unknown) => error),
   ).toMatchObject(refused);
-  const reader = recognitionEngine(undefined, testConfig, launch, native);
+  const reader = recognitionEngine(undefined, { config: testConfig, launch, native });
   const work = { path: "/nowhere", field: "file", task: {}, maxPages: 1 };
   expect(await Array.fromAsync(reader.run({ work }, signal)).catch((error: unknown) => error)).toMatchObject(refused);
   await Promise.all([system.stop(), reader.stop()]);
@@ -40,7 +40,8 @@ test("speech is told from everything else where the detector is there, unless th
   const files = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
   const tellsSpeech = (vad: boolean, embeddedVad?: string) => {
     const given = { ...files, ...(embeddedVad !== undefined && { embeddedVad }) };
-    return transcriptionEngines([file], { ...testConfig, vad }, testLaunch(), given)[0]?.tellsSpeech;
+    return transcriptionEngines([file], { config: { ...testConfig, vad }, launch: testLaunch(), native: given })[0]
+      ?.tellsSpeech;
   };
   expect([tellsSpeech(true, "vad.bin"), tellsSpeech(true), tellsSpeech(false, "vad.bin")]).toEqual([
     true,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findKokoro } from "../../src/cli/kokoro-files.ts";
+import { findKokoro } from "../../src/cli/pulled-files.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { LiveLine } from "../../src/cli/live-line.ts";
 import { CLEAR_LINE } from "../../src/cli/terminal.ts";
-import type { RequestRecord } from "../../src/service/request-history.ts";
+import type { RequestRecord } from "../../src/domain/request-record.ts";
 
 const record = (id: string, more: Partial<RequestRecord>): RequestRecord => ({
   id,

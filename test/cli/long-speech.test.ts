@@ -29,15 +29,9 @@ function saying(text: string, format: SpeechFormat) {
       }),
     );
   };
-  const said = (id: string) => (id === current ? { said: 1, of: 2 } : undefined);
-  const api = { ask, said, signal: new AbortController().signal };
-  const none = () => undefined;
-  return {
-    asked,
-    speech: new LongSpeech({ ...api, transcribed: none, recognised: none, drawn: none }, text, format, {
-      voice: "hum",
-    }),
-  };
+  const progressOf = (id: string) => (id === current ? { said: 1, of: 2 } : undefined);
+  const api = { ask, services: { speech: { progressOf } }, signal: new AbortController().signal };
+  return { asked, speech: new LongSpeech(api, text, format, { voice: "hum" }) };
 }
 
 const LONG = "This is a sentence of a book. ".repeat(2500);

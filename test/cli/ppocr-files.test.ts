@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findPpocr } from "../../src/cli/ppocr-files.ts";
+import { findPpocr } from "../../src/cli/pulled-files.ts";
 import { PPOCR } from "../../src/store/models/ppocr.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
 

@@ -8,7 +8,11 @@ import { testLaunch } from "../support/launch.ts";
 test("as many pages are read at once as there are threads, within bounds", () => {
   const files = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
   const parallel = (threads?: number) =>
-    recognitionEngine(undefined, { ...testConfig, ...(threads && { threads }) }, testLaunch(), files).parallel;
+    recognitionEngine(undefined, {
+      config: { ...testConfig, ...(threads && { threads }) },
+      launch: testLaunch(),
+      native: files,
+    }).parallel;
   expect([1, 2, 3, 4, 64].map(parallel)).toEqual([1, 2, 3, 4, 4]);
   expect(parallel()).toBeLessThanOrEqual(2);
 });

@@ -14,8 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KvDisk } from "../../src/engine/text/child/kv-disk.ts";
+import type { KvEntry } from "../../src/scheduler/kv/kv-command.ts";
 import type { CachedPrefix } from "../../src/scheduler/kv/prefix-index.ts";
-import { fileBytes, type KvEntry } from "../../src/engine/text/child/kv-file.ts";
+import { fileBytes } from "../../src/engine/text/child/kv-file.ts";
 import { kvFingerprint } from "../../src/engine/text/child/kv-fingerprint.ts";
 import { KvFolder } from "../../src/engine/text/child/kv-folder.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";

@@ -237,7 +237,7 @@ export class FakeEngine {
     this.largestFeed = Math.max(this.largestFeed, catchingUp);
     const isFull = [...this.draftCache.values()].flat().length > this.draftCells;
     if (isFull) for (const { sequence } of jobs) this.draftCache.delete(sequence);
-    this.scheduler.applyDrafts(jobs, isFull ? undefined : written, Math.max(1, rounds), ms);
+    this.scheduler.applyDrafts({ jobs, ...(!isFull && { tokens: written }), rounds: Math.max(1, rounds), ms });
   }
 
   private draftFor({ key, sequence, position, tokens, count }: DraftJob): Int32Array {

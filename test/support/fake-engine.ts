@@ -9,10 +9,6 @@ export abstract class FakeEngine {
 
   constructor(readonly modelId: string) {}
 
-  async stop(): Promise<void> {
-    this.state = "stopped";
-  }
-
   /** The part of the status that is of no kind. */
   protected get plain() {
     const { modelId, state } = this;

@@ -8,7 +8,8 @@ import type {
   RecognizedLine,
   RecognizedPage,
 } from "../../src/domain/recognition.ts";
-import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "../../src/engine/recognition/port.ts";
+import type { ModelStatus } from "../../src/domain/process-status.ts";
+import type { RecognitionJob, RecognitionPort } from "../../src/engine/recognition/port.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
 /** A line whose words are as wide as their letters are many. */
@@ -82,7 +83,7 @@ export class FakeReader extends FakeEngine implements RecognitionPort {
     find: (name: string) => (this.tessdata.known.includes(name) ? { name, path: `/data/${name}` } : undefined),
   };
 
-  status(): RecognitionStatus {
+  status(): ModelStatus {
     return this.plain;
   }
 

@@ -82,7 +82,7 @@ export class FakeEngine implements TextPort {
     return {
       state: this.state,
       modelId: fakeModel.id,
-      modelCreated: fakeModel.created,
+      created: fakeModel.created,
       adapters: this.adapters,
       ...(this.model && { model: this.model }),
       restarts: 0,
@@ -148,11 +148,6 @@ export class FakeEngine implements TextPort {
   async slot(action: SlotAction): Promise<SlotOutcome> {
     this.slotActions.push(action);
     return this.slotOutcome(action);
-  }
-
-  async stop(): Promise<void> {
-    this.state = "stopped";
-    for (const job of this.jobs) job.ended.resolve();
   }
 
   private async *play(

@@ -1,6 +1,6 @@
 // AAC-LC by FFmpeg's encoder as WebAssembly, in ADTS frames.
 
-import { join, type Encoder } from "./encoder.ts";
+import { Blocks, join, type Encoder } from "./encoder.ts";
 
 /** What the WebAssembly module offers; an encoder is the address of its state. */
 interface AacModule {
@@ -36,8 +36,7 @@ export async function makeAacEncoder(sampleRate: number): Promise<Encoder> {
 
 class AacEncoder implements Encoder {
   private readonly encoder: number;
-  private readonly frame: Float32Array;
-  private filled = 0;
+  private readonly frames: Blocks;
   private position = 0;
 
   constructor(
@@ -46,40 +45,29 @@ class AacEncoder implements Encoder {
   ) {
     this.encoder = module._init_encoder(1, sampleRate, BITRATE);
     if (this.encoder === 0) throw new Error(`the AAC encoder has no ${sampleRate} Hz`);
-    this.frame = new Float32Array(module._get_encoder_frame_size(this.encoder));
+    this.frames = new Blocks(module._get_encoder_frame_size(this.encoder));
   }
 
   push(samples: Float32Array): Uint8Array {
-    const packets: Uint8Array[] = [];
-    for (let at = 0; at < samples.length;) {
-      const part = samples.subarray(at, at + this.frame.length - this.filled);
-      this.frame.set(part, this.filled);
-      this.filled += part.length;
-      at += part.length;
-      if (this.filled === this.frame.length) packets.push(...this.encode());
-    }
-    return join(packets);
+    return join(this.encode(this.frames.with(samples)));
   }
 
   finish(): Uint8Array {
-    const packets: Uint8Array[] = [];
-    if (this.filled > 0) {
-      this.frame.fill(0, this.filled);
-      packets.push(...this.encode());
-    }
+    const packets = this.frames.begun.length > 0 ? this.encode(this.frames.withSilence()) : [];
     this.module._flush_encoder_start(this.encoder);
     return join([...packets, ...this.received()]);
   }
 
-  private encode(): Uint8Array[] {
-    const { module, encoder, frame } = this;
-    this.filled = 0;
-    const input = module._get_encode_input_ptr(encoder, frame.byteLength);
-    module.HEAPU8.set(new Uint8Array(frame.buffer), input);
-    const status = module._send_frame(encoder, BigInt(this.position));
-    if (status < 0) throw new Error(`the AAC encoder failed with ${status}`);
-    this.position += frame.length;
-    return this.received();
+  private encode(frames: readonly Float32Array[]): Uint8Array[] {
+    const { module, encoder } = this;
+    return frames.flatMap((frame) => {
+      const input = module._get_encode_input_ptr(encoder, frame.byteLength);
+      module.HEAPU8.set(new Uint8Array(frame.buffer, frame.byteOffset, frame.byteLength), input);
+      const status = module._send_frame(encoder, BigInt(this.position));
+      if (status < 0) throw new Error(`the AAC encoder failed with ${status}`);
+      this.position += frame.length;
+      return this.received();
+    });
   }
 
   private received(): Uint8Array[] {

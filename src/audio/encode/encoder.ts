@@ -20,6 +20,31 @@ export interface AudioFormat {
   complete?(head: Uint8Array, samples: number): void;
 }
 
+/** Cuts sound that comes piece by piece into blocks of one length. */
+export class Blocks {
+  /** Samples of the block that has begun. */
+  begun = new Float32Array();
+
+  constructor(private readonly length: number) {}
+
+  /** Those that are complete with these samples. */
+  with(samples: Float32Array): Float32Array[] {
+    const all = new Float32Array(this.begun.length + samples.length);
+    all.set(this.begun);
+    all.set(samples, this.begun.length);
+    const blocks: Float32Array[] = [];
+    let at = 0;
+    for (; at + this.length <= all.length; at += this.length) blocks.push(all.subarray(at, at + this.length));
+    this.begun = all.slice(at);
+    return blocks;
+  }
+
+  /** That which has begun, filled up with silence; a block of silence where none has. */
+  withSilence(): Float32Array[] {
+    return this.with(new Float32Array(this.length - this.begun.length));
+  }
+}
+
 /** One after the other. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = parts;

@@ -4,7 +4,7 @@
 import { dataView } from "../../domain/data-view.ts";
 import { BitWriter } from "./bit-writer.ts";
 import { crc } from "../crc.ts";
-import { join, type Encoder } from "./encoder.ts";
+import { Blocks, join, type Encoder } from "./encoder.ts";
 import { toInt16 } from "./pcm.ts";
 import { bestResidual, riceCodes, writeRice } from "./rice.ts";
 
@@ -25,7 +25,7 @@ const CONSTANT = 0;
 const FIXED = 8;
 
 export class FlacEncoder implements Encoder {
-  private waiting = new Int16Array();
+  private readonly blocks = new Blocks(BLOCK);
   private frames = 0;
   private hasBegun = false;
 
@@ -33,18 +33,12 @@ export class FlacEncoder implements Encoder {
   constructor(private readonly sampleRate: number) {}
 
   push(samples: Float32Array): Uint8Array {
-    const all = new Int16Array(this.waiting.length + samples.length);
-    all.set(this.waiting);
-    all.set(toInt16(samples), this.waiting.length);
-    const parts = this.begin();
-    let at = 0;
-    for (; at + BLOCK <= all.length; at += BLOCK) parts.push(this.frame(all.subarray(at, at + BLOCK)));
-    this.waiting = all.slice(at);
-    return join(parts);
+    return join([...this.begin(), ...this.blocks.with(samples).map((block) => this.frame(toInt16(block)))]);
   }
 
   finish(): Uint8Array {
-    return join([...this.begin(), ...(this.waiting.length > 0 ? [this.frame(this.waiting)] : [])]);
+    const { begun } = this.blocks;
+    return join([...this.begin(), ...(begun.length > 0 ? [this.frame(toInt16(begun))] : [])]);
   }
 
   private begin(): Uint8Array[] {

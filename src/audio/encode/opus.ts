@@ -2,7 +2,7 @@
 
 import createModule from "opusscript/build/opusscript_native_wasm.js";
 import wasm from "opusscript/build/opusscript_native_wasm.wasm" with { type: "file" };
-import type { Encoder } from "./encoder.ts";
+import { Blocks, type Encoder } from "./encoder.ts";
 import { OggWriter, type Packet } from "./ogg.ts";
 import { toInt16 } from "./pcm.ts";
 
@@ -41,11 +41,9 @@ export async function makeOpusEncoder(sampleRate: number): Promise<Encoder> {
 class OpusEncoder implements Encoder {
   private readonly ogg = new OggWriter();
   private readonly handler: OpusHandler;
-  private readonly frame: Int16Array;
+  private readonly blocks: Blocks;
   private readonly input: number;
   private readonly output: number;
-  /** Samples in `frame`, and all so far. */
-  private filled = 0;
   private samples = 0;
   private frames = 0;
 
@@ -56,23 +54,22 @@ class OpusEncoder implements Encoder {
     this.handler = new module.OpusScriptHandler(sampleRate, 1, APPLICATION_AUDIO);
     this.handler._encoder_ctl(SET_BITRATE, BITRATE);
     this.handler._encoder_ctl(SET_SIGNAL, SIGNAL_VOICE);
-    this.frame = new Int16Array(sampleRate / FRAMES_PER_SECOND);
-    this.input = module._malloc(2 * this.frame.byteLength);
+    const length = sampleRate / FRAMES_PER_SECOND;
+    this.blocks = new Blocks(length);
+    this.input = module._malloc(2 * length * Int16Array.BYTES_PER_ELEMENT);
     this.output = module._malloc(MOST_PACKET_BYTES);
   }
 
   push(samples: Float32Array): Uint8Array {
     this.samples += samples.length;
-    return this.write(this.encode(toInt16(samples)), false);
+    return this.write(this.encode(this.blocks.with(samples)), false);
   }
 
   finish(): Uint8Array {
     const positions = PRE_SKIP + (this.samples * POSITION_RATE) / this.sampleRate;
     const packets: Packet[] = [];
     // Silence pushes out what the encoder still has.
-    while (this.position < positions) {
-      packets.push(...this.encode(new Int16Array(this.frame.length - this.filled)));
-    }
+    while (this.position < positions) packets.push(...this.encode(this.blocks.withSilence()));
     const last = packets.pop();
     // The last page says where the sound really ends.
     return this.write(last ? [...packets, { ...last, position: positions }] : [], true);
@@ -82,24 +79,15 @@ class OpusEncoder implements Encoder {
     return (this.frames * POSITION_RATE) / FRAMES_PER_SECOND;
   }
 
-  /** The packets that these samples complete. */
-  private encode(samples: Int16Array): Packet[] {
-    const packets: Packet[] = [];
-    for (let at = 0; at < samples.length;) {
-      const part = samples.subarray(at, at + this.frame.length - this.filled);
-      this.frame.set(part, this.filled);
-      this.filled += part.length;
-      at += part.length;
-      if (this.filled < this.frame.length) break;
-      this.filled = 0;
+  private encode(blocks: readonly Float32Array[]): Packet[] {
+    return blocks.map((block) => {
       this.frames++;
-      packets.push({ bytes: this.packet(), position: this.position });
-    }
-    return packets;
+      return { bytes: this.packet(toInt16(block)), position: this.position };
+    });
   }
 
-  private packet(): Uint8Array {
-    const { module, frame } = this;
+  private packet(frame: Int16Array): Uint8Array {
+    const { module } = this;
     module.HEAPU16.set(new Uint8Array(frame.buffer), this.input / 2);
     const length = this.handler._encode(this.input, frame.byteLength, this.output, frame.length);
     if (length < 0) throw new Error(`libopus failed with ${length}`);

@@ -3,7 +3,7 @@
 import { join, type Encoder } from "./encoder.ts";
 
 export const BYTES_PER_SAMPLE = 2;
-const HIGHEST = 32_767;
+export const HIGHEST = 32_767;
 
 /** Samples from -1 to 1 as integers of 16 bits; what is louder is clipped. */
 export function toInt16(samples: Float32Array): Int16Array {

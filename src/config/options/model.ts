@@ -3,18 +3,19 @@
 import { parseAdapters, parseImageAdapters } from "../adapter-option.ts";
 import { boolean, choice, integer, list, path } from "../option-types.ts";
 
+/** A file, or a model of this name that was downloaded. */
+const NAMED = { orName: true, placeholder: "FILE|NAME" } as const;
+
 export const modelOptions = {
   model: path({
     aliases: ["m"],
-    orName: true,
-    placeholder: "FILE|NAME",
+    ...NAMED,
     help: "GGUF file to serve, or the name of a model that svc pull downloaded. Default: the embedded demonstration model svc-mini.",
   }),
   mmproj: path({ placeholder: "FILE", help: "GGUF multimodal projector, for image or audio input." }),
   draft: path({
     aliases: ["model-draft"],
-    orName: true,
-    placeholder: "FILE|NAME",
+    ...NAMED,
     help: "Draft model for speculative decoding, by GGUF file or name; it must share the model's vocabulary. Answers do not change.",
   }),
   lora: list({
@@ -35,16 +36,14 @@ export const modelOptions = {
   }),
   embeddingModels: list({
     name: "embedding-model",
+    ...NAMED,
     paths: true,
-    orName: true,
-    placeholder: "FILE|NAME",
     help: "Embedding model for /v1/embeddings, by GGUF file or name. Loaded on first use. Default: the embedded all-MiniLM-L6-v2.",
   }),
   rerankModels: list({
     name: "rerank-model",
+    ...NAMED,
     paths: true,
-    orName: true,
-    placeholder: "FILE|NAME",
     help: "Reranker for /v1/rerank, by GGUF file or name. Loaded on first use.",
   }),
   embeddingCtx: integer(16, 1_048_576, {
@@ -53,9 +52,8 @@ export const modelOptions = {
   }),
   transcriptionModels: list({
     name: "transcription-model",
+    ...NAMED,
     paths: true,
-    orName: true,
-    placeholder: "FILE|NAME",
     help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
   }),
   vad: boolean({
@@ -64,22 +62,19 @@ export const modelOptions = {
   }),
   imageModels: list({
     name: "image-model",
+    ...NAMED,
     paths: true,
-    orName: true,
-    placeholder: "FILE|NAME",
     help: "Model for /v1/images/generations and edits, as stable-diffusion.cpp reads it (safetensors, GGUF, ckpt), by file or name: a whole one, or the part that draws. Requests that name none get the first. Loaded on first use. Default: the embedded demonstration model svc-draw.",
   }),
-  imageVae: path({ orName: true, placeholder: "FILE|NAME", help: "Decoder (VAE) of the image models." }),
+  imageVae: path({ ...NAMED, help: "Decoder (VAE) of the image models." }),
   imageTextEncoders: list({
     name: "image-text-encoder",
+    ...NAMED,
     paths: true,
-    orName: true,
-    placeholder: "FILE|NAME",
     help: "Text encoder of the image models: CLIP-L, CLIP-G, T5 or a language model, found from its tensors. Several where a model needs them.",
   }),
   imageTaesd: path({
-    orName: true,
-    placeholder: "FILE|NAME",
+    ...NAMED,
     help: "Tiny decoder (TAESD) of the image models: it shows images that are not done, and decodes all where there is no other.",
   }),
   imageLora: list({
@@ -91,9 +86,8 @@ export const modelOptions = {
   }),
   imageUpscaleModels: list({
     name: "image-upscale-model",
+    ...NAMED,
     paths: true,
-    orName: true,
-    placeholder: "FILE|NAME",
     help: "Model for /v1/images/upscale, an ESRGAN as stable-diffusion.cpp reads it (safetensors), by file or name; svc pull realesrgan downloads one. Requests that name none get the first. Loaded on first use.",
   }),
   kokoro: path({

@@ -2,7 +2,7 @@
 
 import { BATCH_ENDPOINT, BatchInputLine, BatchRequest, type BatchEndpoint } from "../../contract/batches.ts";
 import { checker } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import { checkedMetadata } from "../fields/metadata.ts";
 
 export interface BatchCall {
@@ -31,8 +31,8 @@ const checkLine = checker(BatchInputLine);
 export function decodeBatch(body: unknown, more: boolean): BatchCall {
   const asked = checkBatch(body);
   if (!more && asked.endpoint !== BATCH_ENDPOINT) {
-    const message = `'endpoint' must be "${BATCH_ENDPOINT}"; the server's option --batch-endpoints allows others.`;
-    throw new SvcError("invalid_value", message, { param: "endpoint" });
+    const sentence = `must be "${BATCH_ENDPOINT}"; the server's option --batch-endpoints allows others`;
+    throw fieldError("invalid_value", "endpoint", sentence);
   }
   const window = asked.completion_window ?? "24h";
   return {
@@ -57,7 +57,7 @@ function secondsOf(window: string): number {
 export function decodeInputLine(value: unknown, endpoint: string): InputLine {
   const { custom_id, url, body } = checkLine(value);
   if (url !== endpoint) {
-    throw new SvcError("invalid_value", `'url' must be "${endpoint}", the endpoint of the batch.`, { param: "url" });
+    throw fieldError("invalid_value", "url", `must be "${endpoint}", the endpoint of the batch`);
   }
   return { customId: custom_id, body };
 }

@@ -1,7 +1,7 @@
 // What the answer must look like: by the request's own fields, or by the launch options.
 
 import type { StructuredFields } from "../../contract/structured.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { JsonSchema } from "../../domain/generate.ts";
 import { decodeStructure, type Structure } from "../fields/structured.ts";
 import { type ChosenTools } from "../fields/tools.ts";
@@ -17,7 +17,7 @@ export function decodeConstraint(
   if (own) {
     const { param, constraint } = own;
     if (constraint.grammar === undefined || tools.length === 0) return own;
-    throw new SvcError("invalid_value", `'${param}' cannot be used together with 'tools'.`, { param });
+    throw fieldError("invalid_value", param, "cannot be used together with 'tools'");
   }
   if (guided === undefined || asked.response_format != null) return {};
   return { asked: guided, constraint: schemaConstraint(guided, false, "response_format.json_schema.schema") };

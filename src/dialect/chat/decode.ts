@@ -2,12 +2,12 @@
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
-import type { Generation, JsonSchema } from "../../domain/generate.ts";
-import type { ReasoningSettings } from "../../domain/reasoning.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import type { GenerateRequest, Generation } from "../../domain/generate.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
@@ -15,25 +15,15 @@ import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { withTools } from "../fields/tools.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
-import { decodeReasoning } from "./reasoning.ts";
 import { decodeRunning, runningFields, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";
-import { decodeTurn } from "./turn.ts";
+import { fieldError } from "../../domain/errors.ts";
+import { type Reasoning, type ReasoningSettings, resolveReasoning } from "../../domain/reasoning.ts";
+import { decodeKwargs } from "../fields/reasoning.ts";
 
-/** Launch options that shape a request. */
-export interface ChatSettings extends ReasoningSettings, AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxLogprobs: number;
-  readonly maxTokens?: number;
-  /** Schema of the answers to requests that name no format. */
-  readonly guidedJson?: JsonSchema;
-  /** Whether streams that do not say have a usage chunk; absent: they have. */
-  readonly streamUsage?: "default" | "requested";
-  /** False: schemas are stated in the prompt instead of being enforced. */
-  readonly constrain: boolean;
-}
+export type ChatSettings = Omit<GenerationSettings, "contextShift">;
 
-interface ChatCall {
+export interface ChatCall {
   readonly request: Generation;
   readonly stream: boolean;
   /** Whether a stream ends with a usage chunk. */
@@ -91,4 +81,36 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
     includeUsage,
     running,
   };
+}
+
+type Turn = Pick<GenerateRequest, "continueLast" | "generationPrompt">;
+
+/** Throws SvcError `invalid_value` about fields that contradict each other or the conversation. */
+function decodeTurn(chat: ChatCompletionRequest): Turn {
+  const { continue_final_message: continues, add_generation_prompt: prompts } = chat;
+  const last = chat.messages.at(-1);
+  const isBegun = last?.role === "assistant" && !last.tool_calls?.length && last.function_call == null;
+  const refuse = (rule: string) => fieldError("invalid_value", "continue_final_message", rule);
+  if (continues === true && prompts === true) throw refuse("and 'add_generation_prompt' cannot both be true");
+  if (continues === true && !isBegun) throw refuse("needs a last message of the role assistant, without calls");
+  if (continues === true || (prompts === false && continues == null && isBegun)) return { continueLast: true };
+  return prompts === false ? { generationPrompt: false } : {};
+}
+
+/** `constrained`: the answer has to have a form. Throws SvcError about an `enable_thinking` that is no boolean. */
+function decodeReasoning(chat: ChatCompletionRequest, settings: ReasoningSettings, constrained: boolean): Reasoning {
+  const effort = chat.reasoning_effort ?? chat.reasoning?.effort;
+  const enabled = effort == null ? chat.reasoning?.enabled : undefined;
+  const budgetField = chat.reasoning_budget_tokens != null ? "reasoning_budget_tokens" : "thinking_token_budget";
+  const budget = chat[budgetField];
+  return resolveReasoning(
+    {
+      usual: constrained ? false : undefined,
+      ...(enabled != null && { enabled }),
+      ...decodeKwargs(chat.chat_template_kwargs),
+      ...(effort != null && { effort }),
+      ...(budget != null && { budget, budgetField }),
+    },
+    settings,
+  );
 }

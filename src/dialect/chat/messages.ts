@@ -2,7 +2,7 @@
 // results stand in the order of their calls.
 
 import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, missing } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { fileParts } from "../fields/file-parts.ts";
 import { argumentsOf, CallArguments } from "../fields/json-object.ts";
@@ -66,29 +66,24 @@ function decodeContent({ role, content }: WireMessage, param: string): ChatMessa
   if (typeof content === "string") return content;
   if (content == null) {
     if (role === "assistant") return "";
-    const message = `'${param}' is required for this role: a string or an array of parts.`;
-    throw new SvcError("missing_required_parameter", message, { param });
+    throw fieldError("missing_required_parameter", param, "is required for this role: a string or an array of parts");
   }
   const decoded = content.map((part, index) => decodePart(part, `${param}.${index}`));
   const parts = decoded.flat();
   const media = decoded.findIndex((each) => each.some(({ type }) => type === "media"));
   if (media < 0) return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   if (role === "user" || role === "tool") return parts;
-  const field = `${param}.${media}.type`;
-  throw new SvcError("invalid_value", `'${field}' must be "text" in a message of this role.`, { param: field });
+  throw fieldError("invalid_value", `${param}.${media}.type`, `must be "text" in a message of this role`);
 }
 
 function decodePart(part: WirePart, path: string): ContentPart[] {
-  const missing = (field: string, what: string) => {
-    const param = `${path}.${field}`;
-    return new SvcError("missing_required_parameter", `'${param}' is required: ${what}.`, { param });
-  };
+  const absent = (field: string, what: string) => missing(`${path}.${field}`, what);
   switch (part.type) {
     case "text":
-      if (part.text == null) throw missing("text", "a string");
+      if (part.text == null) throw absent("text", "a string");
       return [{ type: "text", text: part.text }];
     case "image_url": {
-      if (part.image_url == null) throw missing("image_url", "an object");
+      if (part.image_url == null) throw absent("image_url", "an object");
       const param = `${path}.image_url`;
       if (typeof part.image_url === "string") {
         return [{ type: "media", source: { kind: "image", url: part.image_url, detail: "auto" }, param }];
@@ -98,15 +93,15 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
       return [{ type: "media", source, param: `${param}.url` }];
     }
     case "input_audio": {
-      if (part.input_audio == null) throw missing("input_audio", "an object");
+      if (part.input_audio == null) throw absent("input_audio", "an object");
       const { data, format, language } = part.input_audio;
       const named = { ...(format != null && { format }), ...(language != null && { language }) };
       return [{ type: "media", source: { kind: "audio", data, ...named }, param: `${path}.input_audio.data` }];
     }
     case "file": {
-      if (part.file == null) throw missing("file", "an object");
+      if (part.file == null) throw absent("file", "an object");
       const { file_data: data, filename } = part.file;
-      if (data == null) throw missing("file.file_data", "a data: URL, as files are not taken by id");
+      if (data == null) throw absent("file.file_data", "a data: URL, as files are not taken by id");
       return fileParts(data, filename, `${path}.file.file_data`);
     }
   }

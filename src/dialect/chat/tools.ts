@@ -1,7 +1,7 @@
 // The chat dialect's tools and the choice among them, in the current and the older form.
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { missing, SvcError } from "../../domain/errors.ts";
 import { allowTools, chooseTools, type ChosenTools, type ToolChoice, type ToolDefinition } from "../fields/tools.ts";
 
 /** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are no schema. */
@@ -25,7 +25,7 @@ function decodeTool(tool: WireTool, index: number): ToolDefinition {
   }
   const param = `tools.${index}.function`;
   if (tool.function != null) return { ...tool.function, param: paramsOf(param) };
-  throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
+  throw missing(param, "an object");
 }
 
 const paramsOf = (path: string) => ({ name: `${path}.name`, parameters: `${path}.parameters` });
@@ -53,6 +53,5 @@ type WireChoice = Extract<NonNullable<ChatCompletionRequest["tool_choice"]>, obj
 function given<Key extends "function" | "allowed_tools">(choice: WireChoice, key: Key): NonNullable<WireChoice[Key]> {
   const value = choice[key];
   if (value != null) return value;
-  const param = `tool_choice.${key}`;
-  throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
+  throw missing(`tool_choice.${key}`, "an object");
 }

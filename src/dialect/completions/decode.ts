@@ -1,13 +1,15 @@
 // A completion request body → requests to the generation service, one for each prompt.
 
-import { CompletionRequest, MOST_ANSWERS } from "../../contract/completions.ts";
+import { CompletionRequest } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
-import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import type { ChatCall } from "../chat/decode.ts";
+import { decodeRunning, runningFields } from "../chat/running-reports.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import {
   checkAlternatives,
+  checkAnswers,
   decodeIdSlot,
   decodeMaxTokens,
   decodeModel,
@@ -16,22 +18,15 @@ import {
 } from "../fields/limits.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
-/** Launch options that shape a request. */
-interface CompletionSettings extends AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxLogprobs: number;
-  readonly maxTokens?: number;
-}
+type CompletionSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens">;
 
-export interface CompletionCall {
+export interface CompletionCall extends Omit<ChatCall, "request"> {
   readonly requests: Generations;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
-  readonly running: RunningReports;
   /** Answers given for each prompt; more may be made, of which these are the likeliest. */
   readonly given: number;
   readonly made: number;
@@ -118,17 +113,9 @@ function splitPrompts(prompt: CompletionRequest["prompt"]): readonly [Prompt, ..
   return prompt as [Prompt, ...Prompt[]];
 }
 
-/** `each`: answers to each prompt, from the field `param`. */
-function checkAnswers(prompts: number, each: number, param: string): void {
-  const answers = prompts * each;
-  if (answers <= MOST_ANSWERS) return;
-  const message = `'${param}': a request may have at most ${MOST_ANSWERS} answers made; got ${each} to each of ${prompts} prompts, which is ${answers}.`;
-  throw new SvcError("invalid_value", message, { param });
-}
-
 /** What has no meaning together, or none here. */
 function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number, withLogprobs: boolean): void {
-  const invalid = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+  const invalid = (param: string, rule: string) => fieldError("invalid_value", param, rule);
   const unsupported = (param: string, rule: string) =>
     new SvcError("unsupported_parameter", `'${param}': ${rule}.`, { param });
   const isText = prompts.every((prompt) => typeof prompt === "string");

@@ -3,7 +3,7 @@
 import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingInput, EmbedWork } from "../../domain/embedding.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import {
   decodeForeign,
   EMBEDDING_FOREIGN,
@@ -70,8 +70,8 @@ export function decodeRerank(body: unknown): DecodedRerank {
   refuseUnsupported(body, RERANK_UNSUPPORTED);
   const given = named ?? texts;
   if (!given) {
-    const message = "'documents' is required: an array of 1 to 2048 texts ('texts' is another name for it).";
-    throw new SvcError("missing_required_parameter", message, { param: "documents" });
+    const sentence = "is required: an array of 1 to 2048 texts ('texts' is another name for it)";
+    throw fieldError("missing_required_parameter", "documents", sentence);
   }
   refuseBlank(query, "query");
   return {

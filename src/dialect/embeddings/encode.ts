@@ -2,7 +2,7 @@
 
 import type { EmbeddingList, RerankList, RerankTexts } from "../../contract/embeddings.ts";
 import type { EmbeddingResult } from "../../domain/embedding.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { DecodedRerank } from "./decode.ts";
 
 const usageOf = ({ tokens }: EmbeddingResult) => ({ prompt_tokens: tokens, total_tokens: tokens });
@@ -38,8 +38,8 @@ export function encodeRerank(result: EmbeddingResult, model: string, asked: Deco
 /** Throws SvcError `context_length_exceeded` about texts that were truncated and should not have been. */
 export function refuseTruncated({ truncated }: EmbeddingResult, truncate: boolean, param: string): void {
   if (truncate || truncated === 0) return;
-  const message = `'${param}' has ${truncated} texts that are longer than the model takes; 'truncate' cuts them.`;
-  throw new SvcError("context_length_exceeded", message, { param });
+  const sentence = `has ${truncated} texts that are longer than the model takes; 'truncate' cuts them`;
+  throw fieldError("context_length_exceeded", param, sentence);
 }
 
 function toBase64(vector: EmbeddingResult["values"]): string {

@@ -1,7 +1,7 @@
 // Which LoRA adapters compute an answer: chosen by the model's name or by llama.cpp's field.
 
 import { adapterSet, type Adapter, type AdapterScale, type AdapterSet } from "../../domain/adapters.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 
 /** Launch options. */
@@ -38,7 +38,7 @@ export function decodeLora(lora: readonly AdapterScale[], offered: number, path 
       throw new SvcError("invalid_value", `'${param}': ${limit}; got ${id}.`, { param });
     }
     if (lora.findIndex((other) => other.id === id) !== at) {
-      throw new SvcError("invalid_value", `'${param}' names adapter ${id} a second time.`, { param });
+      throw fieldError("invalid_value", param, `names adapter ${id} a second time`);
     }
   }
   return adapterSet(lora);

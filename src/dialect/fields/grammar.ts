@@ -1,6 +1,6 @@
 // A grammar of the client's own.
 
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { Constraint } from "../../domain/generate.ts";
 import { grammarSize, type GrammarSize } from "../../text/gbnf/grammar-size.ts";
 
@@ -22,12 +22,12 @@ export function grammarConstraint(grammar: string, param = "grammar"): Constrain
   const size = grammarSize(grammar);
   for (const [name, most, what] of LIMITS) {
     if (size[name] <= most) continue;
-    const message = `'${param}' may have at most ${most} ${what}; got ${Number.isFinite(size[name]) ? size[name] : "more"}.`;
-    throw new SvcError("invalid_value", message, { param });
+    const sentence = `may have at most ${most} ${what}; got ${Number.isFinite(size[name]) ? size[name] : "more"}`;
+    throw fieldError("invalid_value", param, sentence);
   }
   if (size.hasHiddenRecursion) {
-    const message = `'${param}' must not have a rule that begins with itself where what stands before it is empty.`;
-    throw new SvcError("invalid_value", message, { param });
+    const sentence = "must not have a rule that begins with itself where what stands before it is empty";
+    throw fieldError("invalid_value", param, sentence);
   }
   return { grammar, strict: false, inexpressible: false };
 }

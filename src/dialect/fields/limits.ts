@@ -1,6 +1,7 @@
 // The model and the bounds of an answer: fields that are the same in several dialects.
 
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { MOST_ANSWERS } from "../../contract/completions.ts";
+import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 
 const MOST_TOKENS = 2 ** 31 - 1;
 
@@ -56,6 +57,14 @@ export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: 
   const param = "top_logprobs";
   checkAlternatives(alternatives, most, param);
   if (logprobs === true) return alternatives;
-  if (alternatives > 0) throw new SvcError("invalid_value", `'${param}' needs 'logprobs' to be true.`, { param });
+  if (alternatives > 0) throw fieldError("invalid_value", param, "needs 'logprobs' to be true");
   return undefined;
+}
+
+/** `each`: answers to each prompt, from the field `param`. Throws SvcError `invalid_value` about more than may be. */
+export function checkAnswers(prompts: number, each: number, param: string): void {
+  const answers = prompts * each;
+  if (answers <= MOST_ANSWERS) return;
+  const message = `'${param}': a request may have at most ${MOST_ANSWERS} answers made; got ${each} to each of ${prompts} prompts, which is ${answers}.`;
+  throw new SvcError("invalid_value", message, { param });
 }

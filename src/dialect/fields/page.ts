@@ -2,13 +2,7 @@
 
 import { received } from "../../contract/schema.ts";
 import { invalidValue } from "../../domain/errors.ts";
-
-export interface PageQuery {
-  readonly limit: number;
-  readonly order: "asc" | "desc";
-  /** Id of the item before the first that is wanted. */
-  readonly after: string | undefined;
-}
+import type { PageRequest } from "../../domain/page-request.ts";
 
 const USUAL = { usual: 20, most: 100 };
 const ORDERS = ["asc", "desc"] as const;
@@ -17,7 +11,7 @@ const ORDERS = ["asc", "desc"] as const;
 export function decodePage(
   query: URLSearchParams,
   limits: { readonly usual: number; readonly most: number } = USUAL,
-): PageQuery {
+): PageRequest {
   const asked = query.get("limit");
   const limit = asked === null ? limits.usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;
   if (!(limit >= 1 && limit <= limits.most)) {

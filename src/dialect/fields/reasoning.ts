@@ -1,7 +1,7 @@
 // A request's settings of thinking among its values for the chat template.
 
 import { received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { TemplateKwargs } from "../../domain/generate.ts";
 import type { AskedReasoning } from "../../domain/reasoning.ts";
 
@@ -24,12 +24,12 @@ export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<Ask
   }
   const own = OWN.find((name) => name in kwargs);
   if (own !== undefined) {
-    const param = `chat_template_kwargs.${own}`;
-    throw new SvcError("invalid_value", `'${param}' must not be given: other fields of the request say it.`, { param });
+    const sentence = "must not be given: other fields of the request say it";
+    throw fieldError("invalid_value", `chat_template_kwargs.${own}`, sentence);
   }
   const enabled = kwargs["enable_thinking"];
   if (enabled == null) return { kwargs };
   if (typeof enabled === "boolean") return { kwargs, enabled };
   const param = "chat_template_kwargs.enable_thinking";
-  throw new SvcError("invalid_type", `'${param}' must be a boolean; got ${received(enabled)}.`, { param });
+  throw fieldError("invalid_type", param, `must be a boolean; got ${received(enabled)}`);
 }

@@ -1,7 +1,7 @@
 // Sampling fields of the wire → the domain's; absent and null fields stay absent, so that defaults apply.
 
 import type { SamplingFields } from "../../contract/sampling.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { Sampling } from "../../domain/generate.ts";
 import { decodeSamplers } from "./samplers.ts";
 
@@ -69,12 +69,11 @@ function decodeSeed(seed: number): number {
 type Bias = NonNullable<SamplingFields["logit_bias"]>;
 
 function decodeBias(bias: Bias): NonNullable<Sampling["logitBias"]> {
-  const param = "logit_bias";
   if (Array.isArray(bias)) {
     return bias.map(([token, value]) => [token, value === false || value <= BAN ? BANNED : value]);
   }
   return Object.entries(bias).map(([token, value]) => {
     if (/^\d{1,9}$/.test(token)) return [Number(token), value <= BAN ? BANNED : value];
-    throw new SvcError("invalid_value", `'${param}' must have token ids as keys.`, { param });
+    throw fieldError("invalid_value", "logit_bias", "must have token ids as keys");
   });
 }

@@ -1,7 +1,7 @@
 // What an answer must look like, from any of the fields that say it.
 
 import type { StructuredFields } from "../../contract/structured.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import type { Constraint, JsonSchema } from "../../domain/generate.ts";
 import { textAlternatives, tooMany } from "../../json-schema/alternatives.ts";
 import { MAX_CHARACTERS } from "../../json-schema/limits.ts";
@@ -45,8 +45,7 @@ export function decodeStructure(asked: StructuredFields): Structure | undefined 
   const [first, second] = structures(asked);
   if (!first) return undefined;
   if (second) {
-    const message = `'${first.param}' cannot be used together with '${second.param}'.`;
-    throw new SvcError("invalid_value", message, { param: first.param });
+    throw fieldError("invalid_value", first.param, `cannot be used together with '${second.param}'`);
   }
   return { ...first.make(), param: first.param };
 }
@@ -91,13 +90,13 @@ function formatOf(format: StructuredFields["response_format"]): Asked[] {
     if (format.type === "grammar") {
       const param = "response_format.grammar";
       if (format.grammar != null) return grammar(format.grammar, param);
-      throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
+      throw missing(param, "a string");
     }
     if (format.schema != null) return schema(format.schema as JsonSchema, "response_format.schema");
     if (format.type === "json_object") return schema(ANY_OBJECT, "response_format");
     const param = "response_format.json_schema";
     if (format.json_schema == null) {
-      throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
+      throw missing(param, "an object");
     }
     const { schema: own, strict } = format.json_schema;
     return schema(own ?? ANY_OBJECT, `${param}.schema`, strict === true || strict === "true");
@@ -144,8 +143,8 @@ function regex(asked: string, param: string): Made {
   refuseHalves(asked, param);
   const found = regexGrammar(asked);
   if (found !== undefined) return { constraint: { ...grammarConstraint(found, param), regex: asked } };
-  const message = `'${param}' must be a regular expression without lookaround, backreferences, \\b and \\p.`;
-  throw new SvcError("invalid_value", message, { param });
+  const sentence = `must be a regular expression without lookaround, backreferences, \\b and \\p`;
+  throw fieldError("invalid_value", param, sentence);
 }
 
 /** No answer has such a text in it: answers are UTF-8. */

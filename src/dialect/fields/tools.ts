@@ -1,8 +1,8 @@
 // Tools and the choice among them: what every dialect's fields come to.
 
 import { MOST_TOOLS } from "../../contract/tools.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
-import type { Constraint, GenerateRequest, JsonSchema, Tool } from "../../domain/generate.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
+import type { Constraint, GenerateRequest, Generation, JsonSchema, Tool } from "../../domain/generate.ts";
 import { Effort } from "../../json-schema/effort.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
 
@@ -24,11 +24,7 @@ export interface ToolChoice {
   readonly param: { readonly choice: string; readonly name: string };
 }
 
-export interface ChosenTools {
-  readonly tools: readonly Tool[];
-  /** All of them, where `tools` are fewer. */
-  readonly allTools?: readonly Tool[];
-  readonly toolChoice: "auto" | "required";
+export interface ChosenTools extends Pick<Generation, "tools" | "allTools" | "toolChoice"> {
   /** Arguments that follow their schema were promised for some tool. */
   readonly strict: boolean;
   /** Some of these schemas have parts that a grammar cannot express. */
@@ -119,7 +115,7 @@ function refuseDuplicates(definitions: readonly ToolDefinition[]): void {
   const seen = new Set<string>();
   for (const { name, param } of definitions) {
     if (seen.has(name)) {
-      throw new SvcError("invalid_value", `'${param.name}' is the name of an earlier tool.`, { param: param.name });
+      throw fieldError("invalid_value", param.name, "is the name of an earlier tool");
     }
     seen.add(name);
   }
@@ -128,11 +124,11 @@ function refuseDuplicates(definitions: readonly ToolDefinition[]): void {
 function wanted(definitions: readonly ToolDefinition[], { mode, names, param }: ToolChoice) {
   if (mode === "none") return () => false;
   if (mode === "required" && definitions.length === 0) {
-    throw new SvcError("invalid_value", `'${param.choice}' needs 'tools'.`, { param: param.choice });
+    throw fieldError("invalid_value", param.choice, "needs 'tools'");
   }
   if (names === undefined) return () => true;
   if (names.every((name) => definitions.some((definition) => definition.name === name))) {
     return ({ name }: ToolDefinition) => names.includes(name);
   }
-  throw new SvcError("invalid_value", `'${param.name}' must name one of the tools.`, { param: param.name });
+  throw fieldError("invalid_value", param.name, "must name one of the tools");
 }

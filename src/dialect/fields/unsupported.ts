@@ -2,7 +2,7 @@
 // answer that silently lacks what was requested is worse than an error.
 
 import type { TSchema } from "../../contract/schema.ts";
-import { shownName, SvcError } from "../../domain/errors.ts";
+import { fieldError, shownName } from "../../domain/errors.ts";
 
 /** Fields of an API that have no schema here, with the test for "would have an effect". */
 export type Unsupported = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -16,8 +16,7 @@ export function refuseUnsupported(body: unknown, unsupported: Unsupported, path 
   const fields = body as Readonly<Record<string, unknown>>;
   const field = Object.keys(unsupported).find((name) => fields[name] != null && unsupported[name]?.(fields[name]));
   if (!field) return;
-  const param = path + field;
-  throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+  throw fieldError("unsupported_parameter", path + field, "is not supported");
 }
 
 /**
@@ -32,7 +31,7 @@ export function refuseUnknown(value: unknown, schema: TSchema, path = ""): void 
       if (item === null) continue;
       const param = path + shownName(name);
       const own = Object.hasOwn(schema["properties"], name) ? (schema["properties"][name] as TSchema) : undefined;
-      if (!own) throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+      if (!own) throw fieldError("unsupported_parameter", param, "is not supported");
       refuseUnknown(item, withoutNull(own), `${param}.`);
     }
   }

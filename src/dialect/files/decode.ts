@@ -1,7 +1,7 @@
 // The fields of an upload beside its content.
 
 import { received } from "../../contract/schema.ts";
-import { invalidValue, shownName, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
 
 /** Fields by their names, as form parts or query parameters bring them. */
 type UploadFields = ReadonlyMap<string, string>;
@@ -21,8 +21,7 @@ const [LEAST_S, MOST_S] = [3600, 2_592_000];
 export function decodeUpload(fields: UploadFields): UploadCall {
   for (const name of fields.keys()) {
     if (KNOWN.has(name)) continue;
-    const param = shownName(name);
-    throw new SvcError("unsupported_parameter", `'${param}' is not supported here.`, { param });
+    throw fieldError("unsupported_parameter", shownName(name), "is not supported here");
   }
   const purpose = decodeUploadPurpose(fields);
   const anchor = fields.get("expires_after[anchor]");
@@ -30,8 +29,7 @@ export function decodeUpload(fields: UploadFields): UploadCall {
   if (anchor !== undefined && anchor !== "created_at") throw invalid("expires_after[anchor]", '"created_at"', anchor);
   if (seconds === undefined) {
     if (anchor === undefined) return { purpose };
-    const param = "expires_after[seconds]";
-    throw new SvcError("missing_required_parameter", `'${param}' is required with an anchor.`, { param });
+    throw fieldError("missing_required_parameter", "expires_after[seconds]", "is required with an anchor");
   }
   const given = /^\d{1,12}$/.test(seconds) ? Number(seconds) : undefined;
   if (given !== undefined && given >= LEAST_S && given <= MOST_S) return { purpose, expiresSeconds: given };

@@ -2,7 +2,7 @@
 
 import { ImageEditRequest, ImageRequest, SIDES, UpscaleRequest } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import { LARGEST_SEED, type ImageEncoding, type ImageSize, type ImageWork } from "../../domain/image.ts";
 import { formFields } from "../fields/form-body.ts";
 import { refuseUnknown } from "../fields/unsupported.ts";
@@ -96,7 +96,7 @@ function callOf(asked: ImageRequest): ImageCall {
   checkPrompt(asked.prompt);
   checkStream(asked, stream);
   if (asked.background === "transparent") {
-    throw unsupported("background", "'background' must be auto or opaque: nothing here draws transparent images.");
+    throw unsupported("background", "must be auto or opaque: nothing here draws transparent images");
   }
   const { quality, ...steps } = decodeSteps(asked);
   return {
@@ -161,10 +161,7 @@ function decodeSteps({
 }: ImageRequest): Pick<ImageCall, "quality"> & Pick<ImageWork, "steps" | "stepShare"> {
   if (steps != null) {
     if (quality == null || quality === "auto") return { steps };
-    throw unsupported(
-      "quality",
-      "'quality' must be auto or absent where 'steps' is given: it stands for a number of these.",
-    );
+    throw unsupported("quality", "must be auto or absent where 'steps' is given: it stands for a number of these");
   }
   const meant = QUALITIES[quality ?? "auto"];
   const stepShare = STEP_SHARES[meant];
@@ -174,10 +171,10 @@ function decodeSteps({
 function checkStream({ partial_images, progress, response_format }: ImageRequest, stream: boolean): void {
   if (stream) {
     if (response_format !== "url") return;
-    throw unsupported("response_format", "'response_format' must be b64_json with 'stream': events hold their images.");
+    throw unsupported("response_format", "must be b64_json with 'stream': events hold their images");
   }
   const param = partial_images ? "partial_images" : progress ? "progress" : undefined;
-  if (param) throw unsupported(param, `'${param}' needs 'stream' to be true.`);
+  if (param) throw unsupported(param, "needs 'stream' to be true");
 }
 
 function decodeEncoding({
@@ -187,10 +184,7 @@ function decodeEncoding({
 }: Pick<ImageRequest, "output_format" | "output_compression" | "metadata">): ImageEncoding {
   const format = output_format ?? "png";
   if (output_compression != null && format === "png") {
-    throw unsupported(
-      "output_compression",
-      "'output_compression' needs 'output_format' jpeg or webp: png loses nothing.",
-    );
+    throw unsupported("output_compression", "needs 'output_format' jpeg or webp: png loses nothing");
   }
   return {
     format,
@@ -199,4 +193,4 @@ function decodeEncoding({
   };
 }
 
-const unsupported = (param: string, message: string) => new SvcError("unsupported_parameter", message, { param });
+const unsupported = (param: string, sentence: string) => fieldError("unsupported_parameter", param, sentence);

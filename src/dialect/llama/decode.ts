@@ -1,6 +1,5 @@
 // Requests of llama.cpp's /completion and /infill → requests to the generation service.
 
-import { MOST_ANSWERS } from "../../contract/completions.ts";
 import {
   LlamaCompletionRequest,
   LlamaInfillRequest,
@@ -8,25 +7,27 @@ import {
   type LlamaInfillRequest as Infill,
 } from "../../contract/llama-completion.ts";
 import { checker } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import { PLAIN, type Generation } from "../../domain/generate.ts";
 import { tooLongToTokenize } from "../../domain/prompt-size.ts";
 import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { fieldNames } from "../fields/field-names.ts";
-import { checkAlternatives, decodeIdSlot, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
+import {
+  checkAlternatives,
+  checkAnswers,
+  decodeIdSlot,
+  decodeMaxTokens,
+  decodeModel,
+  decodeStop,
+} from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
-/** Launch options that shape a request. */
-interface LlamaSettings extends AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxLogprobs: number;
-  readonly maxTokens?: number;
-  readonly contextShift: boolean;
-}
+type LlamaSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens" | "contextShift">;
 
 /** A text, or texts and tokens mixed, which are to be made tokens. */
 export type RawPrompt = string | readonly (string | number)[];
@@ -83,7 +84,7 @@ function common(
   refuseUnsupported(body, settings.contextShift ? LLAMA_SHIFT_UNSUPPORTED : LLAMA_UNSUPPORTED);
   refuseUnsupported(body, STRUCTURE_UNSUPPORTED);
   const made = asked.n_cmpl ?? asked.n ?? 1;
-  checkAnswers(prompts, made);
+  checkAnswers(prompts, made, "n_cmpl");
   checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");
   const limit = asked.n_predict ?? asked.max_tokens ?? settings.maxTokens;
   const limitParam = asked.n_predict == null && asked.max_tokens != null ? "max_tokens" : "n_predict";
@@ -132,8 +133,7 @@ function splitPrompts(prompt: Completion["prompt"]): readonly [RawPrompt, ...Raw
   if (prompt.some((part) => typeof part === "number")) {
     const wrong = prompt.findIndex((part) => typeof part === "object");
     if (wrong < 0) return [prompt as (string | number)[]];
-    const param = `prompt.${wrong}`;
-    throw new SvcError("invalid_type", `'${param}' must be a string or a token id, as the others.`, { param });
+    throw fieldError("invalid_type", `prompt.${wrong}`, "must be a string or a token id, as the others");
   }
   return prompt.map((part, at) => onePrompt(part as string, `prompt.${at}`)) as [RawPrompt, ...RawPrompt[]];
 }
@@ -155,13 +155,5 @@ type PromptPart = RawPrompt | { readonly prompt_string: string; readonly multimo
 function onePrompt(part: PromptPart, path: string): RawPrompt {
   if (typeof part === "string" || !("prompt_string" in part)) return part;
   if (!part.multimodal_data?.length) return part.prompt_string;
-  const param = `${path}.multimodal_data`;
-  throw new SvcError("unsupported_parameter", `'${param}' is not supported: send media in messages.`, { param });
-}
-
-function checkAnswers(prompts: number, each: number): void {
-  const answers = prompts * each;
-  if (answers <= MOST_ANSWERS) return;
-  const message = `'n_cmpl': a request may have at most ${MOST_ANSWERS} answers made; got ${each} to each of ${prompts} prompts, which is ${answers}.`;
-  throw new SvcError("invalid_value", message, { param: "n_cmpl" });
+  throw fieldError("unsupported_parameter", `${path}.multimodal_data`, "is not supported: send media in messages");
 }

@@ -2,7 +2,7 @@
 
 import { checker } from "../../contract/schema.ts";
 import { SLOT_ACTIONS, SlotFile, type SlotAnswer } from "../../contract/slots.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, type SvcError } from "../../domain/errors.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 
 type Action = SlotAction["type"];
@@ -42,5 +42,4 @@ export function encodeSlot(action: SlotAction, { tokens, bytes, ms }: SlotOutcom
     : { ...named, n_restored: tokens, n_read: bytes, timings: { restore_ms: rounded } };
 }
 
-const invalid = (param: string, rule: string): SvcError =>
-  new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+const invalid = (param: string, rule: string): SvcError => fieldError("invalid_value", param, rule);

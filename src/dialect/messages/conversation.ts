@@ -1,7 +1,7 @@
 // Messages and blocks of the Messages API → the domain's conversation.
 
 import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, missing, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { documentPart } from "../fields/file-parts.ts";
 import { argumentsOf } from "../fields/json-object.ts";
@@ -127,7 +127,7 @@ function decodeImage({ source: given }: MessagesInnerBlock, path: string): Conte
     const url = `data:${source.media_type ?? "image/png"};base64,${data}`;
     return { type: "media", source: { kind: "image", url, detail: "auto" }, param: `${param}.data` };
   }
-  throw new SvcError("invalid_value", `'${param}' must be of type base64 or url.`, { param });
+  throw fieldError("invalid_value", param, "must be of type base64 or url");
 }
 
 /** Below its title and what is said about it. */
@@ -156,12 +156,9 @@ const plain = (parts: readonly ContentPart[]): ChatMessage["content"] =>
 
 function need(value: string | null | undefined, param: string): string {
   if (value != null) return value;
-  throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
+  throw missing(param, "a string");
 }
 
 function unknownBlock(path: string): SvcError {
-  const param = `${path}.type`;
-  return new SvcError("invalid_value", `'${param}' is a kind of block that this role cannot have, or unknown.`, {
-    param,
-  });
+  return fieldError("invalid_value", `${path}.type`, "is a kind of block that this role cannot have, or unknown");
 }

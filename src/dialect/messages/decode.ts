@@ -2,16 +2,17 @@
 
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
-import type { Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
-import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { fieldError } from "../../domain/errors.ts";
+import type { Constraint, Generation } from "../../domain/generate.ts";
+import { resolveReasoning } from "../../domain/reasoning.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { MESSAGES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
@@ -19,12 +20,7 @@ import { decodeConversation } from "./conversation.ts";
 import { callableTools } from "./deferred-tools.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** Launch options that shape a request. */
-interface MessagesSettings extends ReasoningSettings, AdapterSettings {
-  readonly stop: readonly string[];
-  readonly guidedJson?: JsonSchema;
-  readonly constrain: boolean;
-}
+type MessagesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage" | "maxLogprobs" | "maxTokens">;
 
 interface MessagesCall {
   readonly request: Generation;
@@ -94,8 +90,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
 function refuseThread(asked: MessagesPrompt): void {
   const param = "thread";
   if ((asked as Readonly<Record<string, unknown>>)[param] == null) return;
-  const message = `'${param}' is not supported: send the whole conversation.`;
-  throw new SvcError("unsupported_parameter", message, { param });
+  throw fieldError("unsupported_parameter", param, "is not supported: send the whole conversation");
 }
 
 function decodeFormat(

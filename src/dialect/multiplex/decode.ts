@@ -2,7 +2,7 @@
 
 import { MultiplexEnvelope } from "../../contract/multiplex.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 
 const check = checker(MultiplexEnvelope);
 
@@ -20,9 +20,8 @@ export async function decodeMultiplex<Call>(
   for (const [index, { custom_id: customId }] of requests.entries()) {
     const other = first.get(customId);
     if (other !== undefined) {
-      const param = `requests.${index}.custom_id`;
-      const message = `'${param}' must be unique within the request; 'requests.${other}.custom_id' is the same.`;
-      throw new SvcError("invalid_value", message, { param });
+      const sentence = `must be unique within the request; 'requests.${other}.custom_id' is the same`;
+      throw fieldError("invalid_value", `requests.${index}.custom_id`, sentence);
     }
     first.set(customId, index);
   }

@@ -2,7 +2,7 @@
 
 import { OcrRequest } from "../../contract/ocr.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, missing } from "../../domain/errors.ts";
 import type { DocumentSource, PageRange } from "../../domain/recognition.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { urlSource } from "../recognition/sources.ts";
@@ -59,15 +59,14 @@ export function decodeOcr(body: unknown): OcrCall {
 function sourceOf({ document_url, image_url, file_id }: OcrRequest["document"]): OcrCall["source"] {
   const given = Object.entries({ document_url, image_url, file_id }).filter(([, value]) => value != null);
   if (given.length > 1) {
-    const param = `document.${given[1]?.[0]}`;
-    throw new SvcError("invalid_value", `'${param}' must be absent where '${given[0]?.[0]}' is given.`, { param });
+    throw fieldError("invalid_value", `document.${given[1]?.[0]}`, `must be absent where '${given[0]?.[0]}' is given`);
   }
   if (file_id) return { kind: "stored", id: file_id, field: "document.file_id" };
   if (document_url) return addressed(document_url, "document.document_url");
   if (typeof image_url === "string") return addressed(image_url, "document.image_url");
   if (image_url) return addressed(image_url.url, "document.image_url.url");
   const param = "document.document_url";
-  throw new SvcError("missing_required_parameter", `'${param}' is required: a data: URL.`, { param });
+  throw missing(param, "a data: URL");
 }
 
 function addressed(url: string, field: string): OcrCall["source"] {

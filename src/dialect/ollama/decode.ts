@@ -2,29 +2,23 @@
 
 import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, type SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema } from "../../domain/generate.ts";
-import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { resolveReasoning } from "../../domain/reasoning.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** Launch options that shape a request. */
-interface OllamaSettings extends ReasoningSettings, AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxTokens?: number;
-  readonly maxLogprobs: number;
-  readonly constrain: boolean;
-  readonly contextShift: boolean;
-}
+type OllamaSettings = Omit<GenerationSettings, "streamUsage" | "guidedJson">;
 
 export interface OllamaCall {
   /** The model that is named; absent: none. */
@@ -87,7 +81,7 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
 }
 
 const withoutTemplate = (param: string, why: string): SvcError =>
-  new SvcError("unsupported_parameter", `'${param}' needs the chat template, which ${why}.`, { param });
+  fieldError("unsupported_parameter", param, `needs the chat template, which ${why}`);
 
 /** Zero, also as text with a unit. */
 const unloads = (keepAlive: OllamaChatRequest["keep_alive"]): boolean => /^0+[a-z]*$/.test(String(keepAlive));
@@ -133,7 +127,7 @@ function common(
 function decodeFormat(format: Common["format"], constrain: boolean): { constraint?: Constraint; instruction?: string } {
   if (format == null || format === "") return {};
   if (typeof format === "string" && format !== "json") {
-    throw new SvcError("invalid_value", "'format' must be \"json\" or a JSON schema.", { param: "format" });
+    throw fieldError("invalid_value", "format", 'must be "json" or a JSON schema');
   }
   const schema: JsonSchema = typeof format === "string" ? { type: "object" } : format;
   const constraint = schemaConstraint(schema, false, "format");

@@ -3,7 +3,7 @@
 import { OllamaDeleteRequest, OllamaPullRequest, type OllamaPullStatus } from "../../contract/ollama-store.ts";
 import { checker } from "../../contract/schema.ts";
 import type { DownloadEvent } from "../../domain/download.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { missing } from "../../domain/errors.ts";
 import type { Put, StreamWriter } from "../stream/streamed.ts";
 
 const checkPull = checker(OllamaPullRequest);
@@ -21,7 +21,7 @@ export const decodeDelete = (body: unknown): { readonly model: string } => ({ mo
 function modelOf({ model, name }: { readonly model?: string | null; readonly name?: string | null }): string {
   const named = model || name;
   if (named) return named;
-  throw new SvcError("missing_required_parameter", "'model' is required: the name of a model.", { param: "model" });
+  throw missing("model", "the name of a model");
 }
 
 /** The end of a download, without updates. Throws what the download throws. */

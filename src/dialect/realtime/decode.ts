@@ -12,7 +12,7 @@ import {
   type TurnDetectionSettings,
 } from "../../contract/realtime.ts";
 import { checker, received, type Static } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { languageCode } from "../../domain/languages.ts";
 import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
@@ -142,8 +142,7 @@ const checkBuffer = checker(BufferEvent);
 
 function nestedChanges(session: Static<typeof SessionUpdate>["session"]): LiveChanges {
   if (session.type === "realtime") {
-    const message = "'session.type' must be \"transcription\": this route transcribes only.";
-    throw new SvcError("unsupported_parameter", message, { param: "session.type" });
+    throw fieldError("unsupported_parameter", "session.type", 'must be "transcription": this route transcribes only');
   }
   refuseUnsupported(session, CONVERSATION_FIELDS);
   if (session.audio) refuseUnsupported(session.audio, { output: always });
@@ -206,8 +205,7 @@ function languageOf(name: string | null, param: string): string | null {
 function turnChanges(settings: TurnDetectionSettings | null | undefined): LiveChanges {
   if (settings == null) return settings === null ? { turns: null } : {};
   if (settings.type === "semantic_vad") {
-    const message = "'turn_detection.type' must be server_vad, or turn_detection null.";
-    throw new SvcError("unsupported_parameter", message, { param: "turn_detection.type" });
+    throw fieldError("unsupported_parameter", "turn_detection.type", "must be server_vad, or turn_detection null");
   }
   refuseUnsupported(settings, TURN_FIELDS);
   const { threshold, prefix_padding_ms, silence_duration_ms } = settings;

@@ -1,6 +1,6 @@
 // One connection's way of speaking: events are answered in the form in which its client last spoke.
 
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import { newSessionId } from "../../domain/ids.ts";
 import type { LiveCommand, LiveEvent } from "../../domain/live.ts";
 import { decodeEvent, isFlat, type ClientEvent } from "./decode.ts";
@@ -22,11 +22,10 @@ export class RealtimeWire {
   constructor({ query, headers }: Greeting) {
     const intent = query.get("intent");
     if (intent !== null && intent !== "transcription") {
-      throw new SvcError("invalid_value", "'intent' must be transcription.", { param: "intent" });
+      throw fieldError("invalid_value", "intent", "must be transcription");
     }
     if (query.has("call_id")) {
-      const message = "'call_id' is not supported: there are no calls here to listen to.";
-      throw new SvcError("unsupported_parameter", message, { param: "call_id" });
+      throw fieldError("unsupported_parameter", "call_id", "is not supported: there are no calls here to listen to");
     }
     this.model = query.get("model") || undefined;
     const isFirst = asksForFirstForm(headers);

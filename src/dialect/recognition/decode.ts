@@ -2,10 +2,9 @@
 
 import { RecognitionForm, RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
 import { formFields } from "../fields/form-body.ts";
-import { decodePages } from "./pages.ts";
 import { decodeSources, type NamedSource } from "./sources.ts";
 
 export interface RecognitionCall {
@@ -54,7 +53,7 @@ export function decodeRecognitionForm(body: object): RecognitionCall {
   const asked = check(body);
   const more = (["data", "image_url", "messages"] as const).find((name) => asked[name] != null);
   if (more === undefined) return callOf(asked);
-  throw new SvcError("invalid_value", `'${more}' must be absent where 'file' is given.`, { param: more });
+  throw fieldError("invalid_value", more, "must be absent where 'file' is given");
 }
 
 function callOf(asked: RecognitionRequest): RecognitionCall {
@@ -98,4 +97,29 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
 function modeOf({ debug, mode, table }: RecognitionRequest): RecognitionMode {
   if (debug) return "debug";
   return mode ?? (table ? "table" : "text");
+}
+
+const MOST_RANGES = 100;
+const RANGE = /^(\d{1,6})(?:(-)(\d{1,6})?)?$/;
+
+/** Throws SvcError about a text that is no list of pages. */
+function decodePages(text: string): PageRange[] {
+  const parts = text.split(",").map((part) => part.replaceAll(/\s/g, ""));
+  if (parts.length > MOST_RANGES) throw refusal(text);
+  return parts.map((part) => {
+    const [, first, dash, last] = RANGE.exec(part) ?? [];
+    if (first === undefined || Number(first) < 1) throw refusal(text);
+    if (dash === undefined) return { first: Number(first), last: Number(first) };
+    if (last === undefined) return { first: Number(first) };
+    if (Number(last) < Number(first)) throw refusal(text);
+    return { first: Number(first), last: Number(last) };
+  });
+}
+
+function refusal(text: string): SvcError {
+  return invalidValue(
+    "pages",
+    `be numbers of pages, from 1, and ranges of them, as 1-3,7 or 5-, at most ${MOST_RANGES}`,
+    received(text),
+  );
 }

@@ -2,7 +2,7 @@
 
 import type { RecognitionRequest } from "../../contract/recognition.ts";
 import { received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { DocumentSource } from "../../domain/recognition.ts";
 
 export interface NamedSource {
@@ -21,7 +21,7 @@ export function decodeSources({ file, data, filename, image_url, messages }: Rec
   const given = Object.entries({ file, data, image_url, messages }).filter(([, value]) => value != null);
   if (given.length > 1) {
     const [, [param = ""] = []] = given;
-    throw new SvcError("invalid_value", `'${param}' must be absent where '${given[0]?.[0]}' is given.`, { param });
+    throw fieldError("invalid_value", param, `must be absent where '${given[0]?.[0]}' is given`);
   }
   if (file) return [{ source: { kind: "path", path: file, field: "file" }, type: "file", name: file }];
   if (data) return [{ source: { kind: "data", data, field: "data" }, type: "data", name: filename || "data" }];
@@ -30,9 +30,9 @@ export function decodeSources({ file, data, filename, image_url, messages }: Rec
     return [{ source: urlSource(url, field), type: "image_url", name: filename || "image_url" }];
   }
   if (messages) return messageSources(messages);
-  const message =
-    "'file' is required: a picture or document, in a form or by its path; 'data' has it in base64, 'image_url' as a data: URL, 'messages' in chat messages.";
-  throw new SvcError("missing_required_parameter", message, { param: "file" });
+  const sentence =
+    "is required: a picture or document, in a form or by its path; 'data' has it in base64, 'image_url' as a data: URL, 'messages' in chat messages";
+  throw fieldError("missing_required_parameter", "file", sentence);
 }
 
 /** A document at a URL that clients give: in itself, or a path. Throws SvcError about one elsewhere. */
@@ -56,8 +56,7 @@ function messageSources(messages: readonly Json[]): NamedSource[] {
     ...imageSources(images, `messages.${at}.images`),
   ]);
   if (found.length === 0) {
-    const message = "'messages' must have an image part; got none.";
-    throw new SvcError("missing_required_parameter", message, { param: "messages" });
+    throw fieldError("missing_required_parameter", "messages", "must have an image part; got none");
   }
   if (found.length <= MOST_IMAGES) return found;
   throw invalidValue("messages", `have at most ${MOST_IMAGES} images`, found.length);

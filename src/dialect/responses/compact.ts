@@ -1,7 +1,7 @@
 // A conversation made short: the model sums it up, and the summary is an item that stands for all before it.
 
 import type { CompactedResponse } from "../../contract/responses.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { GenerateEvent, Generation } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { joinTurns } from "../fields/turns.ts";
@@ -46,5 +46,5 @@ export function summaryOf(content: string | null | undefined, param: string): st
   } catch {
     // Told below.
   }
-  throw new SvcError("invalid_value", `'${param}' must be what POST /v1/responses/compact gave.`, { param });
+  throw fieldError("invalid_value", param, "must be what POST /v1/responses/compact gave");
 }

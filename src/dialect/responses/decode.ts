@@ -7,11 +7,11 @@ import {
   type ResponsesPrompt,
 } from "../../contract/responses.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, missing, type SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
-import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
+import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeConstraint } from "../chat/constraint.ts";
-import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { decodeAdapters } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
@@ -19,6 +19,7 @@ import { checkedMetadata } from "../fields/metadata.ts";
 import { CHAT_FOREIGN, decodeForeign, RESPONSES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames, type Structure } from "../fields/structured.ts";
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
@@ -28,14 +29,7 @@ import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** Launch options that shape a request. */
-interface ResponsesSettings extends ReasoningSettings, AdapterSettings {
-  readonly stop: readonly string[];
-  readonly maxLogprobs: number;
-  readonly maxTokens?: number;
-  readonly guidedJson?: JsonSchema;
-  readonly constrain: boolean;
-}
+type ResponsesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage">;
 
 /** What earlier answers of this process hold. */
 export interface History {
@@ -98,7 +92,7 @@ export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings
 
 function refuseBackground(asked: ResponsesRequest): void {
   if (asked.background === true && asked.store === false) {
-    throw new SvcError("invalid_value", "'background' needs 'store' to be true.", { param: "background" });
+    throw fieldError("invalid_value", "background", "needs 'store' to be true");
   }
 }
 
@@ -149,8 +143,7 @@ function decodePrompt(
 function withoutInput(input: ResponsesPrompt["input"]): SvcError {
   const param = "input";
   if (input == null) {
-    const message = `'${param}' is required: a string or an array of items.`;
-    return new SvcError("missing_required_parameter", message, { param });
+    return missing(param, "a string or an array of items");
   }
   const rule = "be a string or an array of at least 1 item that is not of a hosted tool";
   return invalidValue(param, rule, received(input));
@@ -162,20 +155,20 @@ function earlier(
 ): readonly ChatMessage[] {
   const param = "previous_response_id";
   if (named != null && id != null) {
-    throw new SvcError("invalid_value", `'${param}' cannot be used with 'conversation'.`, { param });
+    throw fieldError("invalid_value", param, "cannot be used with 'conversation'");
   }
   if (named != null) return itemsOf(conversationId(named), history);
   if (id == null) return [];
   const conversation = history.upTo(id);
   if (conversation) return conversation;
-  throw new SvcError("not_found", `'${param}' names a response that is not stored here.`, { param });
+  throw fieldError("not_found", param, "names a response that is not stored here");
 }
 
 function itemsOf(id: string, history: History): readonly ChatMessage[] {
   const param = "conversation";
   const items = history.items(id);
   if (items) return decodeInput([...items], history.item, param);
-  throw new SvcError("not_found", `'${param}' names a conversation that is not stored here.`, { param });
+  throw fieldError("not_found", param, "names a conversation that is not stored here");
 }
 
 function decodeFormat(
@@ -204,7 +197,7 @@ function formatOf(asked: ResponsesPrompt): Structure | undefined {
   const other = decodeStructure(asked);
   if (other) {
     const { param } = other;
-    throw new SvcError("invalid_value", `'${param}' cannot be used together with 'text.format'.`, { param });
+    throw fieldError("invalid_value", param, "cannot be used together with 'text.format'");
   }
   // Strict unless the request turns it off, as in the API.
   const strict = format.type === "json_schema" && format.strict !== false;
@@ -217,8 +210,7 @@ function schemaOf({ type, schema }: Format): JsonSchema | undefined {
   if (type === "text") return undefined;
   if (type === "json_object") return { type: "object" };
   if (schema != null) return schema;
-  const param = "text.format.schema";
-  throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
+  throw missing("text.format.schema", "an object");
 }
 
 function decodeTools({ tools, tool_choice }: ResponsesPrompt): ChosenTools {

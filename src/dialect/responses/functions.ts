@@ -2,7 +2,7 @@
 // both names in it.
 
 import type { ResponsesPrompt } from "../../contract/responses.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { missing } from "../../domain/errors.ts";
 import type { ToolDefinition } from "../fields/tools.ts";
 
 type WireTool = NonNullable<ResponsesPrompt["tools"]>[number];
@@ -54,6 +54,5 @@ function definition(tool: WireFunction, path: string, namespace?: string): ToolD
 
 function named({ name }: WireFunction, path: string): string {
   if (name != null) return name;
-  const param = `${path}.name`;
-  throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
+  throw missing(`${path}.name`, "a string");
 }

@@ -3,7 +3,7 @@
 import { MOST_LANGUAGES } from "../../contract/recognition.ts";
 import type { InputItem as Item, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { documentPart, fileParts } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
@@ -37,7 +37,7 @@ function references(findItem: FindItem): Refer {
     seen.add(id);
     const item = findItem(id);
     if (item) return item;
-    throw new SvcError("not_found", `'${param}' names an item that is not stored here.`, { param });
+    throw fieldError("not_found", param, "names an item that is not stored here");
   };
 }
 
@@ -70,8 +70,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       return;
     }
     case undefined: {
-      const param = `${path}.type`;
-      throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
+      throw missing(`${path}.type`, "a string");
     }
     default:
       if (isHosted(typeOf(item) ?? "")) return;
@@ -153,10 +152,7 @@ function decodeMessage({ role, content }: Item, path: string): OpenTurn {
   const known = role ?? "user";
   const turn = known === "developer" ? "system" : known;
   if (content == null) {
-    const param = `${path}.content`;
-    throw new SvcError("missing_required_parameter", `'${param}' is required: a string or an array of parts.`, {
-      param,
-    });
+    throw missing(`${path}.content`, "a string or an array of parts");
   }
   return { role: turn, content: decodeContent(content, `${path}.content`, turn) };
 }
@@ -164,13 +160,12 @@ function decodeMessage({ role, content }: Item, path: string): OpenTurn {
 function decodeContent(content: unknown, path: string, role: ChatMessage["role"]): ChatMessage["content"] {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) {
-    const message = `'${path}' must be a string or an array of parts; got ${received(content)}.`;
-    throw new SvcError("invalid_type", message, { param: path });
+    throw fieldError("invalid_type", path, `must be a string or an array of parts; got ${received(content)}`);
   }
   const parts = content.flatMap((part, index) => decodePart(part, `${path}.${index}`));
   const media = parts.some(({ type }) => type === "media");
   if (media && role !== "user" && role !== "tool") {
-    throw new SvcError("invalid_value", `'${path}' must have text alone in a message of this role.`, { param: path });
+    throw fieldError("invalid_value", path, "must have text alone in a message of this role");
   }
   return media ? parts : parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
@@ -190,9 +185,7 @@ interface Part {
 
 function decodePart(value: unknown, path: string): ContentPart[] {
   if (typeof value !== "object" || value === null) {
-    throw new SvcError("invalid_type", `'${path}' must be a part with a type; got ${received(value)}.`, {
-      param: path,
-    });
+    throw fieldError("invalid_type", path, `must be a part with a type; got ${received(value)}`);
   }
   const part = value as Part;
   switch (part.type) {
@@ -226,8 +219,7 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       return [documentPart(need(part.file_url, param), param)];
     }
     default: {
-      const param = `${path}.type`;
-      throw new SvcError("invalid_value", `'${param}' is a kind of part that is not known.`, { param });
+      throw fieldError("invalid_value", `${path}.type`, "is a kind of part that is not known");
     }
   }
 }
@@ -242,5 +234,5 @@ function need(value: unknown, param: string, what = "a string"): string {
   if (typeof value === "string") return value;
   const code = value == null ? "missing_required_parameter" : "invalid_type";
   const rule = value == null ? `is required: ${what}` : `must be a string; got ${received(value)}`;
-  throw new SvcError(code, `'${param}' ${rule}.`, { param });
+  throw fieldError(code, param, rule);
 }

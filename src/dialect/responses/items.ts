@@ -1,9 +1,9 @@
 // Items as they are stored: a request's input, each with an id, and what an id refers to later.
 
 import type { InputItem, OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import { newItemId, withOwnIds } from "../../domain/ids.ts";
-import type { PageQuery } from "../fields/page.ts";
+import type { PageRequest } from "../../domain/page-request.ts";
 import { decodeInput, typeOf, type FindItem } from "./input.ts";
 
 /** An item as it is listed and kept. */
@@ -68,13 +68,13 @@ export function findOutputItem(resources: Iterable<ResponseResource>, id: string
 }
 
 /** One page of items, in the API's list layout. Throws SvcError `not_found` when `after` is none of them. */
-export function listItems(items: readonly unknown[], { limit, order, after }: PageQuery) {
+export function listItems(items: readonly unknown[], { limit, order, after }: PageRequest) {
   const idOf = (item: unknown) => (item as { id: string }).id;
   const ordered = order === "asc" ? items : items.toReversed();
   // What is referred to twice is there twice: behind the last of them, or a client would get the same page for ever.
   const start = after === undefined ? 0 : ordered.findLastIndex((item) => idOf(item) === after) + 1;
   if (after !== undefined && start === 0) {
-    throw new SvcError("not_found", "'after' names no item of this list.", { param: "after" });
+    throw fieldError("not_found", "after", "names no item of this list");
   }
   const data = ordered.slice(start, start + limit);
   return {

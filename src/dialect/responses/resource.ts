@@ -1,8 +1,7 @@
 // The resource of the Responses API: every setting of the request, or its default; every key always present.
 
 import type { OutputItem, ResponseResource, ResponsesRequest, ResponsesUsage } from "../../contract/responses.ts";
-import type { FinishEvent } from "../../domain/generate.ts";
-import type { Sampling } from "../../domain/generate.ts";
+import type { FinishEvent, Sampling } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
 
 /** What identifies one answer. */

@@ -1,6 +1,6 @@
 // Where in the stream of a stored response a client wants to go on.
 
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 
 /**
  * The number of the first event that is wanted; undefined when no stream is. Throws SvcError `invalid_value` naming the
@@ -9,14 +9,11 @@ import { SvcError } from "../../domain/errors.ts";
 export function decodeResumption(query: URLSearchParams): number | undefined {
   const stream = query.get("stream") ?? "false";
   if (stream !== "true" && stream !== "false") {
-    throw new SvcError("invalid_value", "'stream' must be true or false.", { param: "stream" });
+    throw fieldError("invalid_value", "stream", "must be true or false");
   }
   const after = query.get("starting_after");
   if (after !== null && !/^\d{1,15}$/.test(after)) {
-    const param = "starting_after";
-    throw new SvcError("invalid_value", `'${param}' must be the sequence_number of an event, an integer from 0.`, {
-      param,
-    });
+    throw fieldError("invalid_value", "starting_after", "must be the sequence_number of an event, an integer from 0");
   }
   if (stream === "false") return undefined;
   return after === null ? 0 : Number(after) + 1;

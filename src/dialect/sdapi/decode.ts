@@ -3,7 +3,7 @@
 import { MOST_IMAGES } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { ImageToImageRequest, SdapiOptionsRequest, TextToImageRequest } from "../../contract/sdapi.ts";
-import { invalidValue, shownName, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
 import type { ImageAdapter, ImageSize, ImageWork } from "../../domain/image.ts";
 import { checkPrompt, checkSize, decodeSeed } from "../images/decode.ts";
 
@@ -132,10 +132,9 @@ function callOf(asked: TextToImageRequest): SdapiCall {
 /** Undefined where the model's own is wanted. */
 function decodeSize({ width, height }: TextToImageRequest): ImageSize | undefined {
   if (width == null && height == null) return undefined;
-  const missing = width == null ? "width" : "height";
   if (width == null || height == null) {
-    const message = `'${missing}' is required where the other side is given.`;
-    throw new SvcError("missing_required_parameter", message, { param: missing });
+    const sentence = "is required where the other side is given";
+    throw fieldError("missing_required_parameter", width == null ? "width" : "height", sentence);
   }
   return checkSize({ width, height }, "width");
 }
@@ -189,4 +188,4 @@ function isWanted(value: unknown): boolean {
   return typeof value !== "object" || Object.keys(value).length > 0;
 }
 
-const unsupported = (param: string) => new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+const unsupported = (param: string) => fieldError("unsupported_parameter", param, "is not supported");

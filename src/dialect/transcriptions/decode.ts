@@ -2,7 +2,7 @@
 
 import { checker } from "../../contract/schema.ts";
 import { TranscriptionRequest, TranslationRequest } from "../../contract/transcriptions.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
 import type { RecordingSource, SpeechDetection, TranscriptionWork } from "../../domain/transcription.ts";
 import { formFields, type FormFields } from "../fields/form-body.ts";
@@ -39,11 +39,10 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
   const { file, data, model, prompt, response_format, temperature, stream } = asked;
   const format = response_format ?? "json";
   if (stream && (format === "srt" || format === "vtt")) {
-    const message = `'stream' sends text; with response_format ${format} it must be false.`;
-    throw new SvcError("unsupported_parameter", message, { param: "stream" });
+    throw fieldError("unsupported_parameter", "stream", `sends text; with response_format ${format} it must be false`);
   }
   if (file && data) {
-    throw new SvcError("invalid_value", "'data' must be absent where 'file' is given.", { param: "data" });
+    throw fieldError("invalid_value", "data", "must be absent where 'file' is given");
   }
   const wanted = asked.timestamp_granularities ?? ["segment"];
   const languageField = asked.language ? "language" : "locale";

@@ -20,12 +20,10 @@ export class EmbeddingEngine
     super("embedding", options);
   }
 
-  status(): EmbeddingStatus {
+  override status(): EmbeddingStatus {
     const { model, engine } = this.options;
     return {
-      ...this.supervisor.status(),
-      modelId: model.id,
-      created: model.created,
+      ...super.status(),
       kind: engine.kind,
       maxTokens: engine.maxTokens,
       dimensions: this.loaded?.dimensions ?? model.dimensions,

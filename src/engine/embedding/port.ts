@@ -2,13 +2,10 @@
 
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
 import type { RequestOrigin } from "../../domain/request-origin.ts";
-import type { ProcessStatus } from "../../domain/process-status.ts";
+import type { ModelStatus } from "../../domain/process-status.ts";
 
-export interface EmbeddingStatus extends ProcessStatus {
-  readonly modelId: string;
+export interface EmbeddingStatus extends ModelStatus {
   readonly kind: EmbeddingKind;
-  /** Unix seconds of the model file's last change. */
-  readonly created: number;
   /** Longest input in tokens; absent: not known. */
   readonly maxTokens?: number;
   /** Numbers of a vector as far as the file tells; absent: not known. */
@@ -37,6 +34,4 @@ export interface EmbeddingPort {
    * of upstreams), or the signal's reason after an abort: what was not computed by then is dropped.
    */
   run(work: EmbeddingWork, signal: AbortSignal, origin?: RequestOrigin): AsyncIterable<EmbeddingEvent>;
-  /** Ends the process; resolves when it is gone. */
-  stop(): Promise<void>;
 }

@@ -25,12 +25,9 @@ export class ImageEngine
     super("image", { ...options, needBytes: options.engine.bytes });
   }
 
-  status(): ImageStatus {
-    const { id: modelId, created } = this.options.model;
+  override status(): ImageStatus {
     return {
-      ...this.supervisor.status(),
-      modelId,
-      created,
+      ...super.status(),
       ...(this.options.engine.demo && { isDemo: true }),
       ...(this.loaded && { model: this.loaded, device: this.loaded.device }),
       ...(this.stepSeconds !== undefined && { stepSeconds: this.stepSeconds }),

@@ -1,12 +1,9 @@
 // What services may request of an image engine: one model that draws, in a process of its own.
 
 import type { ImageEvent, ImageModel, ImageWork } from "../../domain/image.ts";
-import type { ProcessStatus } from "../../domain/process-status.ts";
+import type { ModelStatus } from "../../domain/process-status.ts";
 
-export interface ImageStatus extends ProcessStatus {
-  readonly modelId: string;
-  /** Unix seconds of the model's last change. */
-  readonly created: number;
+export interface ImageStatus extends ModelStatus {
   /** A demonstration, not a model to work with: known before it is loaded. */
   readonly isDemo?: true;
   /** Known once it was loaded. */
@@ -29,6 +26,4 @@ export interface ImagePort {
    * signal's reason after an abort: what was not drawn by then is dropped.
    */
   run(job: ImageJob, signal: AbortSignal): AsyncIterable<ImageEvent>;
-  /** Ends the process; resolves when it is gone. */
-  stop(): Promise<void>;
 }

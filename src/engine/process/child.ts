@@ -83,11 +83,11 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     });
   });
   const memory = reportMemory((memory) => send({ type: "memory", memory }));
-  const engine = await kind.load(options, send).catch((error: unknown) => {
+  const { ready, worker } = await kind.load(options, send).catch((error: unknown) => {
     send({ type: "load-failed", message: errorMessage(error) });
     return endUnloaded();
   });
-  if (engine.end) process.on("SIGTERM", () => void engine.end?.().finally(() => process.exit(0)));
+  if (worker.end) process.on("SIGTERM", () => void worker.end?.().finally(() => process.exit(0)));
   const arriving = new Map<JobKey, Uint8Array[]>();
   const takeContents = (key: JobKey): Uint8Array[] => {
     const contents = arriving.get(key) ?? [];
@@ -95,20 +95,20 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     return contents;
   };
   receive = (message) => {
-    if (message.type === "submit") engine.submit(message.key, message.job, takeContents(message.key));
+    if (message.type === "submit") worker.submit(message.key, message.job, takeContents(message.key));
     else if (message.type === "part") {
       const { key } = message;
       arriving.set(key, withPart(arriving.get(key) ?? [], message));
       send({ type: "taken", key });
     } else if (message.type === "cancel") {
       arriving.delete(message.key);
-      engine.cancel(message.key, message.cause);
-    } else if (message.type === "hold") engine.hold?.(message.key, message.held);
+      worker.cancel(message.key, message.cause);
+    } else if (message.type === "hold") worker.hold?.(message.key, message.held);
   };
   early.forEach(receive);
   memory.loaded();
-  send({ type: "ready", ready: engine.ready });
-  return engine.run();
+  send({ type: "ready", ready });
+  return worker.run();
 }
 
 function withPart(contents: Uint8Array[], { index, length, from, bytes }: Part): Uint8Array[] {

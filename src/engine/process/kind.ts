@@ -1,26 +1,20 @@
 // What a kind of engine is: the part that runs in a process of its own. `child.ts` runs it, `supervisor.ts` looks after it.
 
+import type { LoadConfig } from "../../../ffi/llama/api.ts";
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { FromEngine, JobKey } from "./protocol.ts";
 
 /** What every engine knows of the machine that it computes on. */
-export interface ComputeOptions {
+export interface ComputeOptions extends Pick<
+  LoadConfig,
+  "threads" | "gpuLayers" | "flashAttention" | "mmap" | "mlock" | "warmup"
+> {
   /** Directory with the native libraries; also the engine's working directory. */
   readonly libraries: string;
-  readonly threads: number;
-  readonly gpuLayers: number;
-  readonly flashAttention: "auto" | "on" | "off";
-  readonly mmap: boolean;
-  readonly mlock: boolean;
-  readonly warmup: boolean;
 }
 
-type Send<Ready, Event, Report = never> = (message: FromEngine<Ready, Event, Report>) => void;
-
 /** A loaded model at work. Jobs queue here, by whatever policy suits the kind. */
-interface LoadedEngine<Ready, Job> {
-  /** What loading found out about the model. */
-  readonly ready: Ready;
+interface EngineWorker<Job> {
   /** `contents`: what the job was run with beside it. */
   submit(key: JobKey, job: Job, contents: readonly Uint8Array[]): void;
   /** Stops the work of a job. Unless the cause is `client`, its last event is sent. Unknown keys are ignored. */
@@ -34,6 +28,12 @@ interface LoadedEngine<Ready, Job> {
 }
 
 export interface EngineKind<Options, Ready, Job, Event, Report = never> {
-  /** Loads the model, sending `loading`, `progress` and `log` meanwhile. An error's message is for the operator. */
-  load(options: Options, send: Send<Ready, Event, Report>): Promise<LoadedEngine<Ready, Job>>;
+  /**
+   * Loads the model, sending `loading`, `progress` and `log` meanwhile; `ready` is what that found out about it. An error's
+   * message is for the operator.
+   */
+  load(
+    options: Options,
+    send: (message: FromEngine<Ready, Event, Report>) => void,
+  ): Promise<{ readonly ready: Ready; readonly worker: EngineWorker<Job> }>;
 }

@@ -1,6 +1,6 @@
 // An engine that is loaded on first use, in a process of its own, whatever it computes.
 
-import type { ProcessStatus } from "../../domain/process-status.ts";
+import type { ModelStatus } from "../../domain/process-status.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "./status.ts";
 import { SupervisorPool } from "./supervisor-pool.ts";
@@ -53,7 +53,10 @@ export abstract class LazyEngine<
     });
   }
 
-  abstract status(): ProcessStatus;
+  status(): ModelStatus {
+    const { id: modelId, created } = this.options.model;
+    return { ...this.supervisor.status(), modelId, created };
+  }
 
   metrics(): Metric[] {
     return processMetrics(this.supervisor.status());

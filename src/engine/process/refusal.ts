@@ -11,12 +11,14 @@ export const asRefusal = ({ code, message, details: { param } }: SvcError): Refu
   ...(param !== undefined && { param }),
 });
 
-/** The refusal of a job: an SvcError as it is, of anything else `message`, and the log has the rest. */
-export function refusalOf(key: JobKey, error: unknown, message: string): FromEngine<never, never>[] {
-  if (error instanceof SvcError) return [{ type: "rejected", key, ...asRefusal(error) }];
-  const text = errorMessage(error);
-  return [
-    { type: "log", level: "error", text },
-    { type: "rejected", key, code: "internal_error", message },
-  ];
+/** Tells that a job is refused: with an SvcError as it is, with anything else as `message`, and the log has the rest. */
+export function sendRefusal(
+  send: (message: FromEngine<never, never>) => void,
+  key: JobKey,
+  error: unknown,
+  message: string,
+): void {
+  if (error instanceof SvcError) return send({ type: "rejected", key, ...asRefusal(error) });
+  send({ type: "log", level: "error", text: errorMessage(error) });
+  send({ type: "rejected", key, code: "internal_error", message });
 }

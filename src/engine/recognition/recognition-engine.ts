@@ -1,10 +1,10 @@
 // A reader of pages in processes of its own. A document goes there page by page, several at once where there are as many.
 
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.ts";
 import { HungError, type Started } from "../process/jobs.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
-import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "./port.ts";
+import type { RecognitionJob, RecognitionPort } from "./port.ts";
 import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./protocol.ts";
 
 type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
@@ -30,11 +30,6 @@ export class RecognitionEngine
   /** Pages that are read at once. */
   get parallel(): number {
     return this.options.processes ?? 1;
-  }
-
-  status(): RecognitionStatus {
-    const { id: modelId, created } = this.options.model;
-    return { ...this.supervisor.status(), modelId, created };
   }
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
@@ -70,10 +65,9 @@ export class RecognitionEngine
       }
     } catch (error) {
       if (!(error instanceof HungError)) throw error;
-      const param = job.document.field;
       const what = reading === undefined ? "the document" : `page ${reading}`;
-      const message = `'${param}' must be made of steps of at most ${LONGEST_SILENCE_MS / 1000} s; ${what} has one that takes longer.`;
-      throw new SvcError("unprocessable_media", message, { param });
+      const sentence = `must be made of steps of at most ${LONGEST_SILENCE_MS / 1000} s; ${what} has one that takes longer`;
+      throw fieldError("unprocessable_media", job.document.field, sentence);
     }
   }
 }

@@ -1,12 +1,9 @@
 // What services may request of a source of voices: a model or a program of the host, in a process of its own.
 
 import type { SpeechEvent, SpeechWork, Voice } from "../../domain/speech.ts";
-import type { ProcessStatus } from "../../domain/process-status.ts";
+import type { ModelStatus } from "../../domain/process-status.ts";
 
-export interface SpeechStatus extends ProcessStatus {
-  readonly modelId: string;
-  /** Unix seconds of the model's last change. */
-  readonly created: number;
+export interface SpeechStatus extends ModelStatus {
   /** `program`: the host's, which speaks only where it is meant. */
   readonly origin: "model" | "program";
 }
@@ -27,6 +24,4 @@ export interface SpeechPort {
    * is dropped.
    */
   run(job: SpeechJob, signal: AbortSignal): AsyncIterable<SpeechEvent>;
-  /** Ends the process; resolves when it is gone. */
-  stop(): Promise<void>;
 }

@@ -27,9 +27,8 @@ export class SpeechEngine
     super("speech", { ...options, mostUnread: MOST_UNREAD }, abortGraceMs === undefined ? {} : { abortGraceMs });
   }
 
-  status(): SpeechStatus {
-    const { id: modelId, created, origin } = this.options.model;
-    return { ...this.supervisor.status(), modelId, created, origin };
+  override status(): SpeechStatus {
+    return { ...super.status(), origin: this.options.model.origin };
   }
 
   voices(): Promise<readonly Voice[]> {

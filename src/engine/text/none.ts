@@ -9,7 +9,7 @@ export class NoEngine extends WithoutTokenizer implements TextPort {
   protected readonly noTokenizer = noTokenizer("This server has no model of its own, and so no tokenizer.");
 
   status(): TextStatus {
-    return { ...idle, modelId: "", modelCreated: 0, adapters: [] };
+    return { ...idle, modelId: "", created: 0, adapters: [] };
   }
 
   // eslint-disable-next-line require-yield
@@ -18,8 +18,6 @@ export class NoEngine extends WithoutTokenizer implements TextPort {
   }
 
   cancel(): void {}
-
-  async stop(): Promise<void> {}
 }
 
 const idle = { state: "none", restarts: 0, running: 0, waiting: 0, residentBytes: 0 } as const;

@@ -7,13 +7,9 @@ import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest, TokenIds } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
-import type { ProcessStatus } from "../../domain/process-status.ts";
+import type { ModelStatus } from "../../domain/process-status.ts";
 
-export interface TextStatus extends ProcessStatus {
-  /** The name clients see, known from the start. */
-  readonly modelId: string;
-  /** Unix seconds of the model file's last change, known from the start. */
-  readonly modelCreated: number;
+export interface TextStatus extends ModelStatus {
   /** LoRA adapters that requests may choose, known from the start but for their scales. */
   readonly adapters: readonly OfferedAdapter[];
   /** The model, once loaded; kept through a restart. */
@@ -59,8 +55,6 @@ export interface TextPort {
    * restored, `storage_full`, `storage_unavailable` or `server_busy`.
    */
   slot?(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome>;
-  /** Stops accepting, ends the process; resolves when it is gone. */
-  stop(): Promise<void>;
 }
 
 /** The failure of a model that has no tokenizer within reach; `param`: the field of the request that chose the model. */

@@ -1,5 +1,6 @@
 // What a text engine is started with, is requested to do, and answers: the types behind the messages of `process/protocol`.
 
+import type { Spread } from "../../../ffi/llama/api.ts";
 import type { FileIdentity } from "../../domain/file-identity.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest, TokenIds } from "../../domain/generate.ts";
 import type { KvLayout } from "../../domain/kv-layout.ts";
@@ -15,17 +16,13 @@ import type { KvStats } from "./kv-stats.ts";
 import type { TokenizeOptions } from "./port.ts";
 
 /** How a model lies over the devices of workers and the GPUs of this machine, in this order. */
-export interface ModelSpread {
+export interface ModelSpread extends Omit<Spread, "workers"> {
   readonly workers: readonly {
     /** As the operator named it. */
     readonly name: string;
     /** `address:port`; it was there a moment ago. */
     readonly endpoint: string;
   }[];
-  readonly splitMode: "layer" | "row" | "none";
-  readonly mainGpu: number;
-  /** Empty: by free memory. */
-  readonly tensorSplit: readonly number[];
 }
 
 /** How the engine process is to load and serve its model; every field is decided by the front process. */

@@ -98,7 +98,7 @@ export class TextEngine implements TextPort, ObservedEngine {
       running,
       waiting: Math.max(waiting, status.running + status.waiting - running),
       modelId: model.id,
-      modelCreated: model.created,
+      created: model.created,
       adapters,
       ...(this.info && { model: this.info, device: this.info.device }),
     };

@@ -8,12 +8,9 @@ import type {
   TranscriptionWork,
   UtteranceWork,
 } from "../../domain/transcription.ts";
-import type { ProcessStatus } from "../../domain/process-status.ts";
+import type { ModelStatus } from "../../domain/process-status.ts";
 
-export interface TranscriptionStatus extends ProcessStatus {
-  readonly modelId: string;
-  /** Unix seconds of the model file's last change. */
-  readonly created: number;
+export interface TranscriptionStatus extends ModelStatus {
   /** The model, once loaded; kept through a restart. */
   readonly model?: TranscriptionModel;
 }
@@ -43,6 +40,4 @@ export interface TranscriptionPort {
    * seconds at a time. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`), or the signal's reason.
    */
   listen(work: ListeningWork, signal: AbortSignal): Promise<Heard>;
-  /** Ends the process; resolves when it is gone. */
-  stop(): Promise<void>;
 }

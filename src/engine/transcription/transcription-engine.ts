@@ -33,14 +33,8 @@ export class TranscriptionEngine
     return this.options.model.translates;
   }
 
-  status(): TranscriptionStatus {
-    const { id: modelId, created } = this.options.model;
-    return {
-      ...this.supervisor.status(),
-      modelId,
-      created,
-      ...(this.loaded && { model: this.loaded, device: this.loaded.device }),
-    };
+  override status(): TranscriptionStatus {
+    return { ...super.status(), ...(this.loaded && { model: this.loaded, device: this.loaded.device }) };
   }
 
   run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {

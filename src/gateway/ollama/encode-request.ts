@@ -1,6 +1,6 @@
 // What a generation asks → the body of Ollama's /api/chat, or of /api/generate for raw text.
 
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateRequest, MediaPart } from "../../domain/generate.ts";
 import { fields, parseJson } from "../fields.ts";
 import type { UpstreamCall } from "../openai/encode-request.ts";
@@ -74,6 +74,6 @@ function imageOf({ source, param }: MediaPart): string {
   const base64 = source.kind === "image" ? /^data:[^,]*;base64,(.*)$/is.exec(source.url)?.[1] : undefined;
   if (base64 !== undefined) return base64;
   const what = source.kind === "image" ? "must be a base64 data URL" : "cannot be passed on";
-  const message = `'${param}' ${what}: the model is on a server that takes nothing but pictures in base64.`;
-  throw new SvcError("unsupported_media_input", message, { param });
+  const sentence = `${what}: the model is on a server that takes nothing but pictures in base64`;
+  throw fieldError("unsupported_media_input", param, sentence);
 }

@@ -1,7 +1,7 @@
 // What a generation asks → the body of a chat completion, or of a completion of raw text, as the server takes it.
 
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, Tool } from "../../domain/generate.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError } from "../../domain/errors.ts";
 import { traitsOf, type ServerKind, type ServerTraits } from "../server-kind.ts";
 import { carryForeign, carrySampling, checkCarried } from "../unsupported.ts";
 
@@ -97,8 +97,9 @@ function encodePart(part: ContentPart) {
 /** A picture that another machine can get at: files are this machine's. */
 function carriedUrl(url: string, param: string): string {
   if (/^(data|https?):/i.test(url)) return url;
-  const message = `'${param}' must be a data URL or an http(s) URL: the model is on another server, which has no files of this one.`;
-  throw new SvcError("unsupported_media_input", message, { param });
+  const sentence =
+    "must be a data URL or an http(s) URL: the model is on another server, which has no files of this one";
+  throw fieldError("unsupported_media_input", param, sentence);
 }
 
 /**

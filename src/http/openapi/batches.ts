@@ -6,7 +6,6 @@ const notFound = { 404: "No batch with this id is stored: it never existed, or e
 
 export const batchesOperations: Operations = {
   "POST /v1/batches": {
-    tag: "Batches",
     summary: "Answer the lines of a file",
     description: `Each line of the file is a request: \`{custom_id, method: "POST", url: "/v1/chat/completions", body}\`, with a custom_id of 1
 to 512 characters, unique in the file. body is a request of the chat route; its stream is ignored. On a server with
@@ -37,20 +36,17 @@ after its end, longer while its output file exists, and is then deleted.`,
     example: { input_file_id: "file-0123456789abcdef01234567", endpoint: "/v1/chat/completions" },
   },
   "GET /v1/batches": {
-    tag: "Batches",
     summary: "List batches",
     description: "The newest first. Query: limit (1 to 100, default 20), after (a batch's id), order (asc or desc).",
     answers: { 200: "One page of batches." },
     errors: { 400: badRequest, 404: "`after` names no stored batch.", ...storageErrors },
   },
   "GET /v1/batches/{id}": {
-    tag: "Batches",
     summary: "Fetch a batch",
     answers: { 200: "The batch, with its counts as they are now." },
     errors: { ...notFound, ...storageErrors },
   },
   "POST /v1/batches/{id}/cancel": {
-    tag: "Batches",
     summary: "Cancel a batch in progress",
     description: `Running lines are cancelled. The output has every line that was answered before, and all others with the error
 \`batch_cancelled\`. A batch that is still validating is cancelled once its validation ends.`,

@@ -5,7 +5,6 @@ import { constraintHeader, conversationErrors, countingErrors, question, type Op
 
 export const chatOperations: Operations = {
   "POST /v1/chat/completions": {
-    tag: "Generation",
     summary: "Answer a conversation",
     description: `\`model\` selects the model; unknown names fall back to the loaded one, and the answer names the model that computed it.
 
@@ -111,7 +110,6 @@ then \`[DONE]\`.`,
     example: question,
   },
   "POST /v1/chat/completions/{id}/cancel": {
-    tag: "Generation",
     summary: "Cancel a running or waiting generation",
     description: `\`id\` is the correlation id: the X-Request-ID of the request, or of its answer. It works for streams, plain answers and
 queued requests. Of two live requests with one id the newer is cancelled. Of a batch (POST /v1/batch/completions) it ends all

@@ -5,7 +5,6 @@ import { generationErrors, type Operations } from "./operation.ts";
 
 export const completionsOperations: Operations = {
   "POST /v1/completions": {
-    tag: "Generation",
     summary: "Continue a text",
     description: `No chat template is applied, and special tokens written out in the text are plain text. Several prompts (texts or
 lists of token ids) are answered together, n answers each, in their order; ${MOST_ANSWERS} answers in all

@@ -12,7 +12,6 @@ const withItems = { ...errors, 404: "`not_found`: the conversation, or what an i
 
 export const conversationsOperations: Operations = {
   "POST /v1/conversations": {
-    tag: "Generation",
     summary: "Make a conversation that responses go on from",
     description: `Items are as POST /v1/responses takes them. Its conversation field goes on from them: they come before the input, and when the
 response is completed or incomplete, input and output are added. Answers that run at the same time are added as they end.
@@ -24,47 +23,40 @@ the server ends; those that changed longest ago are evicted first. A request wit
     example: { items: [{ role: "user", content: "My name is Bob." }] },
   },
   "GET /v1/conversations/{id}": {
-    tag: "Generation",
     summary: "Fetch a conversation",
     answers: { 200: "The conversation, without its items." },
     errors: { 404: NOT_STORED },
   },
   "POST /v1/conversations/{id}": {
-    tag: "Generation",
     summary: "Replace a conversation's metadata",
     answers: { 200: "The conversation." },
     errors: { ...errors, 404: NOT_STORED },
     example: { metadata: { topic: "demo" } },
   },
   "DELETE /v1/conversations/{id}": {
-    tag: "Generation",
     summary: "Delete a conversation with its items",
     description: "Responses that run go on, and are not added.",
     answers: { 200: "The conversation is deleted." },
     errors: { 404: NOT_STORED },
   },
   "POST /v1/conversations/{id}/items": {
-    tag: "Generation",
     summary: "Add items to a conversation",
     answers: { 200: "The items as they are kept; one whose id is empty or taken gets another." },
     errors: withItems,
     example: { items: [{ role: "user", content: "I live in Paris." }] },
   },
   "GET /v1/conversations/{id}/items": {
-    tag: "Generation",
     summary: "List a conversation's items",
     description: "Query: limit (1 to 100, default 20), order (asc or desc, the default), after (an item's id).",
     answers: { 200: "One page of items." },
     errors: { 400: badRequest, 404: NO_ITEM },
   },
   "GET /v1/conversations/{id}/items/{item}": {
-    tag: "Generation",
     summary: "Fetch an item of a conversation",
     answers: { 200: "The item." },
     errors: { 404: NO_ITEM },
   },
   "DELETE /v1/conversations/{id}/items/{item}": {
-    tag: "Generation",
     summary: "Remove an item from a conversation",
     answers: { 200: "The conversation." },
     errors: { 404: NO_ITEM },

@@ -9,8 +9,8 @@ import { MultiplexEvent } from "../../contract/multiplex.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
 import { isLimited, isOpen, takesPassword } from "../access.ts";
-import { commonRules, operations } from "./operations.ts";
-import { keyErrors, limitErrors, tags, type Operation } from "./operation.ts";
+import { commonRules, operations, tags } from "./operations.ts";
+import { keyErrors, limitErrors, type Operation } from "./operation.ts";
 
 interface Response {
   description: string;

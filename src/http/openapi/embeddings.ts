@@ -32,7 +32,6 @@ export const vectorErrors = {
 
 export const embeddingsOperations: Operations = {
   "POST /v1/embeddings": {
-    tag: "Embeddings",
     summary: "Texts as vectors",
     description: `The model is loaded on first use, and unloaded after --idle-unload
 minutes without a request. POST /v1/chat/completions/{id}/cancel with the correlation id ends a request. \`model\` may be an upstream's, as \`name/model\` or, if no model here has that name, by its
@@ -48,7 +47,6 @@ normalized to length 1 again; more dimensions than the model has are an error.`,
     example: { input: "The sky is blue." },
   },
   "POST /v1/rerank": {
-    tag: "Embeddings",
     summary: "Documents by their relevance to a query",
     description:
       "Needs a reranker (--rerank-model). Each document is read together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order documents and are not probabilities. Documents that are sent as `texts` are answered as text-embeddings-inference does: with a list of index and score, from 0 to 1 unless raw_scores is true.",

@@ -6,7 +6,6 @@ const notFound = { 404: "No file with this id is stored: it never existed, was d
 
 export const filesOperations: Operations = {
   "POST /v1/files": {
-    tag: "Batches",
     summary: "Upload a file",
     description: `The input of a batch: JSON Lines in UTF-8, one JSON object a line; empty lines are skipped. Either multipart/form-data with
 the parts file and purpose (\`batch\`, also the default), or the file itself as the body, with any other Content-Type and
@@ -25,7 +24,6 @@ expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 25920
     },
   },
   "GET /v1/files": {
-    tag: "Batches",
     summary: "List files",
     description: `Query: limit (1 to 10000, the default), order (asc or desc, the default) by creation, after (a file's id), purpose
 (\`batch\`, \`batch_output\` or \`ocr\`). A page may also begin after a file that was deleted or expired within the last hour.`,
@@ -33,20 +31,17 @@ expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 25920
     errors: { 400: badRequest, 404: "`after` names no stored file.", ...storageErrors },
   },
   "GET /v1/files/{id}": {
-    tag: "Batches",
     summary: "Describe a file",
     answers: { 200: "The file." },
     errors: { ...notFound, ...storageErrors },
   },
   "DELETE /v1/files/{id}": {
-    tag: "Batches",
     summary: "Delete a file",
     description: "Batches that use it continue.",
     answers: { 200: "It is deleted." },
     errors: { ...notFound, ...storageErrors },
   },
   "GET /v1/files/{id}/url": {
-    tag: "Batches",
     summary: "Where a file's content is",
     description:
       "The address that POST /v1/ocr takes as document_url. The query's expiry is ignored: it is good for as long as the file is there.",
@@ -54,7 +49,6 @@ expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 25920
     errors: { ...notFound, ...storageErrors },
   },
   "GET /v1/files/{id}/content": {
-    tag: "Batches",
     summary: "Fetch a file's content",
     description: `An output file has one line for each line of the batch's input, in order of completion, identified by custom_id:
 \`{id, custom_id, response: {status_code, request_id, body}, error}\`. A request that was refused or failed has the status

@@ -36,7 +36,6 @@ const headers = {
 
 export const imagesOperations: Operations = {
   "POST /v1/images/generations": {
-    tag: "Images",
     summary: "Draw images from a description",
     description: fields,
     answers: { 200: "The images." },
@@ -47,7 +46,6 @@ export const imagesOperations: Operations = {
     example: { prompt: "a red circle on a white ground", size: "256x256", seed: 7 },
   },
   "POST /v1/images/edits": {
-    tag: "Images",
     summary: "Change an image by a description",
     description: `A form, as in OpenAI's API; JSON is refused. \`image\` (or \`image[]\`) is the image that is changed, a PNG, JPEG or WebP file;
 further ones, ${MOST_PICTURES} in all, are what the description speaks of, for models that edit by themselves. \`mask\` is a PNG or WebP as large as the image: where it is
@@ -65,7 +63,6 @@ cannot do with an image is refused, and never left out. Formats are detected fro
     stream: events("image_edit"),
   },
   "POST /v1/images/upscale": {
-    tag: "Images",
     summary: "Make an image larger",
     description: `A form; JSON is refused. \`image\` is a PNG, JPEG or WebP file of at most 20 MB and 1,048,576 pixels. A model is needed:
 --image-upscale-model names one. It makes images as many times as wide and as high as it was trained for, 4 mostly; a smaller \`scale\` is made
@@ -84,7 +81,6 @@ from that. Transparency is put on white. A field that is not described here is r
     queued: true,
   },
   "POST /v1/images/variations": {
-    tag: "Images",
     summary: "Variations, which are refused",
     description:
       "OpenAI has withdrawn them. Without a description a model does not vary an image but draws another; POST /v1/images/edits with a prompt and a small strength stays close to one.",
@@ -92,7 +88,6 @@ from that. Transparency is put on white. A field that is not described here is r
     errors: { 501: "`mode_unavailable`: always." },
   },
   "GET /v1/images/files/{id}": {
-    tag: "Images",
     summary: "An image that was drawn with `response_format` `url`",
     description: "For an hour, unless newer ones needed its memory. It needs an API key where others do.",
     answers: { 200: "The file." },

@@ -18,7 +18,6 @@ const completionStream =
 
 export const llamaOperations: Operations = {
   "POST /completion": {
-    tag: "Compatibility",
     summary: "Continue a text, in llama.cpp's form",
     description: `As POST /v1/completions, but special tokens that are written out in a text count as such: what /apply-template gives can be
 sent here. A model of another server, and svc-system, take a text or token ids, not both mixed. samplers may leave some out, and cannot change their order. n_keep needs --context-shift. n_discard, n_indent, n_cache_reuse, min_keep,
@@ -30,7 +29,6 @@ effect. id_slot says which slot POST /slots saves afterwards, and is repeated in
     stream: completionStream,
   },
   "POST /infill": {
-    tag: "Compatibility",
     summary: "Fill a gap in a text, in llama.cpp's form",
     description:
       "Needs a model with tokens for filling gaps, else 400 `unsupported_parameter`. input_extra are other files that the model reads before; they are not cut to fit. All other fields are those of /completion.",
@@ -40,7 +38,6 @@ effect. id_slot says which slot POST /slots saves afterwards, and is repeated in
     stream: completionStream,
   },
   "POST /tokenize": {
-    tag: "Compatibility",
     summary: "Token ids of a text, in llama.cpp's or vLLM's form",
     description:
       "With content, as llama.cpp has it. With prompt, as vLLM has it and POST /v1/tokenize answers; only here, special tokens that are written out in the text count as such, and add_special_tokens is true by default.",
@@ -49,14 +46,12 @@ effect. id_slot says which slot POST /slots saves afterwards, and is repeated in
     example: { content: "Hello" },
   },
   "POST /detokenize": {
-    tag: "Compatibility",
     summary: "Text of token ids, in llama.cpp's form",
     answers: { 200: "The text." },
     errors: tokenizerErrors,
     example: { tokens: [265] },
   },
   "GET /tokenizer_info": {
-    tag: "Compatibility",
     summary: "The tokenizer's special tokens and the chat template, in vLLM's form",
     description:
       "With /tokenize and /detokenize it is all that lm-eval needs to make a model's own tokens without a tokenizer from Hugging Face.",
@@ -66,20 +61,17 @@ effect. id_slot says which slot POST /slots saves afterwards, and is repeated in
     errors: { 404: NO_MODEL, 503: unavailable },
   },
   "POST /apply-template": {
-    tag: "Compatibility",
     summary: "The prompt that a chat completion would have",
     answers: { 200: "The rendered text; `<__media__>` stands for an image or a sound." },
     errors: { ...tokenizerErrors, 413: tooLarge("100 MB") },
     example: question,
   },
   "GET /props": {
-    tag: "Compatibility",
     summary: "The loaded model and its limits, in llama.cpp's layout",
     answers: { 200: "The server's properties." },
     errors: { 404: NO_MODEL, 503: unavailable },
   },
   "GET /slots": {
-    tag: "Compatibility",
     summary: "Running requests, in llama.cpp's layout",
     description:
       "One entry for each request that may run at once. Requests run in no fixed slot here: the first entries are the running ones. POST /slots saves and restores. With ?fail_on_no_slot=1, 503 `server_busy` while all are running.",
@@ -87,7 +79,6 @@ effect. id_slot says which slot POST /slots saves afterwards, and is repeated in
     errors: { 404: NO_MODEL, 503: unavailable },
   },
   "POST /lora-adapters": {
-    tag: "Compatibility",
     summary: "Set the LoRA adapters of requests that choose none, in llama.cpp's form",
     description:
       "Those that are left out are off. Only for callers on this machine, until the server stops. Requests that are computed go on as they were.",
@@ -100,7 +91,6 @@ effect. id_slot says which slot POST /slots saves afterwards, and is repeated in
     example: [],
   },
   "GET /lora-adapters": {
-    tag: "Compatibility",
     summary: "The LoRA adapters that requests may choose, in llama.cpp's form",
     description:
       "Generation routes take them by name as `model`, and those with llama.cpp's sampling fields by number in `lora`.",

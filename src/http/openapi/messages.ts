@@ -4,7 +4,6 @@ import { constraintHeader, countingErrors, picturesErrors, question, type Operat
 
 export const messagesOperations: Operations = {
   "POST /v1/messages": {
-    tag: "Generation",
     summary: "Answer a conversation (Anthropic-compatible Messages API)",
     description: `Blocks: text, image (base64 or url), document (text; base64 or url with --ocr-input), search_result (its title, source and text), tool_use,
 tool_result (text, images, documents and search results; is_error is marked in its text), thinking; redacted_thinking is ignored. system is a string or blocks, or system messages between the others: those

@@ -4,7 +4,6 @@ import type { Operations } from "./operation.ts";
 
 export const modelsOperations: Operations = {
   "GET /v1/models": {
-    tag: "Models",
     summary: "List the available models",
     description: `The model of this server, and with --gateway or --upstream those of its upstreams as \`name/model\`; loaded ones first,
 otherwise in a stable order. \`loaded\` is false while a model is loading or its upstream is unreachable. \`models\` lists the
@@ -18,7 +17,6 @@ that another svc forwarded (header Via) get only the models that are computed he
     answers: { 200: "The available models." },
   },
   "GET /v1/models/{id}": {
-    tag: "Models",
     summary: "Describe a model by its name",
     description:
       "The entry of the list; a slash in the name may be sent as it is or as %2F. On other routes unknown names fall back to the active model; here they are an error.",

@@ -8,7 +8,6 @@ const { 400: badRequest, 404: noModel, 413: tooLarge, 503: unavailable } = gener
 
 export const multiplexOperations: Operations = {
   "POST /v1/batch/completions": {
-    tag: "Generation",
     summary: "Answer many conversations in one stream",
     description: `1 to ${MOST_ITEMS} items. Each has a custom_id of 1 to 512 characters, unique within the request, and a body: a
 request of POST /v1/chat/completions with all of its fields, stream or not. A prefix that items share is computed once. All

@@ -15,7 +15,6 @@ const notLocal = "`forbidden_host`: the server listens beyond loopback, or was a
 
 export const ollamaOperations: Operations = {
   "POST /api/chat": {
-    tag: "Compatibility",
     summary: "Answer a conversation, in Ollama's API",
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is
 json or a schema, enforced while sampling. think is a boolean or a level; default: the model's own, off with a format. keep_alive and options without a
@@ -28,7 +27,6 @@ POST /v1/chat/completions, and the last line has svc_recognitions.`,
     stream: "Lines of JSON; the last has `done` true, the counts and the durations in nanoseconds.",
   },
   "POST /api/generate": {
-    tag: "Compatibility",
     summary: "Answer a prompt, in Ollama's API",
     description:
       "With raw or suffix the prompt is continued as it is; else it is a user's message. Without a prompt the answer reports that the model is available. context, of an answer before, goes on with its conversation; answers to raw prompts have none.",
@@ -39,7 +37,6 @@ POST /v1/chat/completions, and the last line has svc_recognitions.`,
     stream: "Lines of JSON, as for /api/chat.",
   },
   "POST /api/embed": {
-    tag: "Compatibility",
     summary: "Texts as vectors, in Ollama's API",
     description: "Uses the models of /v1/embeddings. options and keep_alive have no effect.",
     answers: { 200: "A vector for each text." },
@@ -47,14 +44,12 @@ POST /v1/chat/completions, and the last line has svc_recognitions.`,
     example: { input: ["The sky is blue.", "Grass is green."] },
   },
   "POST /api/embeddings": {
-    tag: "Compatibility",
     summary: "A text as a vector, in the older form of Ollama's API",
     answers: { 200: "The vector." },
     errors: vectorErrors,
     example: { prompt: "The sky is blue." },
   },
   "POST /api/show": {
-    tag: "Compatibility",
     summary: "Describe a model, in Ollama's API",
     description: "The named model, or the one that answers for it.",
     answers: { 200: "The model's properties and capabilities." },
@@ -62,7 +57,6 @@ POST /v1/chat/completions, and the last line has svc_recognitions.`,
     example: { model: "svc-mini" },
   },
   "POST /api/pull": {
-    tag: "Compatibility",
     summary: "Download a model, in Ollama's API",
     description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. The model is not served by
 that: a server serves the models that it was started with, and the line before the last has the option for it.
@@ -79,7 +73,6 @@ Disconnecting ends the download; the next one resumes it.`,
     example: { model: "owner/repository:Q4_K_M" },
   },
   "DELETE /api/delete": {
-    tag: "Compatibility",
     summary: "Remove a downloaded model, in Ollama's API",
     description: "As `svc rm` does, only for callers on this machine; not for a model that this server serves.",
     answers: { 200: "The model is removed; the body is empty." },
@@ -93,17 +86,14 @@ Disconnecting ends the download; the next one resumes it.`,
     example: { model: "owner/repository:Q4_K_M" },
   },
   "GET /api/tags": {
-    tag: "Compatibility",
     summary: "List models, in Ollama's API",
     answers: { 200: "The available models, upstreams' included." },
   },
   "GET /api/ps": {
-    tag: "Compatibility",
     summary: "List loaded models, in Ollama's API",
     answers: { 200: "The models that are loaded here." },
   },
   "GET /api/version": {
-    tag: "Compatibility",
     summary: "Version, in Ollama's API",
     answers: { 200: "The level of that API, and the version of svc." },
   },

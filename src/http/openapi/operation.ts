@@ -2,23 +2,10 @@
 
 import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
 
-/** Groups of routes, in their order. */
-export const tags = [
-  "Generation",
-  "Embeddings",
-  "Audio",
-  "Vision",
-  "Images",
-  "Models",
-  "Tokenizer",
-  "Batches",
-  "Server",
-  "Compatibility",
-] as const;
-
 /** OpenAPI's word for one method of one path. */
 export interface Operation {
-  readonly tag: (typeof tags)[number];
+  /** Its group, where that is another one than its resource's. */
+  readonly tag?: string;
   readonly summary: string;
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */

@@ -13,7 +13,6 @@ import { llamaOperations } from "./llama.ts";
 import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
 import { multiplexOperations } from "./multiplex.ts";
-import { ocrOperations } from "./ocr.ts";
 import { ollamaOperations } from "./ollama.ts";
 import { realtimeOperations } from "./realtime.ts";
 import { recognitionOperations } from "./recognition.ts";
@@ -26,7 +25,7 @@ import { speechOperations } from "./speech.ts";
 import { tokenizeOperations } from "./tokenize.ts";
 import { transcriptionsOperations } from "./transcriptions.ts";
 import { upstreamsOperations } from "./upstreams.ts";
-import type { Operations } from "./operation.ts";
+import type { Operation, Operations } from "./operation.ts";
 
 /** Rules of every route. */
 export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs. The version here is that of
@@ -51,30 +50,34 @@ loopback's nor allowed. A 5xx that would only fail again carries
 headers; another type is 400 \`unsupported_media_type\`. A field that is null counts as absent. A body of which nothing comes for ${BODY_PATIENCE_MS / 1000} seconds
 is 408 \`request_timeout\`.`;
 
+/** Groups of routes in their order, each with its resources. */
+const groups: readonly (readonly [tag: string, ...resources: readonly Operations[]])[] = [
+  [
+    "Generation",
+    chatOperations,
+    responsesOperations,
+    conversationsOperations,
+    messagesOperations,
+    completionsOperations,
+    multiplexOperations,
+  ],
+  ["Embeddings", embeddingsOperations],
+  ["Audio", transcriptionsOperations, realtimeOperations, speechOperations],
+  ["Vision", recognitionOperations],
+  ["Images", imagesOperations],
+  ["Models", modelsOperations],
+  ["Tokenizer", tokenizeOperations],
+  ["Batches", filesOperations, batchesOperations],
+  ["Server", requestsOperations, upstreamsOperations, serverOperations],
+  ["Compatibility", llamaOperations, slotsOperations, ollamaOperations, sdapiOperations],
+];
+
+export const tags: readonly string[] = groups.map(([tag]) => tag);
+
 /** By method and path, as `POST /v1/batches`. */
-export const operations: Operations = {
-  ...chatOperations,
-  ...responsesOperations,
-  ...conversationsOperations,
-  ...messagesOperations,
-  ...completionsOperations,
-  ...multiplexOperations,
-  ...embeddingsOperations,
-  ...transcriptionsOperations,
-  ...realtimeOperations,
-  ...speechOperations,
-  ...recognitionOperations,
-  ...ocrOperations,
-  ...imagesOperations,
-  ...filesOperations,
-  ...batchesOperations,
-  ...modelsOperations,
-  ...tokenizeOperations,
-  ...llamaOperations,
-  ...slotsOperations,
-  ...ollamaOperations,
-  ...sdapiOperations,
-  ...requestsOperations,
-  ...upstreamsOperations,
-  ...serverOperations,
-};
+export const operations: Operations = Object.assign(
+  {},
+  ...groups.flatMap(([tag, ...resources]) =>
+    resources.flatMap(Object.entries<Operation>).map(([route, operation]) => ({ [route]: { tag, ...operation } })),
+  ),
+);

@@ -42,7 +42,6 @@ const secretErrors = {
 
 export const realtimeOperations: Operations = {
   "POST /v1/realtime/client_secrets": {
-    tag: "Audio",
     summary: "Make a secret with which a page opens sessions",
     description: `A server makes it with its API key and hands it to a page, which opens GET /v1/realtime with it in the key's place,
 as often as it likes until it expires. It opens nothing else. Its sessions begin with the settings of \`session\` (those of
@@ -53,7 +52,6 @@ Secrets are kept in memory: they end with the server.`,
     example: { expires_after: { anchor: "created_at", seconds: 60 }, session: { type: "transcription" } },
   },
   "POST /v1/realtime/transcription_sessions": {
-    tag: "Audio",
     summary: "Make such a secret, in the convention's first form",
     description:
       "As POST /v1/realtime/client_secrets: the body is the session of transcription_session.update, and the answer has the secret as client_secret.",
@@ -62,7 +60,6 @@ Secrets are kept in memory: they end with the server.`,
     example: { input_audio_format: "pcm16" },
   },
   "GET /v1/realtime": {
-    tag: "Audio",
     summary: "Speech as text while it is spoken (WebSocket)",
     description,
     answers: { 101: "The connection is a WebSocket from here on." },

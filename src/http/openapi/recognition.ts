@@ -2,7 +2,7 @@
 
 import { badRequest, type Operations } from "./operation.ts";
 
-export const recognitionErrors = {
+const recognitionErrors = {
   400: `${badRequest} \`unsupported_media_input\`: the file is of another format, or an encrypted PDF.`,
   404: "`not_found`: there is no such file in the server's media folder.",
   413: "The file is larger than 25 MB, or a JSON body than 100 MB; it is refused while it is read.",
@@ -17,7 +17,6 @@ export const recognitionErrors = {
 
 export const recognitionOperations: Operations = {
   "POST /v1/vision/ocr": {
-    tag: "Vision",
     summary: "Text, codes and tables on pictures and documents",
     description: `The file comes in a form, as the part \`file\` with the other fields as parts, or JSON gives it in one of: \`data\` (base64, or
 a data: URL), \`image_url\` (a data: URL, or a path), \`messages\` (the image parts of chat messages, a document each), or \`file\`, its path
@@ -34,6 +33,20 @@ or top-left.
 Several pages are read at once, clients take turns with them. POST /v1/chat/completions/{id}/cancel with the correlation id
 ends a request.`,
     answers: { 200: "What was found; by response_format `text` or `markdown` the text alone." },
+    errors: recognitionErrors,
+    queued: true,
+  },
+  "POST /v1/ocr": {
+    summary: "Documents as Markdown",
+    description: `Mistral-compatible, for clients of that API such as Open WebUI. The document is a data: URL, a path
+under --media-root, or a file that was uploaded with purpose \`ocr\`: by file_id, or by the address that GET /v1/files/{id}/url gives.
+Nothing is fetched from elsewhere. Each page becomes Markdown, with its tables; it is read as in POST /v1/vision/ocr, and so are its
+limits, but for the pages, which may be 1000. With table_format the Markdown has a link in the place of each table, which is in
+\`tables\` by the name in that link. Pictures in pages are not cut out (\`images\` is empty), and annotations need a model
+that understands pictures: bbox_annotation_format and document_annotation_format are refused,
+and so are extract_header, extract_footer, include_blocks and confidence_scores_granularity. A page without text has empty Markdown.
+dimensions are pixels, or points of a PDF.`,
+    answers: { 200: "The pages." },
     errors: recognitionErrors,
     queued: true,
   },

@@ -6,7 +6,6 @@ const NOT_STORED = "previous_response_id, conversation or an item_reference is n
 
 export const responsesOperations: Operations = {
   "POST /v1/responses": {
-    tag: "Generation",
     summary: "Answer (OpenAI-compatible Responses API)",
     description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file), function_call,
 function_call_output, reasoning, item_reference to an item of a stored response (its type is optional, and repeated references
@@ -53,7 +52,6 @@ refused here; a prompt that is too long is counted.`,
     example: { input: "What is the capital of France?" },
   },
   "POST /v1/responses/compact": {
-    tag: "Generation",
     summary: "Make a conversation short",
     description: `The model sums up the conversation that the same fields of POST /v1/responses would have it answer. The item of the
 output stands for all of it in a later input; its content is the summary, in base64, and is not encrypted. Nothing is stored.`,
@@ -63,7 +61,6 @@ output stands for all of it in a later input; its content is the summary, in bas
     example: { input: "What is the capital of France?" },
   },
   "GET /v1/responses/{id}": {
-    tag: "Generation",
     summary: "Fetch a stored response",
     description: `Also while it is generated: its status is then \`in_progress\`. Query: stream (true: all events, past and future, of a
 response that was created with background and stream), starting_after (the sequence_number after which events are
@@ -73,21 +70,18 @@ returned).`,
     stream: "The events as POST /v1/responses sends them, with their numbers, then `[DONE]`.",
   },
   "DELETE /v1/responses/{id}": {
-    tag: "Generation",
     summary: "Delete a stored response",
     description: "A response that is in progress is cancelled.",
     answers: { 200: "The response is deleted." },
     errors: { 404: "No response with this id is stored." },
   },
   "POST /v1/responses/{id}/cancel": {
-    tag: "Generation",
     summary: "Cancel a response in progress",
     description: "Answers with the response once it has ended. A response that had already ended is not changed.",
     answers: { 200: "The response." },
     errors: { 404: "No response with this id is stored." },
   },
   "GET /v1/responses/{id}/input_items": {
-    tag: "Generation",
     summary: "List the input of a stored response",
     description: "Query: limit (1 to 100, default 20), order (asc or desc, the default), after (an item's id).",
     answers: { 200: "One page of items." },

@@ -14,7 +14,6 @@ const optionErrors = { 400: badRequest, 413: tooLarge("1 MB") };
 
 export const sdapiOperations: Operations = {
   "POST /sdapi/v1/txt2img": {
-    tag: "Compatibility",
     summary: "Draw images from a description, in the API of Stable Diffusion's web interface",
     description: about,
     answers: { 200: "The images." },
@@ -23,7 +22,6 @@ export const sdapiOperations: Operations = {
     example: { prompt: "a red circle on a white ground", width: 256, height: 256, seed: 7 },
   },
   "POST /sdapi/v1/img2img": {
-    tag: "Compatibility",
     summary: "Change an image, in the API of Stable Diffusion's web interface",
     description: `${about} A mask is refused: POST /v1/images/edits takes one.`,
     answers: { 200: "The images." },
@@ -35,12 +33,10 @@ export const sdapiOperations: Operations = {
     queued: true,
   },
   "GET /sdapi/v1/options": {
-    tag: "Compatibility",
     summary: "Which image model draws, in this API",
     answers: { 200: "The settings." },
   },
   "POST /sdapi/v1/options": {
-    tag: "Compatibility",
     summary: "Choose the image model that draws, in this API",
     description: "For all clients of this API, until the server ends. Other settings are refused.",
     answers: { 200: "An empty object." },
@@ -48,28 +44,23 @@ export const sdapiOperations: Operations = {
     example: {},
   },
   "GET /sdapi/v1/sd-models": {
-    tag: "Compatibility",
     summary: "List the image models, in this API",
     answers: { 200: "The models." },
   },
   "GET /sdapi/v1/samplers": {
-    tag: "Compatibility",
     summary: "List the samplers of the chosen model, in this API",
     answers: { 200: "The samplers; none until the model was loaded." },
   },
   "GET /sdapi/v1/schedulers": {
-    tag: "Compatibility",
     summary: "List the schedulers of the chosen model, in this API",
     answers: { 200: "The schedulers; none until the model was loaded." },
   },
   "GET /sdapi/v1/progress": {
-    tag: "Compatibility",
     summary: "How far a request of this API is",
     description: "The first one of the same API key; without keys, of all. It shows no image.",
     answers: { 200: "The progress." },
   },
   "POST /sdapi/v1/interrupt": {
-    tag: "Compatibility",
     summary: "End the requests of this API",
     description: "Those of the same API key; without keys, all.",
     answers: { 200: "An empty object." },

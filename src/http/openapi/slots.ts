@@ -5,7 +5,6 @@ import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
 export const slotsOperations: Operations = {
   "POST /slots/{id_slot}": {
-    tag: "Compatibility",
     summary: "Save, restore or erase a slot, in llama.cpp's form",
     description: `Needs --slot-save-path. A slot holds the tokens of the last request with its number as id_slot, once that has ended; requests without one
 count as slot 0, and numbers from --parallel on begin at 0 again. action=save writes them and their state to the file, as far as the prefix

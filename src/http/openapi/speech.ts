@@ -4,7 +4,6 @@ import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
 export const speechOperations: Operations = {
   "POST /v1/audio/speech": {
-    tag: "Audio",
     summary: "Text as speech",
     description: `The text is said sentence by sentence, and each is sent when it is done: the first bytes come after the first sentence.
 The format is response_format: mp3 (default), opus (in Ogg), aac (ADTS), flac, wav, pcm (16-bit little-endian, one channel,
@@ -28,7 +27,6 @@ POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`,
     example: { input: "The sky is blue.", voice: "alloy", response_format: "wav" },
   },
   "GET /v1/audio/voices": {
-    tag: "Audio",
     summary: "List the voices",
     description:
       "By locale and name. Query: locale, the beginning of language tags. `aliases` are OpenAI's names that select a voice.",

@@ -4,7 +4,6 @@ import { tokenizerErrors, type Operations } from "./operation.ts";
 
 export const tokenizeOperations: Operations = {
   "POST /v1/tokenize": {
-    tag: "Tokenizer",
     summary: "Token ids of a text",
     description:
       "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text, and none are added. While the model is loading the request waits.",
@@ -13,14 +12,12 @@ export const tokenizeOperations: Operations = {
     example: { text: "Hello" },
   },
   "POST /v1/count_tokens": {
-    tag: "Tokenizer",
     summary: "Number of tokens of a text",
     answers: { 200: "The number of tokens." },
     errors: tokenizerErrors,
     example: { text: "Hello" },
   },
   "POST /v1/detokenize": {
-    tag: "Tokenizer",
     summary: "Text of token ids",
     description: "Control tokens are written out. The text is given under every name that clients look for.",
     answers: { 200: "The text." },

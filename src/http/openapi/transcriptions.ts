@@ -28,7 +28,6 @@ const answers = {
 
 export const transcriptionsOperations: Operations = {
   "POST /v1/audio/transcriptions": {
-    tag: "Audio",
     summary: "Speech as text",
     description: description(
       "With `stream`, `json`, `verbose_json` and `text` are sent alike, as events: `transcript.text.delta` for each segment, then `transcript.text.done` with the whole text; the stream has no other terminator.",
@@ -40,7 +39,6 @@ export const transcriptionsOperations: Operations = {
       "`transcript.text.delta` {type, delta} for each segment, `transcript.text.done` {type, text, usage} at the end, or `error` {type, error}. usage.input_tokens are 50 for each second of speech, output_tokens those of the text.",
   },
   "POST /v1/audio/translations": {
-    tag: "Audio",
     summary: "Speech of any language as English text",
     description: description("Needs a multilingual model. `language` is that of the speech, as a hint."),
     answers,

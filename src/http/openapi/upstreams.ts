@@ -14,7 +14,6 @@ const steering = {
 
 export const upstreamsOperations: Operations = {
   "GET /upstreams": {
-    tag: "Server",
     summary: "Upstreams and their replicas",
     description: "State, requests, tokens, failures and times of every replica, since svc was started.",
     answers: { 200: "The upstreams: those of --upstream, then those that were discovered." },

@@ -6,9 +6,9 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
-import { nearestRoute } from "../nearest-route.ts";
 import type { RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
+import { nearest } from "../../config/nearest.ts";
 
 /** Nobody reads this answer; the status only shows in the log, as in other servers. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -78,4 +78,17 @@ function unknownRoute(request: Request, routes: RouteTable, respond: (error: Svc
   const response = respond(new SvcError("method_not_allowed", `This route answers ${allow}.`));
   response.headers.set("allow", allow);
   return response;
+}
+
+/** A longer path is no misspelt one. */
+const LONGEST = 80;
+
+/** Of these patterns the one with the fewest edits, else one with another prefix than `path`; undefined when none is near. */
+function nearestRoute(path: string, patterns: readonly string[]): string | undefined {
+  const asked = path.replace(/\/+$/, "").toLowerCase();
+  if (asked.length > LONGEST || asked.length < 2) return undefined;
+  const byEnd = patterns.filter(
+    (pattern) => pattern.length > 4 && (asked.endsWith(pattern) || pattern.endsWith(asked)),
+  );
+  return nearest(asked, patterns) ?? byEnd.toSorted((a, b) => b.length - a.length)[0];
 }

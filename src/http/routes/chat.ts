@@ -6,17 +6,16 @@ import { CountResponseTokensResponse } from "../../contract/responses.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
 import { DONE } from "../../dialect/stream/streamed.ts";
-import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange } from "../chat-exchange.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
+import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** Chat completions, as JSON or as a stream. */
-export const chatRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
+export const chatRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.chat" })
     .post(
       "/v1/chat/completions",
@@ -24,7 +23,7 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: 
         const profile = decodeProfile(request.headers.get("x-svc-profile"));
         const body = await readGenerationBody(deps, request);
         const { request: generation, ...exchange } = chatExchange(deps, body, profile);
-        return respond(deps, contexts, request, { requests: [generation], ...exchange, framing: { terminator: DONE } });
+        return respond(deps, request, { requests: [generation], ...exchange, framing: { terminator: DONE } });
       },
       jsonRoute(ChatCompletionRequest, ChatCompletion),
     )
@@ -32,8 +31,7 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: 
       "/v1/chat/completions/input_tokens",
       async ({ request }) => {
         const { request: asked } = decodeChat(await deps.bodies.read(request, bodyCeilings.generation), deps.config);
-        const { id } = contexts.of(request);
-        const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
+        const tokens = await countTokens(deps, request, asked);
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       jsonRoute(ChatCompletionRequest, CountResponseTokensResponse),

@@ -13,16 +13,15 @@ import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { jsonRoute } from "../json-content.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** Completions of raw text, as JSON or as a stream. */
-export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+export const completionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.completions" }).post(
     "/v1/completions",
     async ({ request }) => {
       const call = decodeCompletion(await readGenerationBody(deps, request), deps.config);
       const answer = answerOrigin(deps, newCompletionId(), call.requests[0].model);
-      return respond(deps, contexts, request, {
+      return respond(deps, request, {
         requests: call.requests,
         stream: call.stream,
         json: (events) => encodeCompletion(events, answer, call),

@@ -11,14 +11,13 @@ import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { servedByFields } from "../log-fields.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, and documents by their relevance. */
-export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
   const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
     const { tokens, truncated, servedBy } = result;
-    contexts.of(request).logFields = () => ({
+    deps.contexts.of(request).logFields = () => ({
       model,
       ...servedByFields(servedBy),
       prompt: tokens,
@@ -32,7 +31,7 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/v1/embeddings",
       async ({ request }) => {
         const asked = decodeEmbeddings(await bodies.read(request, bodyCeilings.embeddings));
-        const origin = requestOrigin(deps, contexts, request);
+        const origin = requestOrigin(deps, request);
         const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
       },
@@ -42,7 +41,7 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/v1/rerank",
       async ({ request }) => {
         const asked = decodeRerank(await bodies.read(request, bodyCeilings.embeddings));
-        const origin = requestOrigin(deps, contexts, request);
+        const origin = requestOrigin(deps, request);
         const computed = await embeddings.rank(asked.query, asked.documents, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeRerank(computed.result, computed.model, asked));
       },

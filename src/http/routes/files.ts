@@ -8,7 +8,6 @@ import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
-import { byteRange } from "../byte-range.ts";
 import { orDiscard } from "../form-parts.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { readUpload } from "../upload-body.ts";
@@ -104,4 +103,24 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
       "Content-Range": `bytes ${start}-${end - 1}/${bytes}`,
     },
   });
+}
+
+interface ByteRange {
+  /** The first byte, and the one behind the last. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The bytes that a Range header requests; `all` when it requests none, or in a way that may be ignored (another unit, several
+ * ranges); undefined when they are beyond the content.
+ */
+function byteRange(header: string | null, size: number): ByteRange | "all" | undefined {
+  const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "");
+  const [, first = "", last = ""] = match ?? [];
+  if (first === "" && last === "") return "all";
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size : Math.min(size, Number(last) + 1);
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return "all";
+  return start < end ? { start, end } : undefined;
 }

@@ -6,13 +6,9 @@ import { t } from "../../contract/schema.ts";
 import { encodeHealth, encodeOpenHealth } from "../../dialect/status.ts";
 import type { AppDeps } from "../deps.ts";
 import { jsonContent } from "../json-content.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** Always 200 while the process answers; the body tells how the engines are, to whoever has a key where there are any. */
-export const healthRoutes = (
-  { engine, engines, upstreams, clock, version, config }: AppDeps,
-  contexts: RequestContexts,
-) => {
+export const healthRoutes = ({ engine, engines, upstreams, clock, version, config, contexts }: AppDeps) => {
   const hooks = { detail: { responses: { 200: jsonContent(t.Union([Health, OpenHealth]), "The process answers.") } } };
   const health = ({ request }: { readonly request: Request }) => {
     const status = engine.status();

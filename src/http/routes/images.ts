@@ -14,7 +14,7 @@ import {
 import { imageWriter, type ImageStreamOptions } from "../../dialect/images/encode-stream.ts";
 import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/images/encode.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
 import type { ImageAbility, ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -25,7 +25,6 @@ import { disconnection, requestOrigin, streamResponse, streams } from "../genera
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** Of a description, in UTF-8. */
 const FIELD_BYTES = 128 * 1024;
@@ -33,11 +32,11 @@ const FIELD_BYTES = 128 * 1024;
 const NO_STORE = { "Cache-Control": "no-store" } as const;
 
 /** Images from descriptions, whole or as a stream. */
-export const imageRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+export const imageRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.images" })
-    .post("/v1/images/generations", ({ request }) => generate(deps, contexts, request), jsonRoute(ImageRequest, Images))
-    .post("/v1/images/edits", ({ request }) => edit(deps, contexts, request), describedForm(ImageEditForm, Images))
-    .post("/v1/images/upscale", ({ request }) => upscale(deps, contexts, request), describedForm(UpscaleForm, Upscaled))
+    .post("/v1/images/generations", ({ request }) => generate(deps, request), jsonRoute(ImageRequest, Images))
+    .post("/v1/images/edits", ({ request }) => edit(deps, request), describedForm(ImageEditForm, Images))
+    .post("/v1/images/upscale", ({ request }) => upscale(deps, request), describedForm(UpscaleForm, Upscaled))
     .post("/v1/images/variations", () => refuseVariations(), {
       parse: "none",
       detail: { responses: {} },
@@ -62,15 +61,15 @@ const describedFile = {
   },
 } as const;
 
-async function generate(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+async function generate(deps: AppDeps, request: Request): Promise<Response> {
   // Headers may be refused: that comes first.
-  const origin = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, request);
   const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.embeddings));
-  return respond(deps, contexts, request, call, { ...origin, work: call.work }, "image_generation");
+  return respond(deps, request, call, { ...origin, work: call.work }, "image_generation");
 }
 
-async function edit(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
-  const origin = requestOrigin(deps, contexts, request);
+async function edit(deps: AppDeps, request: Request): Promise<Response> {
+  const origin = requestOrigin(deps, request);
   const { call, files } = await readFiles(deps, request, EDITED, decodeEdit, "images");
   const { strength, work } = call;
   const [image, ...references] = files.flatMap(({ name, content }) => (name === "mask" ? [] : content));
@@ -80,21 +79,20 @@ async function edit(deps: AppDeps, contexts: RequestContexts, request: Request):
     throw missingImage();
   }
   const pictures = { image, references, ...(mask && { mask }), ...(strength !== undefined && { strength }) };
-  return respond(deps, contexts, request, call, { ...origin, work, edit: pictures }, "image_edit");
+  return respond(deps, request, call, { ...origin, work, edit: pictures }, "image_edit");
 }
 
-async function upscale(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
-  const origin = requestOrigin(deps, contexts, request);
+async function upscale(deps: AppDeps, request: Request): Promise<Response> {
+  const origin = requestOrigin(deps, request);
   const { call, files } = await readFiles(deps, request, { image: 1 }, decodeUpscale, "upscaling");
   const image = files[0]?.content;
   if (!image) throw missingImage();
   const run = { ...origin, work: call.work, edit: { image, references: [] }, ability: "upscaling" } as const;
-  return respond(deps, contexts, request, call, run, "image_edit");
+  return respond(deps, request, call, run, "image_edit");
 }
 
 const missingImage = () => {
-  const message = "'image' is required: a part of the form with a file name.";
-  return new SvcError("missing_required_parameter", message, { param: "image" });
+  return missing("image", "a part of the form with a file name");
 };
 
 const EDITED = { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 } as const;
@@ -133,7 +131,6 @@ type Run = Omit<ImageRun, "model">;
 
 async function respond(
   deps: AppDeps,
-  contexts: RequestContexts,
   request: Request,
   call: ImageCall,
   run: Run,
@@ -142,7 +139,7 @@ async function respond(
   const { images, clock } = deps;
   const { model } = call;
   const report: RequestReport = {};
-  const context = contexts.of(request);
+  const context = deps.contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
   const disconnect = disconnection(request);
   const events = images.draw({ ...run, model }, disconnect.signal, report);
@@ -154,7 +151,7 @@ async function respond(
     const options = { kind, call, requestId: context.id, now };
     // The first step may take long.
     const stream = { disconnect, headers, opens: true };
-    return streamResponse(deps, contexts, request, events, (put) => imageWriter(put, options), stream);
+    return streamResponse(deps, request, events, (put) => imageWriter(put, options), stream);
   }
   const drawn = await collectImages(events);
   const { format } = call.work.encoding;

@@ -10,16 +10,14 @@ import {
 } from "../../dialect/llama/decode.ts";
 import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
-import { SvcError, withFieldNames } from "../../domain/errors.ts";
+import { fieldError, SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { TextPort } from "../../engine/text/port.ts";
 import type { TextBackend } from "../../service/model-router.ts";
-import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond, streams } from "../generation-response.ts";
 import { jsonRoute } from "../json-content.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 type Prompt = NonNullable<Generation["prompt"]>;
 
@@ -31,7 +29,7 @@ const fieldOf = (prompts: readonly RawPrompt[]) => (at: number) => (place: strin
 };
 
 /** Raw completions as llama.cpp's server answers them, whole or as a stream. */
-export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
+export const llamaCompletionRoutes = (deps: AppDeps) => {
   const { router, clock, config } = deps;
 
   /** What a model's tokenizer makes; undefined where the model has none within reach. */
@@ -63,8 +61,8 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     );
     const tokens = (await Promise.all(parts)).map((made) => {
       if (made) return made;
-      const message = `'${param}' must be a text or token ids: the model has no tokenizer here to mix them.`;
-      throw new SvcError("unsupported_parameter", message, { param });
+      const sentence = "must be a text or token ids: the model has no tokenizer here to mix them";
+      throw fieldError("unsupported_parameter", param, sentence);
     });
     return tokens.flatMap((made) => [...made]);
   };
@@ -99,13 +97,13 @@ export const llamaCompletionRoutes = (deps: AppDeps, contexts: RequestContexts, 
     const backend = router.find(call.request.model, "chat");
     const work = () => read(call.prompts, backend, request.signal);
     const isText = call.prompts.every((prompt) => typeof prompt === "string");
-    const { prompts, texts } = await (isText ? work() : tokenizer.run(work));
+    const { prompts, texts } = await (isText ? work() : deps.tokenizer.run(work));
     const requests = prompts.map((prompt): Generation => ({ ...call.request, prompt }));
     const { model, engine } = backend;
     const stream = streams(deps, call.stream);
     const defaults = engine.status().model?.defaults ?? config.sampling;
     const context = { ...call, prompts: texts, model, stream, defaults };
-    return respond(deps, contexts, request, {
+    return respond(deps, request, {
       requests: requests as [Generation, ...Generation[]],
       stream,
       json: (events) => encodeLlama(events, context),

@@ -20,7 +20,6 @@ import { encodeSettings } from "../../dialect/llama/settings.ts";
 import { encodeLoraAdapters } from "../../dialect/status.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ModelInfo } from "../../domain/model.ts";
-import type { TokenizerService } from "../../service/tokenizer.ts";
 import { decodeLora } from "../../dialect/fields/adapters.ts";
 import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
@@ -28,7 +27,6 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import { checkLocal } from "../plugins/origin.ts";
-import type { RequestContexts } from "../request-context.ts";
 import { tokenizing } from "../tokenize.ts";
 
 /** What Hugging Face's tokenizers do with special tokens, and with them vLLM. */
@@ -41,17 +39,17 @@ const isForVllm = (body: unknown): boolean => {
 };
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
-export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
+export const llamaRoutes = (deps: AppDeps) => {
   const { bodies, config, engine, version } = deps;
   const checkScales = checker(LoraScales);
   const checkTokenize = checker(PlainTokenizeRequest);
-  const tokenize = tokenizing(deps, tokenizer);
-  const detokenize = detokenizing(engine, tokenizer, bodies);
+  const tokenize = tokenizing(deps);
+  const detokenize = detokenizing(deps);
 
   /** The model, as soon as it is loaded; throws what a request to generate would. */
   const readyModel = async (signal: AbortSignal): Promise<ModelInfo> => {
     const { model, state } = engine.status();
-    if (!model && state !== "none") await tokenizer.run(() => engine.tokenize(" ", signal));
+    if (!model && state !== "none") await deps.tokenizer.run(() => engine.tokenize(" ", signal));
     return loadedModel(engine);
   };
 
@@ -70,9 +68,9 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
         if (isForVllm(body)) return Response.json(await tokenize(body, request.signal, HUGGING_FACE));
         const asked = checkTokenize(body);
         const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true };
-        const tokens = await tokenizer.run(() => engine.tokenize(asked.content, request.signal, options));
+        const tokens = await deps.tokenizer.run(() => engine.tokenize(asked.content, request.signal, options));
         if (asked.with_pieces !== true) return Response.json({ tokens: [...tokens] });
-        const pieces = await tokenizer.run(() => engine.pieces([...tokens], request.signal));
+        const pieces = await deps.tokenizer.run(() => engine.pieces([...tokens], request.signal));
         return Response.json({ tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) });
       },
       jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),
@@ -95,8 +93,8 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
       "/apply-template",
       async ({ request }) => {
         const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), config);
-        const prompt = await tokenizer.run(() =>
-          engine.render({ ...asked, id: contexts.of(request).id }, request.signal),
+        const prompt = await deps.tokenizer.run(() =>
+          engine.render({ ...asked, id: deps.contexts.of(request).id }, request.signal),
         );
         return Response.json({ prompt });
       },

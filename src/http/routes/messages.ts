@@ -11,16 +11,15 @@ import { decodeMessages, decodeMessagesPrompt } from "../../dialect/messages/dec
 import { messageWriter, PING } from "../../dialect/messages/encode-stream.ts";
 import { encodeMessage } from "../../dialect/messages/encode.ts";
 import { newMessageId } from "../../domain/ids.ts";
-import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
+import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** The Anthropic-compatible Messages API: a conversation answered, and its tokens counted. */
-export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
+export const messagesRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.messages" })
     .post(
       "/v1/messages",
@@ -33,7 +32,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
           showThinking,
           stopSequences,
         };
-        return respond(deps, contexts, request, {
+        return respond(deps, request, {
           requests: [call.request],
           stream: call.stream,
           json: (events, { readInputs }) => encodeMessage(events, { ...answer, readInputs }),
@@ -47,9 +46,8 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
       "/v1/messages/count_tokens",
       async ({ request }) => {
         const asked = decodeMessagesPrompt(await deps.bodies.read(request, bodyCeilings.generation), deps.config);
-        const { id } = contexts.of(request);
         const { model } = deps.router.find(asked.model, "chat");
-        const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
+        const tokens = await countTokens(deps, request, asked);
         return Response.json({ input_tokens: tokens, model });
       },
       jsonRoute(CountMessageTokensRequest, CountMessageTokensResponse),

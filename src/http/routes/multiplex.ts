@@ -23,17 +23,16 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { reportFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** Many chat completions in one request, their events in one stream. */
-export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multiplex: MultiplexService) =>
+export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
   new Elysia({ name: "route.multiplex" }).post(
     "/v1/batch/completions",
     async ({ request }) => {
       const profile = decodeProfile(request.headers.get("x-svc-profile"));
       const body = await deps.bodies.read(request, bodyCeilings.generation);
       const calls = await decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
-      const origin = requestOrigin(deps, contexts, request);
+      const origin = requestOrigin(deps, request);
       const { id } = origin;
       const disconnect = disconnection(request);
       const { signal } = disconnect;
@@ -53,13 +52,13 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
         failure: (error: unknown) => encodeFailure(customId, typedError(error, onUnexpected), id),
       }));
       const run = multiplex.begin(id, items, signal);
-      contexts.of(request).logFields = () => ({
+      deps.contexts.of(request).logFields = () => ({
         items: items.length,
         failed: run.failed,
         ...reportFields(run.usage ? { usage: run.usage } : {}),
       });
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
-      return streamResponse(deps, contexts, request, run.texts(), passThrough, {
+      return streamResponse(deps, request, run.texts(), passThrough, {
         disconnect,
         terminator: DONE,
         opens: true,

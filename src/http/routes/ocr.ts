@@ -14,31 +14,25 @@ import { disconnection, requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 const MOST_PAGES = 1000;
 
 /** Documents as Markdown, in the convention of a public service. */
-export const ocrRoutes = (deps: AppDeps, contexts: RequestContexts, files: FilesService) =>
+export const ocrRoutes = (deps: AppDeps, files: FilesService) =>
   new Elysia({ name: "route.ocr" }).post(
     "/v1/ocr",
-    ({ request }) => answer(deps, contexts, files, request),
+    ({ request }) => answer(deps, files, request),
     jsonRoute(OcrRequest, OcrResponse),
   );
 
-async function answer(
-  deps: AppDeps,
-  contexts: RequestContexts,
-  files: FilesService,
-  request: Request,
-): Promise<Response> {
-  const origin = requestOrigin(deps, contexts, request);
+async function answer(deps: AppDeps, files: FilesService, request: Request): Promise<Response> {
+  const origin = requestOrigin(deps, request);
   const call = decodeOcr(await deps.bodies.read(request, bodyCeilings.generation));
   const { model, languages, pages, tableFormat } = call;
   const document = await documentOf(deps, files, call, request.signal);
   const bytes = Bun.file(document.path).size;
   const report: RequestReport = {};
-  contexts.of(request).logFields = () => outcomeFields(report);
+  deps.contexts.of(request).logFields = () => outcomeFields(report);
   const text = { languages, level: "accurate", correction: true } as const;
   const run = {
     ...origin,

@@ -18,14 +18,13 @@ import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, for tools that know no other API. */
-export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+export const ollamaEmbedRoutes = (deps: AppDeps) => {
   const { bodies, embeddings, clock } = deps;
   const compute = async (request: Request, asked: DecodedEmbed) => {
-    const context = contexts.of(request);
-    const origin = requestOrigin(deps, contexts, request);
+    const context = deps.contexts.of(request);
+    const origin = requestOrigin(deps, request);
     const started = clock.now();
     const { model, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
     context.logFields = () => ({ model, prompt: result.tokens });

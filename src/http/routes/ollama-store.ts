@@ -9,7 +9,6 @@ import { disconnection, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** One status, or lines of them. */
 const statusContent = {
@@ -21,7 +20,7 @@ const statusContent = {
 };
 
 /** For callers on this machine alone, with an API key or without: disks are filled and emptied here. */
-export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+export const ollamaStoreRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.ollama-store" })
     .post(
       "/api/pull",
@@ -31,7 +30,7 @@ export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         const disconnect = disconnection(request);
         const events = deps.storedModels.download(model, disconnect.signal);
         if (!stream) return Response.json(await encodePull(events));
-        return streamResponse(deps, contexts, request, events, pullWriter, { disconnect, format: "ndjson" });
+        return streamResponse(deps, request, events, pullWriter, { disconnect, format: "ndjson" });
       },
       {
         parse: "none",

@@ -15,19 +15,17 @@ import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../d
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { notEmpty, refuseUnsupported } from "../../dialect/fields/unsupported.ts";
-import { SvcError, withFieldNames } from "../../domain/errors.ts";
+import { fieldError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
 import type { ProcessState } from "../../domain/process-status.ts";
 import type { TextBackend } from "../../service/model-router.ts";
-import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** The version of Ollama whose API is served here. */
 const OLLAMA_LEVEL = "0.13.5";
@@ -46,7 +44,7 @@ const SHOW_UNSUPPORTED = {
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
 /** For tools that know no other API. */
-export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
+export const ollamaRoutes = (deps: AppDeps) => {
   const { bodies, config, engine, router, clock, version } = deps;
   const checkShow = checker(OllamaShowRequest);
 
@@ -59,11 +57,11 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
   ): Promise<Generation> => {
     const { signal } = request;
     if (surface) throw surface.noTokenizer;
-    const render = tokenizer.run(() => own.render({ ...asked, id: contexts.of(request).id }, signal));
+    const render = deps.tokenizer.run(() => own.render({ ...asked, id: deps.contexts.of(request).id }, signal));
     const text = await render.catch((error: unknown) => {
       throw withFieldNames(error, asked.fieldNames);
     });
-    const tokens = await tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
+    const tokens = await deps.tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
     return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
   };
 
@@ -75,7 +73,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
     const since = LOADS.has(backend.engine.status().state) ? clock.now() : undefined;
     // Called when the request was accepted: by then the model is loaded.
     const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
-    return respond(deps, contexts, request, {
+    return respond(deps, request, {
       requests: [before ? await goingOn(asked, before, backend, request) : asked],
       stream,
       json: (events, { readInputs }) => encodeOllama(events, { ...context, ...loaded(), readInputs }),
@@ -93,7 +91,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer
   const described = (request: Request, name: string | undefined): ListedModel => {
     const find = (id: string | undefined) => listed(request).find((model) => model.id === id);
     const found = find(name) ?? find(router.find(name, "chat").model);
-    if (!found) throw new SvcError("model_not_found", "'model' names no model of this server.", { param: "model" });
+    if (!found) throw fieldError("model_not_found", "model", "names no model of this server");
     // What it can do is not known before.
     if (found.id === engine.status().modelId) loadedModel(engine);
     return found;

@@ -25,7 +25,6 @@ import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
-import type { RequestContexts } from "../request-context.ts";
 import { checkUpgrade, LARGEST_MESSAGE, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
 import { Turns } from "../turns.ts";
 
@@ -64,17 +63,17 @@ interface RealtimeServices {
 }
 
 /** Speech as text while it is spoken, and secrets for pages that listen. */
-export function realtimeRoutes(deps: AppDeps, contexts: RequestContexts, services: RealtimeServices) {
+export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
   const { realtime, clientSecrets } = services;
   const makeSecret = async (request: Request, decode: (body: unknown) => SecretRequest, isFlat: boolean) => {
     const { changes, seconds } = decode(await deps.bodies.read(request, bodyCeilings.embeddings));
-    const { apiKey } = contexts.of(request);
+    const { apiKey } = deps.contexts.of(request);
     const secret = { settings: realtime.settings(changes), ...(apiKey !== undefined && { apiKey }) };
     const headers = { "Cache-Control": "no-store" };
     return Response.json(encodeClientSecret(clientSecrets.create(secret, seconds), isFlat), { headers });
   };
   return new Elysia({ name: "route.realtime" })
-    .get("/v1/realtime", ({ request }) => openSession(deps, contexts, realtime, request), described)
+    .get("/v1/realtime", ({ request }) => openSession(deps, realtime, request), described)
     .post(
       "/v1/realtime/client_secrets",
       ({ request }) => makeSecret(request, decodeClientSecret, false),
@@ -87,14 +86,14 @@ export function realtimeRoutes(deps: AppDeps, contexts: RequestContexts, service
     );
 }
 
-function openSession(deps: AppDeps, contexts: RequestContexts, realtime: RealtimeService, request: Request): Response {
+function openSession(deps: AppDeps, realtime: RealtimeService, request: Request): Response {
   const { headers, url } = request;
   checkUpgrade(headers);
   const wire = new RealtimeWire({ query: new URL(url).searchParams, headers });
-  const origin = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, request);
   const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, origin.id);
   const socket = new RealtimeSocket(wire, onUnexpected);
-  const context = contexts.of(request);
+  const context = deps.contexts.of(request);
   const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });
   const session = realtime.open(origin, settings, socket);
   socket.session = session;

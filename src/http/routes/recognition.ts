@@ -39,17 +39,16 @@ import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
-import type { RequestContexts } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
 
 const FIELD_BYTES = 4096;
 const Answer = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
 
 /** What is on pictures and documents. */
-export const recognitionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+export const recognitionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.recognition" }).post(
     "/v1/vision/ocr",
-    ({ request }) => answer(deps, contexts, request),
+    ({ request }) => answer(deps, request),
     formRoute("the picture or document", RecognitionForm, RecognitionRequest, Answer, ["text/plain", "text/markdown"]),
   );
 
@@ -61,12 +60,12 @@ interface Received {
   readonly named: readonly Named[];
 }
 
-async function answer(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+async function answer(deps: AppDeps, request: Request): Promise<Response> {
   // Headers may be refused: that comes before there is a file to discard.
-  const origin = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, request);
   const { call, files, named } = await receive(deps, request);
   const report: RequestReport = {};
-  contexts.of(request).logFields = () => outcomeFields(report);
+  deps.contexts.of(request).logFields = () => outcomeFields(report);
   const { signal } = disconnection(request);
   const { model, mode, pages, maxPages } = call;
   const isLabelled = mode === "classify" || (mode === "auto" && deps.classification.isThere);

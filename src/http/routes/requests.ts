@@ -6,13 +6,12 @@ import { encodeRequests } from "../../dialect/requests.ts";
 import type { AppDeps } from "../deps.ts";
 import { jsonAnswer } from "../json-content.ts";
 import { isLocal } from "../plugins/origin.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /**
  * Who has an API key sees its own requests. Without keys everybody sees all, and on this machine alone the ids with which
  * they are cancelled.
  */
-export const requestRoutes = ({ requests, config }: AppDeps, contexts: RequestContexts) =>
+export const requestRoutes = ({ requests, config, contexts }: AppDeps) =>
   new Elysia({ name: "route.requests" }).get(
     "/v1/requests",
     ({ request }) => {

@@ -24,12 +24,11 @@ import { inputItems, listItems, withReferred, type ListedItem } from "../../dial
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
 import { EventLog } from "../../service/event-log.ts";
 import type { RequestReport } from "../../service/request.ts";
-import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import {
@@ -40,21 +39,16 @@ import {
   streams,
   type GenerationCall,
 } from "../generation-response.ts";
+import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
 import { logUnexpected } from "../log-unexpected.ts";
-import type { RequestContexts } from "../request-context.ts";
 import { beginResource } from "../response-resource.ts";
 
 /** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
-export const responsesRoutes = (
-  deps: AppDeps,
-  contexts: RequestContexts,
-  { tokenizer, answers }: { readonly tokenizer: TokenizerService; readonly answers: KeptAnswers },
-) => {
-  const { config, clock } = deps;
-  const { responses: kept, conversations, history } = answers;
+export const responsesRoutes = (deps: AppDeps, { responses: kept, conversations, history }: KeptAnswers) => {
+  const { config, clock, contexts } = deps;
   const seconds = () => unixSeconds(clock);
 
   const stored = (id: string | undefined) => {
@@ -95,7 +89,7 @@ export const responsesRoutes = (
   const follow = (request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) => {
     const disconnect = disconnection(request);
     const read = events.read(start, disconnect.signal);
-    return streamResponse(deps, contexts, request, read, passThrough, { disconnect, headers, terminator: DONE });
+    return streamResponse(deps, request, read, passThrough, { disconnect, headers, terminator: DONE });
   };
 
   /** Records the stream of a response that continues when its client disconnects. */
@@ -134,8 +128,8 @@ export const responsesRoutes = (
           framing: { terminator: DONE },
         };
         try {
-          if (!asked.background) return await respond(deps, contexts, request, call);
-          const headers = await respondLater(deps, contexts, request, call);
+          if (!asked.background) return await respond(deps, request, call);
+          const headers = await respondLater(deps, request, call);
           return log ? follow(request, log, 0, headers) : Response.json(context.resource, { headers });
         } catch (error) {
           // Refused before it began: there is nothing to fetch.
@@ -150,9 +144,7 @@ export const responsesRoutes = (
       async ({ request }) => {
         const body = await deps.bodies.read(request, bodyCeilings.generation);
         const asked = decodeResponsesPrompt(body, config, history);
-        const { id } = contexts.of(request);
-        const count = () => deps.generation.countTokens({ ...asked, id }, request.signal);
-        const tokens = await tokenizer.run(count);
+        const tokens = await countTokens(deps, request, asked);
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       jsonRoute(CountResponseTokensRequest, CountResponseTokensResponse),
@@ -165,7 +157,7 @@ export const responsesRoutes = (
         const json = (events: AsyncIterable<GenerateEvent>) => encodeCompacted(events, compacted);
         const requests = [compacting(prompt, config.maxTokens)] as const;
         const call: GenerationCall = { requests, stream: false, json };
-        return respond(deps, contexts, request, call);
+        return respond(deps, request, call);
       },
       jsonRoute(CountResponseTokensRequest, CompactedResponse),
     )
@@ -176,9 +168,7 @@ export const responsesRoutes = (
         const start = decodeResumption(new URL(request.url).searchParams);
         if (start === undefined) return Response.json(resource);
         if (events) return follow(request, events, start);
-        const param = "stream";
-        const message = `'${param}' needs a response that was made with background and stream.`;
-        throw new SvcError("invalid_value", message, { param });
+        throw fieldError("invalid_value", "stream", "needs a response that was made with background and stream");
       },
       jsonAnswer(ResponseResource),
     )

@@ -28,7 +28,7 @@ import {
   encodeSdapiImages,
   encodeSdapiModels,
 } from "../../dialect/sdapi/encode.ts";
-import { SvcError, withFieldNames } from "../../domain/errors.ts";
+import { fieldError, withFieldNames } from "../../domain/errors.ts";
 import type { ImageService } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
@@ -36,7 +36,6 @@ import { disconnection, requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 /** A request that is being drawn. */
 interface Running {
@@ -47,14 +46,14 @@ interface Running {
 }
 
 /** For tools that know no other. Which model draws is a setting of the server, in this API. */
-export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+export const sdapiRoutes = (deps: AppDeps) => {
   const { bodies, images } = deps;
   const running = new Set<Running>();
   let chosen: string | undefined;
 
   const draw = async (request: Request, call: SdapiCall | SdapiEditCall): Promise<Response> => {
-    const context = contexts.of(request);
-    const origin = requestOrigin(deps, contexts, request);
+    const context = deps.contexts.of(request);
+    const origin = requestOrigin(deps, request);
     const report: RequestReport = {};
     context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
     const model =
@@ -82,7 +81,7 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
 
   /** Those of the same API key, the newest last. */
   const own = (request: Request): Running[] => {
-    const { apiKey } = contexts.of(request);
+    const { apiKey } = deps.contexts.of(request);
     return [...running].filter((one) => one.apiKey === apiKey);
   };
 
@@ -141,6 +140,6 @@ const optionsOf = (model = "") => ({ sd_model_checkpoint: model, samples_format:
 function named(images: ImageService, title: string, param: string): string {
   const names = images.models().map(({ modelId }) => modelId);
   if (names.includes(title)) return title;
-  const message = `'${param}' must be one of ${names.join(", ") || "the image models, of which there are none"}.`;
-  throw new SvcError("invalid_value", message, { param });
+  const sentence = `must be one of ${names.join(", ") || "the image models, of which there are none"}`;
+  throw fieldError("invalid_value", param, sentence);
 }

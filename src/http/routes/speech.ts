@@ -15,7 +15,6 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 const TYPES: Readonly<Record<SpeechFormat, string>> = {
   mp3: "audio/mpeg",
@@ -41,9 +40,9 @@ const described = {
 } as const;
 
 /** Text as speech. */
-export const speechRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+export const speechRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.speech" })
-    .post("/v1/audio/speech", ({ request }) => speak(deps, contexts, request), described)
+    .post("/v1/audio/speech", ({ request }) => speak(deps, request), described)
     .get(
       "/v1/audio/voices",
       async ({ request }) => {
@@ -53,12 +52,12 @@ export const speechRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       jsonAnswer(VoiceList),
     );
 
-async function speak(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+async function speak(deps: AppDeps, request: Request): Promise<Response> {
   const { work, voice, locale, model, events } = decodeSpeech(await deps.bodies.read(request, bodyCeilings.embeddings));
   const report: RequestReport = {};
-  const context = contexts.of(request);
+  const context = deps.contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });
-  const origin = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, request);
   const disconnect = disconnection(request);
   const spoken = deps.speech.speak({ ...origin, work, model, voice, locale }, disconnect.signal, report);
   // Until the first sentence is said, a failure has its own status.
@@ -66,7 +65,7 @@ async function speak(deps: AppDeps, contexts: RequestContexts, request: Request)
   const all = behind(first, spoken);
   if (streams(deps, events)) {
     const { id: requestId } = context;
-    return streamResponse(deps, contexts, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
+    return streamResponse(deps, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
   }
   const { signal } = disconnect;
   const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, context.id);

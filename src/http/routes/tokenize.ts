@@ -2,7 +2,6 @@
 
 import { Elysia } from "elysia";
 import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
-import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
@@ -10,11 +9,10 @@ import { jsonRoute } from "../json-content.ts";
 import { tokenizing } from "../tokenize.ts";
 
 /** Text to the model's own tokens, and their number. */
-export const tokenizeRoutes = (deps: AppDeps, tokenizer: TokenizerService) => {
-  const { bodies, engine } = deps;
-  const tokenize = tokenizing(deps, tokenizer);
-  const detokenize = detokenizing(engine, tokenizer, bodies);
-  const read = (request: Request) => bodies.read(request, bodyCeilings.tokenizer);
+export const tokenizeRoutes = (deps: AppDeps) => {
+  const tokenize = tokenizing(deps);
+  const detokenize = detokenizing(deps);
+  const read = (request: Request) => deps.bodies.read(request, bodyCeilings.tokenizer);
 
   return new Elysia({ name: "route.tokenize" })
     .post(

@@ -22,7 +22,6 @@ import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
-import type { RequestContexts } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
 
 /** Of a prompt, in UTF-8. */
@@ -31,25 +30,25 @@ const FIELD_BYTES = 64 * 1024;
 type Task = "transcribe" | "translate";
 
 /** Recordings as text. */
-export const transcriptionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+export const transcriptionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.transcriptions" })
     .post(
       "/v1/audio/transcriptions",
-      ({ request }) => answer(deps, contexts, request, "transcribe"),
+      ({ request }) => answer(deps, request, "transcribe"),
       described(TranscriptionRequest, TranscriptionForm),
     )
     .post(
       "/v1/audio/translations",
-      ({ request }) => answer(deps, contexts, request, "translate"),
+      ({ request }) => answer(deps, request, "translate"),
       described(TranslationRequest, TranslationForm),
     );
 
-async function answer(deps: AppDeps, contexts: RequestContexts, request: Request, task: Task): Promise<Response> {
+async function answer(deps: AppDeps, request: Request, task: Task): Promise<Response> {
   // Headers may be refused: that comes before there is a file to discard.
-  const origin = requestOrigin(deps, contexts, request);
+  const origin = requestOrigin(deps, request);
   const { call, recording } = await readCall(deps, request, task);
   const report: RequestReport = {};
-  const context = contexts.of(request);
+  const context = deps.contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), completion: report.usage?.completionTokens });
   const disconnect = disconnection(request);
   const { model, work } = call;
@@ -59,7 +58,7 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
   const { value } = await events.next();
   if (value && streams(deps, call.stream)) {
     const { id: requestId } = context;
-    return streamResponse(deps, contexts, request, events, (put) => transcriptWriter(put, { requestId }), {
+    return streamResponse(deps, request, events, (put) => transcriptWriter(put, { requestId }), {
       disconnect,
     });
   }

@@ -8,7 +8,6 @@ import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
-import type { RequestContexts } from "../request-context.ts";
 
 const replica = {
   name: "replica",
@@ -28,7 +27,7 @@ const steering = {
 };
 
 /** Who has an API key steers; without keys, who is on this machine. */
-export const upstreamRoutes = ({ upstreams, bodies, config }: AppDeps, contexts: RequestContexts) => {
+export const upstreamRoutes = ({ upstreams, bodies, config, contexts }: AppDeps) => {
   const setDraining = async (request: Request, name: string | null, isDraining: boolean) => {
     if (contexts.of(request).apiKey === undefined) checkLocal(request.headers, config, "Upstreams are drained");
     const isEmpty = request.body === null || request.headers.get("content-length") === "0";

@@ -9,7 +9,6 @@ import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/mode
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
 import type { History, Summary } from "./history.ts";
-import { newId } from "./new-id.ts";
 
 /** An answer that is being written. */
 export interface Run {
@@ -306,3 +305,7 @@ function lastSettings(): Settings {
     return {};
   }
 }
+
+/** A name that no other thing has; unlike `crypto.randomUUID` also on pages that came over plain HTTP from another machine. */
+const newId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");

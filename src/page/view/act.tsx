@@ -5,16 +5,20 @@ import { Icon, type IconName } from "./icons.tsx";
 interface ActProps {
   readonly icon: IconName;
   readonly label: string;
+  /** What a pointer over it is told; default: the label. */
+  readonly title?: string;
+  readonly class?: string;
   readonly disabled?: boolean;
-  readonly onClick: () => void;
+  /** Absent: it submits its form. */
+  readonly onClick?: () => void;
 }
 
-export const Act = ({ icon, label, disabled = false, onClick }: ActProps) => (
+export const Act = ({ icon, label, title = label, class: name = "quiet icon-button", disabled, onClick }: ActProps) => (
   <button
-    type="button"
-    class="quiet icon-button"
+    type={onClick ? "button" : "submit"}
+    class={name}
     aria-label={label}
-    title={label}
+    title={title}
     disabled={disabled}
     onClick={onClick}
   >

@@ -3,6 +3,7 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { fileName, toJson, toMarkdown } from "../logic/export.ts";
+import { Act } from "./act.tsx";
 import { saveFile } from "./browser.ts";
 import { Composer } from "./composer.tsx";
 import { usePage } from "./context.ts";
@@ -11,7 +12,7 @@ import { Icon } from "./icons.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
 import { Menu } from "./menu.tsx";
 import { ModelPicker } from "./model-picker.tsx";
-import { hashOf, placeOf } from "./place.ts";
+import { hashOf, placeOf, type Place } from "./place.ts";
 import { SettingsDialog } from "./settings.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Thread } from "./thread.tsx";
@@ -19,48 +20,20 @@ import { WatchView } from "./watch.tsx";
 
 export function App() {
   const { api, session } = usePage();
-  const [place, setPlace] = useState(placeOf(location.hash));
+  const place = usePlace();
   const [opened, setOpened] = useState<"" | "settings" | "chats">("");
   const close = () => setOpened("");
-  useEffect(() => {
-    const go = () => setPlace(placeOf(location.hash));
-    addEventListener("hashchange", go);
-    return () => removeEventListener("hashchange", go);
-  }, []);
-  useEffect(() => {
-    if (place.view === "chat" && place.id) {
-      void session.show(place.id).then((found) => found || location.replace(hashOf({ view: "chat" })));
-    }
-  }, [place]);
-  useSignalEffect(() => {
-    // A chat has an address as soon as there is something in it.
-    const { id, leaf, title } = session.conversation.value;
-    document.title = title ? `${title} · svc` : "svc";
-    const current = placeOf(location.hash);
-    if (current.view === "chat" && leaf !== null && current.id !== id)
-      history.replaceState(null, "", hashOf({ view: "chat", id }));
-  });
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
-      if (event.key === "Escape" && session.run && !document.querySelector("dialog[open]")) session.stop();
-      else if (event.altKey && event.code === "KeyN") {
-        session.begin();
-        location.hash = hashOf({ view: "chat" });
-      } else if (event.key === "/" && !isTyping) document.querySelector<HTMLElement>("#message")?.focus();
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+  useShortcuts();
   return (
     <>
       {place.view === "chat" && (
         <a
           class="skip"
           href="#message"
-          onClick={(event) => (event.preventDefault(), document.querySelector<HTMLElement>("#message")?.focus())}
+          onClick={(event) => {
+            event.preventDefault();
+            focusMessage();
+          }}
         >
           To the message field
         </a>
@@ -70,26 +43,11 @@ export function App() {
       </aside>
       <main>
         <header class="top">
-          <button
-            type="button"
-            class="quiet icon-button narrow"
-            aria-label="Show chats"
-            onClick={() => setOpened("chats")}
-          >
-            <Icon name="menu" />
-          </button>
+          <Act icon="menu" class="quiet icon-button narrow" label="Show chats" onClick={() => setOpened("chats")} />
           {place.view === "watch" ? <h1 class="title">Watch</h1> : <ModelPicker />}
           <span class="space" />
           {place.view === "chat" && <ChatMenu />}
-          <button
-            type="button"
-            class="quiet icon-button"
-            aria-label="Settings"
-            title="Settings"
-            onClick={() => setOpened("settings")}
-          >
-            <Icon name="sliders" />
-          </button>
+          <Act icon="sliders" label="Settings" onClick={() => setOpened("settings")} />
         </header>
         {place.view === "watch" ? (
           <WatchView />
@@ -113,6 +71,51 @@ export function App() {
       </p>
     </>
   );
+}
+
+const focusMessage = () => document.querySelector<HTMLElement>("#message")?.focus();
+
+/** What is shown, as the address says; a chat has one as soon as there is something in it. */
+function usePlace(): Place {
+  const { session } = usePage();
+  const [place, setPlace] = useState(placeOf(location.hash));
+  useEffect(() => {
+    const go = () => setPlace(placeOf(location.hash));
+    addEventListener("hashchange", go);
+    return () => removeEventListener("hashchange", go);
+  }, []);
+  useEffect(() => {
+    if (place.view === "chat" && place.id) {
+      void session.show(place.id).then((found) => found || location.replace(hashOf({ view: "chat" })));
+    }
+  }, [place]);
+  useSignalEffect(() => {
+    const { id, leaf, title } = session.conversation.value;
+    document.title = title ? `${title} · svc` : "svc";
+    const current = placeOf(location.hash);
+    if (current.view === "chat" && leaf !== null && current.id !== id)
+      history.replaceState(null, "", hashOf({ view: "chat", id }));
+  });
+  return place;
+}
+
+/** Escape stops the answer, Alt-N begins a chat, and a slash leads to the message field. */
+function useShortcuts(): void {
+  const { session } = usePage();
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
+      if (event.key === "Escape" && session.run && !document.querySelector("dialog[open]")) session.stop();
+      else if (event.altKey && event.code === "KeyN") {
+        session.begin();
+        location.hash = hashOf({ view: "chat" });
+      } else if (event.key === "/" && !isTyping) focusMessage();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
 }
 
 /** What can be done with the shown chat. */

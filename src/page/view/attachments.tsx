@@ -2,6 +2,7 @@
 
 import type { Attachment } from "../logic/conversation.ts";
 import type { Model } from "../logic/models.ts";
+import { Act } from "./act.tsx";
 import { dataUrl } from "./browser.ts";
 import { Icon } from "./icons.tsx";
 
@@ -49,14 +50,7 @@ export const Attachments = ({ attachments, onRemove }: AttachmentsProps) => (
       <li key={index}>
         <Shown attachment={one} />
         {onRemove && (
-          <button
-            type="button"
-            class="icon-button remove"
-            aria-label={`Remove ${one.name}`}
-            onClick={() => onRemove(index)}
-          >
-            <Icon name="close" />
-          </button>
+          <Act icon="close" class="icon-button remove" label={`Remove ${one.name}`} onClick={() => onRemove(index)} />
         )}
       </li>
     ))}

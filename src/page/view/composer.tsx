@@ -4,10 +4,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { contextUsed, pathOf, type Attachment } from "../logic/conversation.ts";
 import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
+import { Act } from "./act.tsx";
 import { acceptedBy, attach, Attachments } from "./attachments.tsx";
 import { chooseFiles } from "./browser.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
+import { Problem } from "./problem.tsx";
 
 export function Composer() {
   const { session } = usePage();
@@ -16,7 +17,6 @@ export function Composer() {
   const [text, setText] = useState("");
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState("");
-  const [isOver, setOver] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const mayWrite = !matchMedia("(pointer: coarse)").matches;
   useEffect(() => {
@@ -48,20 +48,7 @@ export function Composer() {
       }
     }
   };
-  useEffect(() => {
-    // Files may be dropped anywhere.
-    const over = (event: DragEvent) => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      setOver(event.type === "dragover");
-      if (event.type === "drop") void add([...event.dataTransfer.files]);
-    };
-    const types = ["dragover", "dragleave", "drop"] as const;
-    for (const type of types) addEventListener(type, over);
-    return () => {
-      for (const type of types) removeEventListener(type, over);
-    };
-  });
+  const isOver = useDroppedFiles((files) => void add(files));
   return (
     <form
       class={`composer ${isOver ? "over" : ""}`}
@@ -70,14 +57,8 @@ export function Composer() {
         send();
       }}
     >
-      {[problem, session.unsaved.value].map(
-        (text) =>
-          text && (
-            <p key={text} class="error" role="alert">
-              {text}
-            </p>
-          ),
-      )}
+      <Problem text={problem} />
+      <Problem text={session.unsaved.value} />
       <div class="box">
         {attachments.length > 0 && (
           <Attachments
@@ -104,41 +85,40 @@ export function Composer() {
           }}
         />
         <div class="row">
-          <button
-            type="button"
-            class="quiet icon-button"
-            aria-label="Attach files"
-            title="Attach files"
+          <Act
+            icon="clip"
+            label="Attach files"
             onClick={() => chooseFiles(acceptedBy(model), (files) => void add(files))}
-          >
-            <Icon name="clip" />
-          </button>
+          />
           <Context />
           {run ? (
-            <button
-              type="button"
-              class="primary round"
-              aria-label="Stop"
-              title="Stop (Esc)"
-              onClick={() => session.stop()}
-            >
-              <Icon name="stop" />
-            </button>
+            <Act icon="stop" class="primary round" label="Stop" title="Stop (Esc)" onClick={() => session.stop()} />
           ) : (
-            <button
-              type="submit"
-              class="primary round"
-              aria-label="Send"
-              title="Send (Enter)"
-              disabled={isEmpty || !model}
-            >
-              <Icon name="send" />
-            </button>
+            <Act icon="send" class="primary round" label="Send" title="Send (Enter)" disabled={isEmpty || !model} />
           )}
         </div>
       </div>
     </form>
   );
+}
+
+/** Takes files that are dropped anywhere; whether some are held over the page. */
+function useDroppedFiles(take: (files: readonly File[]) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const over = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      setOver(event.type === "dragover");
+      if (event.type === "drop") take([...event.dataTransfer.files]);
+    };
+    const types = ["dragover", "dragleave", "drop"] as const;
+    for (const type of types) addEventListener(type, over);
+    return () => {
+      for (const type of types) removeEventListener(type, over);
+    };
+  });
+  return isOver;
 }
 
 /** How much of the context the conversation takes. */

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "./icons.tsx";
+import { Act } from "./act.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -29,9 +29,7 @@ export function Dialog({ title, class: name = "", onClose, children }: DialogPro
       <div class="sheet">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="quiet icon-button" aria-label="Close" onClick={() => element.current?.close()}>
-            <Icon name="close" />
-          </button>
+          <Act icon="close" label="Close" onClick={() => element.current?.close()} />
         </header>
         {children}
       </div>

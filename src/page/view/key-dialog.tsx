@@ -3,6 +3,7 @@
 import { useRef } from "preact/hooks";
 import { usePage } from "./context.ts";
 import { Dialog } from "./dialog.tsx";
+import { Problem } from "./problem.tsx";
 
 export function KeyDialog() {
   const { api, session } = usePage();
@@ -16,11 +17,7 @@ export function KeyDialog() {
           void session.loadModels();
         }}
       >
-        {api.needsKey.value === "refused" && (
-          <p class="error" role="alert">
-            The server did not accept this key.
-          </p>
-        )}
+        {api.needsKey.value === "refused" && <Problem text="The server did not accept this key." />}
         <p>This server needs an API key. The key is kept until this tab is closed.</p>
         <label class="field">
           Key

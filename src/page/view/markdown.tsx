@@ -2,9 +2,9 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { Block } from "../logic/markdown.ts";
+import { Act } from "./act.tsx";
 import { copyText } from "./browser.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
 
 export function Markdown({ text }: { readonly text: string }) {
   const { toBlocks } = usePage();
@@ -42,10 +42,5 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };
-  const shown = isDone ? "Copied" : label;
-  return (
-    <button type="button" class="quiet icon-button" aria-label={shown} title={shown} onClick={() => void copy()}>
-      <Icon name={isDone ? "check" : "copy"} />
-    </button>
-  );
+  return <Act icon={isDone ? "check" : "copy"} label={isDone ? "Copied" : label} onClick={() => void copy()} />;
 }

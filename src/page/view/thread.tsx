@@ -3,8 +3,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pathOf } from "../logic/conversation.ts";
 import { capabilityNames, type Model } from "../logic/models.ts";
+import { Act } from "./act.tsx";
 import { usePage } from "./context.ts";
-import { Icon, Mark } from "./icons.tsx";
+import { Mark } from "./icons.tsx";
+import { Problem } from "./problem.tsx";
 import { AnswerTurn, ToolTurn, UserTurn } from "./turn.tsx";
 
 /** Pixels from the end within which somebody reads the newest. */
@@ -56,11 +58,7 @@ export function Thread() {
           })}
         </div>
       </div>
-      {isAway && (
-        <button type="button" class="to-end icon-button" aria-label="To the newest message" onClick={toEnd}>
-          <Icon name="down" />
-        </button>
-      )}
+      {isAway && <Act icon="down" class="to-end icon-button" label="To the newest message" onClick={toEnd} />}
     </div>
   );
 }
@@ -82,9 +80,7 @@ function Welcome() {
       <section class="welcome">
         <Mark />
         <h2>The models cannot be listed</h2>
-        <p class="error" role="alert">
-          {trouble}
-        </p>
+        <Problem text={trouble} />
         <button type="button" class="primary" onClick={() => void session.loadModels()}>
           Try again
         </button>

@@ -10,6 +10,7 @@ import { Attachments } from "./attachments.tsx";
 import { usePage } from "./context.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { CopyButton, Markdown } from "./markdown.tsx";
+import { Problem } from "./problem.tsx";
 import { ReadAloud } from "./read-aloud.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
 
@@ -90,14 +91,8 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
           <i />
         </p>
       )}
-      {[error, unspoken].map(
-        (problem) =>
-          problem && (
-            <p key={problem} class="error" role="alert">
-              {problem}
-            </p>
-          ),
-      )}
+      <Problem text={error} />
+      <Problem text={unspoken} />
       <footer>
         {run ? (
           <span class="facts">{progressOf(run)}</span>

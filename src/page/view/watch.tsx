@@ -1,11 +1,14 @@
 // What the server does: levels over time, engines, requests that run and that have run.
 
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Health } from "../../contract/health.ts";
 import { ago, bytes, contextLength, duration, promptProgress, rate, whole } from "../logic/format.ts";
-import { MOMENTS, type WatchedRequest } from "../state/watch.ts";
+import type { Levels } from "../logic/metrics.ts";
+import { MOMENTS, type Watch, type WatchedRequest } from "../state/watch.ts";
 import { Chart } from "./chart.tsx";
 import { usePage } from "./context.ts";
+import { Problem } from "./problem.tsx";
 
 export function WatchView() {
   const { watch } = usePage();
@@ -13,74 +16,35 @@ export function WatchView() {
   const { health, levels, requests, trouble } = watch;
   const running = requests.value.filter(({ state }) => state !== "ended");
   const ended = requests.value.filter(({ state }) => state === "ended");
-  const values = (of: (level: (typeof levels.value)[number]) => number) => levels.value.map(of);
-  const chart = { slots: MOMENTS };
   const unknown = trouble.value || (health.value ? "" : "Asking the server …");
   const kvSize = levels.value.at(-1)?.kvSize ?? 0;
   return (
     <div class="watch" tabIndex={0} role="region" aria-label="The server">
       <div class="wide column">
-        {trouble.value && (
-          <p class="error" role="alert">
-            {trouble.value}
-          </p>
-        )}
+        <Problem text={trouble.value} />
         <section class="charts" aria-label="Levels">
-          <Chart
-            {...chart}
-            name="Output"
-            unit="tokens/s"
-            most={10}
-            show={rate}
-            values={values((level) => level.tokensPerSecond)}
-          />
-          <Chart
-            {...chart}
-            name="Prompts"
-            unit="tokens/s"
-            most={10}
-            show={rate}
-            values={values((level) => level.promptTokensPerSecond)}
-          />
-          <Chart
-            {...chart}
-            name="Requests"
-            unit="running"
-            most={4}
-            show={whole}
-            values={values((level) => level.running)}
-          />
-          <Chart
-            {...chart}
-            name="Queue"
-            unit="waiting"
-            most={4}
-            show={whole}
-            values={values((level) => level.waiting)}
-          />
-          <Chart
-            {...chart}
-            name="KV cache"
-            unit={`of ${contextLength(kvSize)}`}
-            most={1}
-            show={percent}
-            values={values((level) => (level.kvSize > 0 ? level.kvUsed / level.kvSize : 0))}
-          />
+          {CHARTS.map(({ valueOf, unit = `of ${contextLength(kvSize)}`, ...chart }) => (
+            <Chart key={chart.name} {...chart} unit={unit} slots={MOMENTS} values={levels.value.map(valueOf)} />
+          ))}
         </section>
         <section>
           <h2>Engines</h2>
-          {unknown ? <p class="soft">{unknown}</p> : <Engines engines={health.value?.engines ?? []} />}
+          {unknown ? (
+            <p class="soft">{unknown}</p>
+          ) : (
+            <Table label="Engines" columns={OF_ENGINES} rows={health.value?.engines ?? []} keyOf={engineKey} />
+          )}
         </section>
         <section>
           <h2>Running requests</h2>
           {unknown || running.length === 0 ? (
             <p class="soft">{unknown || "None at the moment."}</p>
           ) : (
-            <Requests
+            <Table
               label="Running requests"
-              columns={OF_RUNNING}
-              requests={running}
-              onCancel={(id) => void watch.cancel(id)}
+              columns={[...OF_RUNNING, cancelling(watch)]}
+              rows={running}
+              keyOf={requestKey}
             />
           )}
         </section>
@@ -89,7 +53,7 @@ export function WatchView() {
           {ended.length === 0 ? (
             <p class="soft">{unknown || "None yet. Texts are never shown here."}</p>
           ) : (
-            <Requests label="Last requests" columns={OF_ENDED} requests={ended} />
+            <Table label="Last requests" columns={OF_ENDED} rows={ended} keyOf={requestKey} />
           )}
         </section>
         {health.value && <p class="soft">svc {health.value.version}</p>}
@@ -98,109 +62,56 @@ export function WatchView() {
   );
 }
 
-const Engines = ({ engines }: { readonly engines: NonNullable<Health["engines"]> }) => (
-  <div class="table" tabIndex={0} role="region" aria-label="Engines">
-    <table>
-      <thead>
-        <tr>
-          <th>Engine</th>
-          <th>Model</th>
-          <th>State</th>
-          <th class="number">Running</th>
-          <th class="number">Waiting</th>
-          <th class="number">Memory</th>
-          <th class="number">Restarts</th>
-        </tr>
-      </thead>
-      <tbody>
-        {engines.map((engine) => (
-          <tr key={`${engine.kind} ${engine.model}`}>
-            <td>{engine.kind}</td>
-            <td>{engine.model}</td>
-            <td>
-              <span class={`state ${engine.state}`}>
-                {engine.state}
-                {engine.progress !== undefined && ` ${Math.round(engine.progress * 100)} %`}
-              </span>
-            </td>
-            <td class="number">{engine.running}</td>
-            <td class="number">{engine.waiting}</td>
-            <td class="number">{engine.resident_bytes > 0 ? bytes(engine.resident_bytes) : "–"}</td>
-            <td class="number">{engine.restarts}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
-
-interface RequestsProps {
-  readonly label: string;
-  readonly requests: readonly WatchedRequest[];
-  readonly columns: readonly (readonly [string, (request: WatchedRequest) => string])[];
-  readonly onCancel?: (id: string) => void;
+interface LevelChart {
+  readonly name: string;
+  /** Absent: a share of the KV cache. */
+  readonly unit?: string;
+  readonly most: number;
+  readonly show: (value: number) => string;
+  readonly valueOf: (levels: Levels) => number;
 }
 
-/** Columns of numbers, beside those of all. */
-const OF_RUNNING: RequestsProps["columns"] = [
-  ["Prompt", promptProgress],
-  ["Output", (one) => counted(one.completion_tokens)],
-  ["First token", (one) => timed(one.time_to_first_token)],
-  ["Tokens/s", (one) => paceOf(one.completion_tokens, one.total_time - (one.time_to_first_token ?? one.total_time))],
-  ["Elapsed", (one) => timed(one.total_time)],
-];
-const OF_ENDED: RequestsProps["columns"] = [
-  ["Prompt", (one) => counted(one.prompt_tokens)],
-  ["Cached", (one) => counted(one.cached_tokens)],
-  ["Output", (one) => counted(one.completion_tokens)],
-  ["Queue", (one) => timed(one.queue_time)],
-  ["First token", (one) => timed(one.time_to_first_token)],
-  ["Tokens/s", (one) => paceOf(one.completion_tokens, one.completion_time)],
-  ["Total", (one) => timed(one.total_time)],
+const percent = (share: number): string => `${rate(share * 100)} %`;
+
+const CHARTS: readonly LevelChart[] = [
+  { name: "Output", unit: "tokens/s", most: 10, show: rate, valueOf: (levels) => levels.tokensPerSecond },
+  { name: "Prompts", unit: "tokens/s", most: 10, show: rate, valueOf: (levels) => levels.promptTokensPerSecond },
+  { name: "Requests", unit: "running", most: 4, show: whole, valueOf: (levels) => levels.running },
+  { name: "Queue", unit: "waiting", most: 4, show: whole, valueOf: (levels) => levels.waiting },
+  { name: "KV cache", most: 1, show: percent, valueOf: ({ kvUsed, kvSize }) => (kvSize > 0 ? kvUsed / kvSize : 0) },
 ];
 
-const Requests = ({ label, requests, columns, onCancel }: RequestsProps) => (
+/** Its name, what it shows of a row, and whether that is a number. */
+type Column<Row> = readonly [name: string, show: (row: Row) => ComponentChildren, kind?: "number"];
+
+interface TableProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** A button must not become another row's under a pointer. */
+  readonly keyOf: (row: Row) => string;
+}
+
+const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) => (
   <div class="table" tabIndex={0} role="region" aria-label={label}>
     <table>
       <thead>
         <tr>
-          <th>{onCancel ? "State" : "End"}</th>
-          <th>Engine</th>
-          <th>Model</th>
-          {!onCancel && <th>Began</th>}
-          {columns.map(([name]) => (
-            <th key={name} class="number">
+          {columns.map(([name, , kind]) => (
+            <th key={name} class={kind}>
               {name}
             </th>
           ))}
-          {onCancel && <th class="number">Cancel</th>}
         </tr>
       </thead>
       <tbody>
-        {requests.map((one, index) => (
-          <tr key={`${one.id} ${one.created} ${index}`}>
-            <td>
-              <span class={`state ${one.error ?? one.finish_reason ?? one.state}`}>
-                {one.error ?? one.finish_reason ?? one.state}
-              </span>
-            </td>
-            <td>{one.engine}</td>
-            <td>{one.model}</td>
-            {!onCancel && <td>{ago(one.created * 1000, Date.now())}</td>}
-            {columns.map(([name, show]) => (
-              <td key={name} class="number">
-                {show(one)}
+        {rows.map((row, index) => (
+          <tr key={`${keyOf(row)} ${index}`}>
+            {columns.map(([name, show, kind]) => (
+              <td key={name} class={kind}>
+                {show(row)}
               </td>
             ))}
-            {onCancel && (
-              <td class="number">
-                {one.id !== undefined && (
-                  <button type="button" class="danger" onClick={() => onCancel(one.id ?? "")}>
-                    Cancel
-                  </button>
-                )}
-              </td>
-            )}
           </tr>
         ))}
       </tbody>
@@ -208,7 +119,72 @@ const Requests = ({ label, requests, columns, onCancel }: RequestsProps) => (
   </div>
 );
 
-const percent = (share: number): string => `${rate(share * 100)} %`;
+const State = ({ state, progress }: { readonly state: string; readonly progress?: number | undefined }) => (
+  <span class={`state ${state}`}>
+    {state}
+    {progress !== undefined && ` ${Math.round(progress * 100)} %`}
+  </span>
+);
+
+type Engine = NonNullable<Health["engines"]>[number];
+
+const engineKey = ({ kind, model }: Engine): string => `${kind} ${model}`;
+const OF_ENGINES: readonly Column<Engine>[] = [
+  ["Engine", ({ kind }) => kind],
+  ["Model", ({ model }) => model],
+  ["State", ({ state, progress }) => <State state={state} progress={progress} />],
+  ["Running", ({ running }) => running, "number"],
+  ["Waiting", ({ waiting }) => waiting, "number"],
+  ["Memory", ({ resident_bytes: resident }) => (resident > 0 ? bytes(resident) : "–"), "number"],
+  ["Restarts", ({ restarts }) => restarts, "number"],
+];
+
+type RequestColumn = Column<WatchedRequest>;
+
+const requestKey = ({ id, created }: WatchedRequest): string => `${id} ${created}`;
+const how = (one: WatchedRequest) => <State state={one.error ?? one.finish_reason ?? one.state} />;
+const OF_ALL: readonly RequestColumn[] = [
+  ["Engine", ({ engine }) => engine],
+  ["Model", ({ model }) => model],
+];
+const OF_RUNNING: readonly RequestColumn[] = [
+  ["State", how],
+  ...OF_ALL,
+  ["Prompt", promptProgress, "number"],
+  ["Output", (one) => counted(one.completion_tokens), "number"],
+  ["First token", (one) => timed(one.time_to_first_token), "number"],
+  [
+    "Tokens/s",
+    (one) => paceOf(one.completion_tokens, one.total_time - (one.time_to_first_token ?? one.total_time)),
+    "number",
+  ],
+  ["Elapsed", (one) => timed(one.total_time), "number"],
+];
+const OF_ENDED: readonly RequestColumn[] = [
+  ["End", how],
+  ...OF_ALL,
+  ["Began", (one) => ago(one.created * 1000, Date.now())],
+  ["Prompt", (one) => counted(one.prompt_tokens), "number"],
+  ["Cached", (one) => counted(one.cached_tokens), "number"],
+  ["Output", (one) => counted(one.completion_tokens), "number"],
+  ["Queue", (one) => timed(one.queue_time), "number"],
+  ["First token", (one) => timed(one.time_to_first_token), "number"],
+  ["Tokens/s", (one) => paceOf(one.completion_tokens, one.completion_time), "number"],
+  ["Total", (one) => timed(one.total_time), "number"],
+];
+
+/** Its id is known where the server is this machine's. */
+const cancelling = (watch: Watch): RequestColumn => [
+  "Cancel",
+  ({ id }) =>
+    id !== undefined && (
+      <button type="button" class="danger" onClick={() => void watch.cancel(id)}>
+        Cancel
+      </button>
+    ),
+  "number",
+];
+
 const counted = (count: number | undefined): string => (count ? whole(count) : "–");
 const timed = (seconds: number | undefined): string => (seconds === undefined ? "–" : duration(seconds * 1000));
 

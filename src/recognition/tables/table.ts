@@ -1,7 +1,6 @@
 // A table as it is answered: rows of text, what its first row names, and the same as CSV.
 
 import type { Box, MergedCell, RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
-import { csv } from "./csv.ts";
 import { headersOf } from "./headers.ts";
 
 /** A cell with the words in it, in reading order. */
@@ -33,3 +32,9 @@ export function makeTable(box: Box, rowCount: number, columnCount: number, cells
 
 const byName = (names: readonly string[], texts: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name, column) => [name, texts[column] ?? ""]));
+
+/** Rows as comma-separated values (RFC 4180): lines end with CR LF, also the last one. */
+export const csv = (rows: readonly (readonly string[])[]): string =>
+  rows.map((texts) => `${texts.map(csvField).join(",")}\r\n`).join("");
+
+const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,7 +1,6 @@
 // Estimates when requests end, from the steps and answers so far.
 
 import type { Sequence } from "../sequence.ts";
-import { OutputLength } from "./output-length.ts";
 import type { StepCost } from "./step-cost.ts";
 
 export class Forecast {
@@ -49,5 +48,29 @@ export class Forecast {
   /** Least milliseconds that so many prompt tokens take; 0 until anything was measured. */
   promptMs(tokens: number): number {
     return this.cost.prefillTokenMs === undefined ? 0 : this.cost.prefillMs(tokens);
+  }
+}
+
+/** Weight of the newest answer. */
+const NEWEST = 0.2;
+/** An answer that is longer than the mean is expected to go on for this share of the mean. */
+const LEAST_SHARE = 0.25;
+
+class OutputLength {
+  private mean: number | undefined;
+
+  /** Any answer has ended. */
+  get isKnown(): boolean {
+    return this.mean !== undefined;
+  }
+
+  record(tokens: number): void {
+    this.mean = this.mean === undefined ? tokens : this.mean + NEWEST * (tokens - this.mean);
+  }
+
+  /** Tokens that an answer is likely to generate still; infinite before any has ended. */
+  remaining(generated: number): number {
+    if (this.mean === undefined) return Number.POSITIVE_INFINITY;
+    return Math.max(this.mean - generated, this.mean * LEAST_SHARE);
   }
 }

@@ -4,6 +4,14 @@ import type { MediaSpan } from "../media-span.ts";
 import type { DiskId } from "./disk-cache.ts";
 import type { HostId } from "./host-entries.ts";
 
+/** The conversation that an entry outside the KV cache is of. */
+export interface KvEntry {
+  readonly ids: Int32Array;
+  /** Key of the LoRA adapters that computed it, by their files. */
+  readonly adapterKey: string;
+  readonly media: readonly MediaSpan[];
+}
+
 export type KvCommand =
   /** Ends the chunk that is computed in slices; its cells are empty again. */
   | { readonly type: "abandon" }
@@ -30,13 +38,7 @@ export type KvCommand =
   /** Frees an entry of the host cache. */
   | { readonly type: "drop"; readonly hostId: HostId }
   /** Moves an entry of the host cache to the disk cache; the engine reports when it is there. */
-  | {
-      readonly type: "write";
-      readonly hostId: HostId;
-      readonly ids: Int32Array;
-      readonly adapterKey: string;
-      readonly media: readonly MediaSpan[];
-    }
+  | ({ readonly type: "write"; readonly hostId: HostId } & KvEntry)
   /** Reads an entry of the disk cache into the host cache; the engine reports when it is there. */
   | { readonly type: "read"; readonly diskId: DiskId; readonly hostId: HostId }
   /** Deletes an entry of the disk cache. */

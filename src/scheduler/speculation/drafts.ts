@@ -25,6 +25,16 @@ export interface DraftJob {
   readonly count: number;
 }
 
+/** What the draft model did. */
+export interface DraftsDone {
+  readonly jobs: readonly DraftJob[];
+  /** Of each job, undefined where it cannot follow; absent when its cache was full. */
+  readonly tokens?: readonly (Int32Array | undefined)[];
+  /** Decode calls. */
+  readonly rounds: number;
+  readonly ms: number;
+}
+
 /** What the draft model's cache holds of a request: its first `length` tokens, then `drafted` ones of the draft model. */
 interface Held {
   readonly key: Key;
@@ -99,14 +109,8 @@ export class Drafts {
     return [...cleared, ...jobs];
   }
 
-  /** Takes in what the draft model drafted for each job, undefined where it cannot follow; undefined if its cache was full. */
-  apply(
-    jobs: readonly DraftJob[],
-    running: (key: Key) => Sequence | undefined,
-    drafted: readonly (Int32Array | undefined)[] | undefined,
-    rounds: number,
-    ms: number,
-  ): void {
+  /** Takes in what was done. `running` finds the requests. */
+  apply({ jobs, tokens: drafted, rounds, ms }: DraftsDone, running: (key: Key) => Sequence | undefined): void {
     for (const [at, { key, sequence: id, position, tokens }] of jobs.entries()) {
       const sequence = key === undefined ? undefined : running(key);
       if (!sequence) continue;

@@ -7,7 +7,7 @@ import type { KvCache } from "../kv/kv-cache.ts";
 import { rowOf, type PlanRow, type StepPlan } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import { SpeculationCost } from "./cost.ts";
-import { Drafts, type DraftJob, type DraftLimits } from "./drafts.ts";
+import { Drafts, type DraftJob, type DraftLimits, type DraftsDone } from "./drafts.ts";
 import { PromptLookup } from "./prompt-lookup.ts";
 
 export interface SpeculationLimits extends DraftLimits {
@@ -62,15 +62,9 @@ export class Speculation {
   }
 
   /** See Drafts.apply. */
-  applyDrafts(
-    jobs: readonly DraftJob[],
-    running: (key: Key) => Sequence | undefined,
-    drafted: readonly (Int32Array | undefined)[] | undefined,
-    rounds: number,
-    ms: number,
-  ): void {
-    this.draftMs += ms;
-    this.drafts.apply(jobs, running, drafted, rounds, ms);
+  applyDrafts(done: DraftsDone, running: (key: Key) => Sequence | undefined): void {
+    this.draftMs += done.ms;
+    this.drafts.apply(done, running);
   }
 
   /** Adds speculative rows to a step in which only streams are computed; returns how many. */

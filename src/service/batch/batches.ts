@@ -3,12 +3,13 @@
 import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import { pause } from "../../domain/pause.ts";
+import type { PageRequest } from "../../domain/page-request.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
-import { emptyPage, type Page, type PageRequest } from "../../store/page.ts";
+import { emptyPage, type Page } from "../../store/page.ts";
 import { isMissing, storageError, withStorage } from "../../store/storage-error.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { AnswerLine } from "./answer-line.ts";
@@ -86,8 +87,7 @@ export class BatchesService {
     const input = store && withStorage(() => store.files.get(call.inputFileId, now));
     if (!store || !input) throw unknown("file", "input_file_id");
     if (input.purpose !== "batch") {
-      const message = "'input_file_id' must name a file with purpose batch; this one has another.";
-      throw new SvcError("invalid_value", message, { param: "input_file_id" });
+      throw fieldError("invalid_value", "input_file_id", "must name a file with purpose batch; this one has another");
     }
     const { inputFileId, endpoint, window, windowSeconds, metadata, outputSeconds = null } = call;
     const times = { createdAt: now, expiresAt: now + windowSeconds };

@@ -1,7 +1,7 @@
 // A live session: takes sound and commands in their order, has the sound listened to, and ends by itself where that has to be.
 
 import type { Timers } from "../../domain/clock.ts";
-import { SvcError, typedError } from "../../domain/errors.ts";
+import { fieldError, SvcError, typedError } from "../../domain/errors.ts";
 import type { LiveCommand, LiveEnd, LiveEvent, LiveSettings } from "../../domain/live.ts";
 import type { RequestOrigin } from "../../domain/request-origin.ts";
 import { readBase64 } from "../../media/inline.ts";
@@ -250,7 +250,7 @@ export class LiveSession {
   }
 }
 
-const faulty = (rule: string) => new SvcError("invalid_value", `'audio' must ${rule}.`, { param: "audio" });
+const faulty = (rule: string) => fieldError("invalid_value", "audio", `must ${rule}`);
 const tooLate = () => new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed: the session ends.");
 
 function decoded(audio: string, limit: number): Uint8Array {

@@ -1,6 +1,6 @@
 // What a live session is set to, and what its client may change.
 
-import { SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 import { USUAL_TURNS, type LiveChanges, type LiveSettings } from "../../domain/live.ts";
 import type { TranscriptionService } from "../transcriptions.ts";
 
@@ -26,8 +26,7 @@ export function changed(before: LiveSettings, changes: LiveChanges, models: Mode
   }
   const turns = changes.turns && { ...(before.turns ?? USUAL_TURNS), ...changes.turns };
   if (turns && !tellsSpeech) {
-    const message = "'turn_detection' must be null: this server has no speech detector.";
-    throw new SvcError("unsupported_parameter", message, { param: "turn_detection" });
+    throw fieldError("unsupported_parameter", "turn_detection", "must be null: this server has no speech detector");
   }
   const language = changes.language === undefined ? before.language : changes.language;
   const prompt = changes.prompt === undefined ? before.prompt : changes.prompt;

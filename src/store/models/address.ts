@@ -1,11 +1,10 @@
 // What can be known of a file at an address of its own before it is downloaded.
 
-import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { get, type Hub } from "./http-client.ts";
 import { baseName, isModelFile, otherPart, partOf } from "./gguf-names.ts";
-import { PassingError, PullError } from "./pull-error.ts";
+import { PullError } from "./pull-error.ts";
 import { isSafePath, type RemoteFile } from "./remote-file.ts";
-import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
+import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
 /** The file at `url`, or all parts of the model that it is the first of. Throws PullError. */
 export async function lookAt(hub: Hub, url: URL, options: RetryOptions): Promise<RemoteFile[]> {
@@ -37,34 +36,26 @@ function fileName(url: URL): string {
 }
 
 /** One byte is asked for: some servers answer HEAD wrongly, and signed addresses hold for GET alone. */
-async function probe(hub: Hub, url: string, path: string, { signal, patience }: RetryOptions): Promise<RemoteFile> {
-  const limit = idleLimit(signal, patience.idleMs);
-  try {
-    const range = { range: "bytes=0-0" };
-    const { response, linked } = await get(hub, url, { subject: path, headers: range, signal: limit.signal });
-    await response.body?.cancel();
-    const total = /\/(\d{1,15})$/.exec(response.headers.get("content-range") ?? "")?.[1];
-    const length = response.status === 200 ? response.headers.get("content-length") : null;
-    const bytes = linked.bytes ?? Number(total ?? length ?? NaN);
-    const etag = response.headers.get("etag");
-    const isSha256 = linked.etag !== undefined && /^[0-9a-f]{64}$/.test(linked.etag);
-    return {
-      path,
-      url,
-      subject: new URL(url).pathname,
-      ...(Number.isSafeInteger(bytes) && { bytes }),
-      ...(isSha256 && { checksum: { algorithm: "sha256", hex: linked.etag } }),
-      ...(etag?.startsWith('"') && { etag }),
-    };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof PullError || error instanceof PassingError) throw error;
-    throw new PassingError(
-      limit.expired()
-        ? `${new URL(url).host} does not answer`
-        : `The connection failed (${systemErrorCode(error) ?? "unknown"})`,
-    );
-  } finally {
-    limit.end();
-  }
-}
+const probe = (hub: Hub, url: string, path: string, { signal, patience: { idleMs } }: RetryOptions) =>
+  whileAlive(
+    { signal, idleMs },
+    async (ended): Promise<RemoteFile> => {
+      const range = { range: "bytes=0-0" };
+      const { response, linked } = await get(hub, url, { subject: path, headers: range, signal: ended });
+      await response.body?.cancel();
+      const total = /\/(\d{1,15})$/.exec(response.headers.get("content-range") ?? "")?.[1];
+      const length = response.status === 200 ? response.headers.get("content-length") : null;
+      const bytes = linked.bytes ?? Number(total ?? length ?? NaN);
+      const etag = response.headers.get("etag");
+      const isSha256 = linked.etag !== undefined && /^[0-9a-f]{64}$/.test(linked.etag);
+      return {
+        path,
+        url,
+        subject: new URL(url).pathname,
+        ...(Number.isSafeInteger(bytes) && { bytes }),
+        ...(isSha256 && { checksum: { algorithm: "sha256", hex: linked.etag } }),
+        ...(etag?.startsWith('"') && { etag }),
+      };
+    },
+    (isSilent, code) => (isSilent ? `${new URL(url).host} does not answer` : `The connection failed (${code})`),
+  );

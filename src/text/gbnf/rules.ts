@@ -49,81 +49,126 @@ const DEFINED = /[ \t]*::=/y;
 const DIGITS = /\d*/y;
 
 /** Reads any text: what is no grammar has rules as well. */
-export function grammarRules(text: string): GrammarRules {
-  const rules: Rule[] = [];
-  const named = new Map<string, Rule>();
-  const newRule = (alternatives: Item[][] = [[]]): Rule => {
-    const rule = { index: rules.length, alternatives };
-    rules.push(rule);
-    return rule;
-  };
-  const ruleOf = (name: string): Rule => {
-    const rule = named.get(name) ?? newRule();
-    named.set(name, rule);
-    return rule;
-  };
-  let open: Rule[] = [newRule()];
-  let depth = 0;
-  let nameLength = 0;
-  let letters = 0;
-  let reversed = 0;
-  const again = (repetition: Repetition) => (letters += nameLength * repeat(open, repetition));
-  const add = (size: number, rule?: Rule) => {
-    const item = { size, rule, fewest: 1, copies: 1, nexts: 1, isRepeated: false };
-    open.at(-1)?.alternatives.at(-1)?.push(item);
-  };
-  for (let at = 0; at < text.length;) {
-    const character = text[at] as string;
-    const name = match(NAME, text, at);
-    if (name) {
-      at += name.length;
-      const defined = match(DEFINED, text, at);
-      if (defined) {
-        at += defined.length;
-        letters += nameLength = name.length;
-        const rule = ruleOf(name);
-        // What llama.cpp made of the brackets and repetitions of an earlier definition stays.
-        if (rule.alternatives.some((items) => items.length > 0)) newRule(rule.alternatives);
-        rule.alternatives = [[]];
-        open = [rule];
-      } else add(1, ruleOf(name));
-    } else if (character === '"') {
-      const end = endOfQuoted(text, at + 1, '"');
-      add(end - at - 1);
-      at = end + 1;
-    } else if (character === "[") {
-      const from = text[at + 1] === "^" ? at + 2 : at + 1;
-      const end = endOfQuoted(text, from, "]");
-      add(end - from);
-      at = end + 1;
-    } else if (character === "<") {
-      const end = text.indexOf(">", at);
-      add(1);
-      at = end < 0 ? text.length : end + 1;
-    } else if (character === "{") {
-      const { end, ...repetition } = repetitionAt(text, at + 1);
-      if (repetition.most < repetition.fewest) reversed++;
-      again(repetition);
-      at = end;
-    } else {
-      at++;
-      if (character === "#") at = endOfLine(text, at);
-      else if (character === ".") add(1);
-      else if (character === "*") again({ fewest: 0, most: Number.POSITIVE_INFINITY, copies: 1 });
-      else if (character === "+") again({ fewest: 1, most: Number.POSITIVE_INFINITY, copies: 2 });
-      else if (character === "?") again({ fewest: 0, most: 1, copies: 1 });
-      else if (character === "|") open.at(-1)?.alternatives.push([]);
-      else if (character === ")" && open.length > 1) open.pop();
-      else if (character === "(") {
-        const group = newRule();
-        add(1, group);
-        letters += nameLength;
-        open.push(group);
-        depth = Math.max(depth, open.length - 1);
-      }
+export const grammarRules = (text: string): GrammarRules => new RuleReader(text).read();
+
+class RuleReader {
+  private readonly rules: Rule[] = [];
+  private readonly named = new Map<string, Rule>();
+  /** The rule that is defined, and its brackets that are open. */
+  private open: Rule[] = [this.newRule()];
+  /** Of the rule that is defined. */
+  private nameLength = 0;
+  private depth = 0;
+  private letters = 0;
+  private reversed = 0;
+  private at = 0;
+
+  constructor(private readonly text: string) {}
+
+  read(): GrammarRules {
+    while (this.at < this.text.length) this.readNext();
+    const { rules, named, depth, letters, reversed } = this;
+    return { rules, root: named.get("root"), depth, letters, reversed };
+  }
+
+  private readNext(): void {
+    const { text } = this;
+    const name = match(NAME, text, this.at);
+    if (name) return this.readName(name);
+    const from = this.at++;
+    switch (text[from]) {
+      case '"':
+        return this.readCharacters(from + 1, '"');
+      case "[":
+        return this.readCharacters(text[from + 1] === "^" ? from + 2 : from + 1, "]");
+      case "<":
+        return this.readToken(from);
+      case ".":
+        return this.add(1);
+      case "{":
+        return this.readRepetition(from + 1);
+      case "*":
+        return this.repeatLast({ fewest: 0, most: Number.POSITIVE_INFINITY, copies: 1 });
+      case "+":
+        return this.repeatLast({ fewest: 1, most: Number.POSITIVE_INFINITY, copies: 2 });
+      case "?":
+        return this.repeatLast({ fewest: 0, most: 1, copies: 1 });
+      case "|":
+        return void this.open.at(-1)?.alternatives.push([]);
+      case "(":
+        return this.openBracket();
+      case ")":
+        if (this.open.length > 1) this.open.pop();
+        return;
+      case "#":
+        this.at = endOfLine(text, this.at);
     }
   }
-  return { rules, root: named.get("root"), depth, letters, reversed };
+
+  /** The beginning of a definition, or a reference. */
+  private readName(name: string): void {
+    this.at += name.length;
+    const defined = match(DEFINED, this.text, this.at);
+    const rule = this.named.get(name) ?? this.newRule();
+    this.named.set(name, rule);
+    if (!defined) return this.add(1, rule);
+    this.at += defined.length;
+    this.nameLength = name.length;
+    this.letters += name.length;
+    // What llama.cpp made of the brackets and repetitions of an earlier definition stays.
+    if (rule.alternatives.some((items) => items.length > 0)) this.newRule(rule.alternatives);
+    rule.alternatives = [[]];
+    this.open = [rule];
+  }
+
+  private readCharacters(from: number, close: string): void {
+    const end = endOfQuoted(this.text, from, close);
+    this.add(end - from);
+    this.at = end + 1;
+  }
+
+  private readToken(from: number): void {
+    const end = this.text.indexOf(">", from);
+    this.add(1);
+    this.at = end < 0 ? this.text.length : end + 1;
+  }
+
+  private readRepetition(from: number): void {
+    const { end, ...repetition } = repetitionAt(this.text, from);
+    if (repetition.most < repetition.fewest) this.reversed++;
+    this.repeatLast(repetition);
+    this.at = end;
+  }
+
+  private openBracket(): void {
+    const group = this.newRule();
+    this.add(1, group);
+    this.letters += this.nameLength;
+    this.open.push(group);
+    this.depth = Math.max(this.depth, this.open.length - 1);
+  }
+
+  private newRule(alternatives: Item[][] = [[]]): Rule {
+    const rule = { index: this.rules.length, alternatives };
+    this.rules.push(rule);
+    return rule;
+  }
+
+  private add(size: number, rule?: Rule): void {
+    this.open.at(-1)?.alternatives.at(-1)?.push({ size, rule, fewest: 1, copies: 1, nexts: 1, isRepeated: false });
+  }
+
+  /** Repeats the last item; each time that it is spelled out has the name of the rule. */
+  private repeatLast({ fewest, most, copies }: Repetition): void {
+    const item = this.open.at(-1)?.alternatives.at(-1)?.at(-1);
+    if (!item) return;
+    const spelledOut = Math.max(1, Math.min(copies, MOST_REPETITIONS));
+    if (item.fewest === 0) item.nexts *= spelledOut;
+    item.fewest *= fewest;
+    item.isRepeated ||= most > 1;
+    item.copies *= spelledOut;
+    this.letters += this.nameLength * item.copies;
+  }
 }
 
 function match(pattern: RegExp, text: string, at: number): string | undefined {
@@ -173,15 +218,4 @@ function repetitionAt(text: string, from: number): Repetition & { readonly end: 
     copies = given === "" ? fewest + 1 : Math.max(fewest, most);
   }
   return { fewest, most, copies, end: text[at] === "}" ? at + 1 : at };
-}
-
-/** Repeats the last item. How often that spells it out. */
-function repeat(open: readonly Rule[], { fewest, most, copies }: Repetition): number {
-  const item = open.at(-1)?.alternatives.at(-1)?.at(-1);
-  if (!item) return 0;
-  const spelledOut = Math.max(1, Math.min(copies, MOST_REPETITIONS));
-  if (item.fewest === 0) item.nexts *= spelledOut;
-  item.fewest *= fewest;
-  item.isRepeated ||= most > 1;
-  return (item.copies *= spelledOut);
 }

@@ -55,25 +55,27 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
     };
     return {
       ready: { unit: 1 },
-      submit(key, job, contents) {
-        jobs.set(key, { ...job, count: 0 });
-        const hashes = contents.length > 0 && { contents: contents.map((content) => Bun.SHA1.hash(content, "hex")) };
-        send({ type: "accepted", key, event: { type: "accepted", ...hashes } });
-      },
-      cancel: (key) => jobs.has(key) && end(key, true),
-      async run() {
-        for (;;) {
-          await Bun.sleep(1);
-          const [next] = jobs;
-          if (!next) continue;
-          const [key, job] = next;
-          if (job.count === 0) send({ type: "started", keys: [key] });
-          if (job.crash) symbols.crash();
-          if (job.hang) symbols.hang();
-          job.count = symbols.count(job.count, Math.min(job.count + SLICE, job.to));
-          send({ type: "events", outputs: [{ key, events: [{ type: "counted", count: job.count }] }], finished: [] });
-          if (job.count === job.to) end(key, false);
-        }
+      worker: {
+        submit(key, job, contents) {
+          jobs.set(key, { ...job, count: 0 });
+          const hashes = contents.length > 0 && { contents: contents.map((content) => Bun.SHA1.hash(content, "hex")) };
+          send({ type: "accepted", key, event: { type: "accepted", ...hashes } });
+        },
+        cancel: (key) => jobs.has(key) && end(key, true),
+        async run() {
+          for (;;) {
+            await Bun.sleep(1);
+            const [next] = jobs;
+            if (!next) continue;
+            const [key, job] = next;
+            if (job.count === 0) send({ type: "started", keys: [key] });
+            if (job.crash) symbols.crash();
+            if (job.hang) symbols.hang();
+            job.count = symbols.count(job.count, Math.min(job.count + SLICE, job.to));
+            send({ type: "events", outputs: [{ key, events: [{ type: "counted", count: job.count }] }], finished: [] });
+            if (job.count === job.to) end(key, false);
+          }
+        },
       },
     };
   },

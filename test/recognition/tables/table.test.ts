@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { csv } from "../../../src/recognition/tables/csv.ts";
+import { csv } from "../../../src/recognition/tables/table.ts";
 import { makeTable, type Cell } from "../../../src/recognition/tables/table.ts";
 import { word } from "../drawing.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Embedder, LoadedEmbedder } from "../../../../ffi/llama/embedder.ts";
 import type { EmbeddingInput, EmbeddingWork } from "../../../domain/embedding.ts";
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError, type SvcError } from "../../../domain/errors.ts";
 
 /** Words that BERT's tokenizer takes for unknown as a whole: of more than 100 letters. */
 const ENDLESS_WORD = /[^\s\p{P}\p{Script=Han}$+<=>^`|~]{101,}/gu;
@@ -43,8 +43,8 @@ export class InputReader {
     const { vocabulary } = this.model;
     const wrong = input.find((id) => id < 0 || id >= vocabulary);
     if (wrong === undefined) return Int32Array.from(input);
-    const message = `'input' must have token ids from 0 to ${vocabulary - 1} for this model; input ${at} has ${wrong}.`;
-    throw new SvcError("invalid_value", message, { param: "input" });
+    const sentence = `must have token ids from 0 to ${vocabulary - 1} for this model; input ${at} has ${wrong}`;
+    throw fieldError("invalid_value", "input", sentence);
   }
 
   /** What Hugging Face's tokenizer for BERT does before it looks for word pieces and llama.cpp's does not wholly do. */
@@ -98,7 +98,7 @@ export class InputReader {
   }
 
   private tooLong(tokens: number): SvcError {
-    const message = `'query' must leave room for documents in the ${this.maxTokens} tokens that this model takes; it has ${tokens}.`;
-    return new SvcError("context_length_exceeded", message, { param: "query" });
+    const sentence = `must leave room for documents in the ${this.maxTokens} tokens that this model takes; it has ${tokens}`;
+    return fieldError("context_length_exceeded", "query", sentence);
   }
 }

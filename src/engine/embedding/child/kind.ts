@@ -23,11 +23,6 @@ export const embeddingKind: EngineKind<EmbedderOptions, EmbeddingModel, Embeddin
     await untilLoaded(embedder, send);
     const worker = new EmbeddingWorker(embedder, options, send);
     const { architecture, description, parameters, bytes, dimensions, device } = embedder.model();
-    return {
-      ready: { architecture, description, parameters, bytes, dimensions, device },
-      submit: (key, job) => worker.submit(key, job),
-      cancel: (key) => worker.cancel(key),
-      run: () => worker.run(),
-    };
+    return { ready: { architecture, description, parameters, bytes, dimensions, device }, worker };
   },
 };

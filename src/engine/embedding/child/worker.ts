@@ -2,7 +2,7 @@
 
 import type { Embedder } from "../../../../ffi/llama/embedder.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import { refusalOf } from "../../process/refusal.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 import { messagesRead } from "../../process/turns.ts";
 import type { EmbeddingJob } from "../port.ts";
 import type { EmbedderOptions, FromEmbedder } from "../protocol.ts";
@@ -97,7 +97,6 @@ export class EmbeddingWorker {
   }
 
   private reject(key: number, error: unknown): void {
-    const message = "The model could not compute this request; the log has the details.";
-    for (const refusal of refusalOf(key, error, message)) this.send(refusal);
+    sendRefusal(this.send, key, error, "The model could not compute this request; the log has the details.");
   }
 }

@@ -1,13 +1,8 @@
 // What models of a family are made for: nothing in their files says so.
 
-import type { ImageSize } from "../../../domain/image.ts";
+import type { ImageModel } from "../../../domain/image.ts";
 
-interface FamilyHabits {
-  readonly size: ImageSize;
-  readonly largestSide: number;
-  readonly steps: number;
-  readonly guidance: number;
-}
+type FamilyHabits = Pick<ImageModel, "size" | "largestSide" | "steps" | "guidance">;
 
 type Row = readonly [family: RegExp, side: number, steps: number, guidance: number, name?: RegExp];
 

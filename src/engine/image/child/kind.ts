@@ -51,12 +51,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
     const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
     const tools = { library, traits, painter, threads: free, now: () => performance.now() };
     const worker = new ImageWorker(tools, { ...model, name }, send);
-    return {
-      ready: model,
-      submit: (key, job) => worker.submit(key, job),
-      cancel: (key) => worker.cancel(key),
-      run: () => worker.run(),
-    };
+    return { ready: model, worker };
   },
 };
 

@@ -1,6 +1,7 @@
 // What is drawn for a request: its wishes where they can be served, and the model's habits where it has none.
 
-import { invalidValue, SvcError } from "../../../domain/errors.ts";
+import type { DrawOptions } from "../../../../ffi/image/api.ts";
+import { fieldError, invalidValue } from "../../../domain/errors.ts";
 import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
 
@@ -19,17 +20,14 @@ export interface Painter {
   readonly drawsIn?: ImageSize;
 }
 
-export interface Plan {
+export interface Plan extends Pick<
+  DrawOptions,
+  "steps" | "guidance" | "sampler" | "scheduler" | "adapters" | "strength"
+> {
   /** Of the file; absent: the size of the image that is changed, as far as the model can. */
   readonly size?: ImageSize;
-  readonly steps: number;
-  readonly guidance: number;
-  readonly sampler: string;
-  readonly scheduler: string;
-  readonly adapters: readonly { readonly path: string; readonly scale: number }[];
   /** The image that is changed is shown to the model, which draws one after it. */
   readonly byReference: boolean;
-  readonly strength: number;
   /** How many times as large as the image that is changed. */
   readonly scale: number;
 }
@@ -43,8 +41,7 @@ const USUAL_STRENGTH = 0.75;
 export function planOf(work: ImageWork, painter: Painter): Plan {
   const { model, adapters, needsImage } = painter;
   const { edit } = work;
-  if (needsImage && !edit)
-    throw unsupported("image", "'image' is needed: this model changes images and draws none alone.");
+  if (needsImage && !edit) throw unsupported("image", "is needed: this model changes images and draws none alone");
   const size = work.size ?? (edit ? undefined : model.size);
   if (size) checkSize(size, painter);
   const steps = within(
@@ -55,8 +52,8 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
   );
   const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, LARGEST_GUIDANCE);
   if (work.negativePrompt && guidance <= 1) {
-    const message = `'negative_prompt' needs a 'cfg_scale' above 1: at ${guidance} nothing is computed for it.`;
-    throw new SvcError("invalid_value", message, { param: "negative_prompt" });
+    const sentence = `needs a 'cfg_scale' above 1: at ${guidance} nothing is computed for it`;
+    throw fieldError("invalid_value", "negative_prompt", sentence);
   }
   const sampler = oneOf("sampler", work.sampler ?? model.sampler, model.samplers);
   return {
@@ -78,21 +75,15 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
 
 /** Models that can be shown images do better with that, unless a part or a share of the image is to stay. */
 function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, needsImage }: Painter): boolean {
-  if (!edits.image) throw unsupported("image", "'image' is not supported: this model cannot change images.");
+  if (!edits.image) throw unsupported("image", "is not supported: this model cannot change images");
   if (edit.mask && !edits.mask)
-    throw unsupported("mask", "'mask' is not supported: this model cannot keep a part of an image.");
+    throw unsupported("mask", "is not supported: this model cannot keep a part of an image");
   const isShown = edits.references && edit.strength === undefined && !edit.mask;
   if (edit.references && edit.references.length > 0 && !edits.references) {
-    throw unsupported(
-      "image",
-      "'image' must be one: this model cannot be shown others beside the one that it changes.",
-    );
+    throw unsupported("image", "must be one: this model cannot be shown others beside the one that it changes");
   }
   if (edit.strength !== undefined && needsImage) {
-    throw unsupported(
-      "strength",
-      "'strength' is not supported: this model decides by itself how much of an image goes.",
-    );
+    throw unsupported("strength", "is not supported: this model decides by itself how much of an image goes");
   }
   return isShown;
 }
@@ -109,9 +100,9 @@ function checkSize({ width, height }: ImageSize, { model: { largestSide }, multi
   if (Math.max(width, height) > largestSide) throw invalidSize(`must have sides of at most ${largestSide}; ${got}`);
 }
 
-const invalidSize = (rule: string) => new SvcError("invalid_value", `'size' ${rule}.`, { param: "size" });
+const invalidSize = (rule: string) => fieldError("invalid_value", "size", rule);
 
-const unsupported = (param: string, message: string) => new SvcError("unsupported_parameter", message, { param });
+const unsupported = (param: string, sentence: string) => fieldError("unsupported_parameter", param, sentence);
 
 function within(param: string, value: number, least: number, most: number): number {
   if (value >= least && value <= most) return value;
@@ -122,7 +113,7 @@ function within(param: string, value: number, least: number, most: number): numb
 function oneOf(param: string, name: string, known: readonly string[]): string {
   if (known.includes(name)) return name;
   const rule = known.length === 0 ? "is not supported: this model has none" : `must be one of ${known.join(", ")}`;
-  throw new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+  throw fieldError("invalid_value", param, rule);
 }
 
 /** The size in which an image is drawn and the one it is delivered in. `source`: of the image that is changed. */

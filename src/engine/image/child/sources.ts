@@ -1,6 +1,6 @@
 // What an image is made from: files of a request, decoded, and brought to the size that is drawn.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError } from "../../../domain/errors.ts";
 import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts";
 import { decodeImage, decodeOpacity } from "../../../media/image.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
@@ -33,8 +33,7 @@ const decode = (source: ImageSource, longestSide: number): Promise<Pixels> =>
 
 async function readMask(source: ImageSource, { width, height }: ImageSize): Promise<Uint8Array> {
   const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, always));
-  const refuse = (rule: string) =>
-    new SvcError("invalid_value", `'${source.field}' must be ${rule}.`, { param: source.field });
+  const refuse = (rule: string) => fieldError("invalid_value", source.field, `must be ${rule}`);
   if (mask.width !== width || mask.height !== height) {
     throw refuse(`as large as the image, ${width} × ${height} pixels; got ${mask.width} × ${mask.height}`);
   }

@@ -1,11 +1,11 @@
 // The loop of an image engine: each turn draws an image of one request, or a part of it where others have less to draw.
 
 import { ImageError } from "../../../../ffi/image/api.ts";
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import { refusalOf } from "../../process/refusal.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient, Turns } from "../../process/turns.ts";
 import type { FromPainter, PictureEvent, PictureJob } from "../protocol.ts";
 import { encoded } from "./encode.ts";
@@ -143,21 +143,18 @@ export class ImageWorker {
 
   private refuse(key: JobKey, job: PictureJob, error: unknown): void {
     this.forget(job);
-    const message = "The image could not be drawn; the log has the details.";
-    for (const refusal of refusalOf(key, error instanceof ImageError ? known(error) : error, message))
-      this.send(refusal);
+    sendRefusal(this.send, key, known(error), "The image could not be drawn; the log has the details.");
   }
 }
 
 /** What the library ends a job with, as clients are to hear of it. */
-function known(error: ImageError): Error {
+function known(error: unknown): unknown {
+  if (!(error instanceof ImageError)) return error;
   switch (error.code) {
     case "stopped":
       return new SvcError("request_cancelled", "The image is not wanted any more.");
     case "adapter":
-      return new SvcError("invalid_value", "'lora' must be made for the model: nothing in one of them fits it.", {
-        param: "lora",
-      });
+      return fieldError("invalid_value", "lora", "must be made for the model: nothing in one of them fits it");
     case "no-memory":
       return new SvcError("engine_unavailable", "There is not enough memory to draw an image of this size.");
     default:

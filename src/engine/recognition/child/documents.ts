@@ -1,6 +1,6 @@
 // Opens documents by what they are; keeps the last one open, as its next page often follows.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError, SvcError } from "../../../domain/errors.ts";
 import { describeType, documentFormat, type DocumentFormat } from "../../../media/sniff.ts";
 import type { DocumentFile } from "../protocol.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
@@ -43,8 +43,8 @@ export class Documents {
     const bytes = await Bun.file(path).bytes();
     const format = documentFormat(bytes);
     if (!format) {
-      const message = `'${field}' must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got ${describeType(bytes)}.`;
-      throw new SvcError("unsupported_media_input", message, { param: field });
+      const sentence = `must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got ${describeType(bytes)}`;
+      throw fieldError("unsupported_media_input", field, sentence);
     }
     this.opened = { id, document: await this.open(format, bytes, field) };
     return this.opened.document;

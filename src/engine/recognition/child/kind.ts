@@ -30,11 +30,6 @@ export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, Pag
       check: watch.check,
     });
     const worker = new RecognitionWorker(reader, watch, send);
-    return {
-      ready: {},
-      submit: (key, job) => worker.submit(key, job),
-      cancel: (key) => worker.cancel(key),
-      run: () => worker.run(),
-    };
+    return { ready: {}, worker };
   },
 };

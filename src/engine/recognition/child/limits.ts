@@ -1,6 +1,6 @@
 // What pictures are taken.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError, type SvcError } from "../../../domain/errors.ts";
 
 /** Pixels. */
 export const LONGEST_SIDE = 4096;
@@ -8,10 +8,10 @@ export const LONGEST_SIDE = 4096;
 /** Throws SvcError about a picture that is too large, before it is decoded. */
 export function checkSides(width: number, height: number, field: string): void {
   if (Math.max(width, height) <= LONGEST_SIDE) return;
-  const message = `'${field}' must be at most ${LONGEST_SIDE} pixels a side; got ${width} × ${height} pixels.`;
-  throw new SvcError("unprocessable_media", message, { param: field });
+  const sentence = `must be at most ${LONGEST_SIDE} pixels a side; got ${width} × ${height} pixels`;
+  throw fieldError("unprocessable_media", field, sentence);
 }
 
 /** A file, or a page of it, that cannot be read: `got` says why. */
 export const unreadable = (field: string, got: string): SvcError =>
-  new SvcError("unprocessable_media", `'${field}' must be a file that can be read; got ${got}.`, { param: field });
+  fieldError("unprocessable_media", field, `must be a file that can be read; got ${got}`);

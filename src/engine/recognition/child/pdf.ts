@@ -1,6 +1,6 @@
 // PDF documents: each page with the text that it has itself, or drawn, to be read from its picture.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError } from "../../../domain/errors.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
 import { imageShare } from "./image-share.ts";
@@ -35,8 +35,8 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenD
     const failure = pdfium.failure();
     pdfium.free(content);
     if (failure === "damaged") throw unreadable(field, "a damaged PDF document");
-    const message = `'${field}' must be a document without a password; got an encrypted PDF document.`;
-    throw new SvcError("unsupported_media_input", message, { param: field });
+    const sentence = "must be a document without a password; got an encrypted PDF document";
+    throw fieldError("unsupported_media_input", field, sentence);
   }
   let open = 0;
   const closePage = () => {

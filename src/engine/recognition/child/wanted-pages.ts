@@ -1,6 +1,6 @@
 // Which pages of a document are read.
 
-import { invalidValue, SvcError } from "../../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../../domain/errors.ts";
 import type { OpeningJob } from "../protocol.ts";
 
 /** In their order, each once. Throws SvcError about pages that are not there, and too many. */
@@ -17,6 +17,6 @@ export function wantedPages(
   const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
   const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);
   if (wanted.length <= maxPages) return wanted;
-  const message = `'max_pages' is ${maxPages}; got a document of ${wanted.length} pages. 'pages' chooses some of them.`;
-  throw new SvcError("unprocessable_media", message, { param: "max_pages" });
+  const sentence = `is ${maxPages}; got a document of ${wanted.length} pages. 'pages' chooses some of them`;
+  throw fieldError("unprocessable_media", "max_pages", sentence);
 }

@@ -1,8 +1,8 @@
 // The loop of a recognition engine: each turn reads a page of one document.
 
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import { refusalOf } from "../../process/refusal.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
 import type { FromRecognizer, NextPageJob, OpeningJob, PageEvent, PageJob } from "../protocol.ts";
 import type { PageReader } from "./page-reader.ts";
@@ -77,8 +77,7 @@ export class RecognitionWorker {
   /** Whoever stopped it hears that it has ended. */
   private refuse({ key, document: { field } }: QueuedJob, page: number | undefined, error: unknown): void {
     if (error instanceof LanguageDataError) this.send({ type: "log", level: "error", text: error.message });
-    const message = "The page could not be read; the log has the details.";
-    for (const refusal of refusalOf(key, known(error, field, page ?? 1), message)) this.send(refusal);
+    sendRefusal(this.send, key, known(error, field, page ?? 1), "The page could not be read; the log has the details.");
   }
 }
 
@@ -93,6 +92,6 @@ function known(error: unknown, field: string, page: number): unknown {
   }
   if (!(error instanceof TooLong)) return error;
   const limit = `${error.limitMs / 1000} s of computing`;
-  const message = `'${field}' must have pages that are read in ${limit}; page ${page} takes longer.`;
-  return new SvcError("unprocessable_media", message, { param: field });
+  const sentence = `must have pages that are read in ${limit}; page ${page} takes longer`;
+  return fieldError("unprocessable_media", field, sentence);
 }

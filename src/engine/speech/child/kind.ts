@@ -16,14 +16,7 @@ const VOICE = "voice.onnx";
 export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, SpeechEvent> = {
   async load({ source }, send) {
     const speaker = await load(source, send);
-    const worker = new SpeechWorker(speaker, send);
-    return {
-      ready: { sampleRate: speaker.sampleRate },
-      submit: (key, job) => worker.submit(key, job),
-      cancel: (key) => worker.cancel(key),
-      hold: (key, held) => worker.hold(key, held),
-      run: () => worker.run(),
-    };
+    return { ready: { sampleRate: speaker.sampleRate }, worker: new SpeechWorker(speaker, send) };
   },
 };
 

@@ -2,17 +2,20 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
+import { type InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { Phonemizer } from "../../../speech/phonemizer.ts";
 import { cut } from "../../../speech/sentences.ts";
 import { speechData } from "../../../speech/speech-data.ts";
 import { languageOf } from "../kokoro-voices.ts";
 import type { KokoroFiles } from "../protocol.ts";
-import { EspeakReader } from "./espeak-reader.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { ownSpeed, sayAt } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
+import { clausesOf, fromEspeak } from "../../../speech/kokoro-alphabet.ts";
+import { type ProgramLimits, programOutput } from "../../process/program.ts";
+import type { HostProgram } from "../host/host-program.ts";
+import { plainText } from "../host/plain-text.ts";
 
 /** Phonemes that are said at once, at the usual speed: about six seconds of sound, which are computed without a pause. */
 const MOST_PHONEMES = 100;
@@ -97,5 +100,27 @@ export class Kokoro implements Speaker {
     const styles = new Float32Array(new Uint8Array(bytes).buffer);
     this.styles.set(voice, styles);
     return styles;
+  }
+}
+
+const LIMITS: ProgramLimits = { mostBytes: 1 << 18, mostMs: 20_000 };
+
+class EspeakReader {
+  constructor(private readonly program: HostProgram) {}
+
+  /** The phonemes of a sentence as Kokoro takes them. `language`: as eSpeak calls it. Throws ProgramError. */
+  async phonemes(sentence: string, language: string): Promise<string> {
+    const parts: string[] = [];
+    for (const { words, mark } of clausesOf(plainText(sentence))) {
+      const read = fromEspeak(await this.read(words, language), language.startsWith("en-gb"));
+      if (read !== "") parts.push(read + mark);
+    }
+    return parts.join(" ");
+  }
+
+  private async read(input: string, language: string): Promise<string> {
+    const { path, env } = this.program;
+    const command = [path, "-q", "--ipa", "--tie=^", "-b", "1", "-v", language, "--stdin"];
+    return new TextDecoder().decode(await programOutput(command, { ...LIMITS, env, input }));
   }
 }

@@ -56,10 +56,12 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
         limits: promptLimits(llama, options),
         ...(onDisk && { onDisk }),
       },
-      submit: (key, job, contents) => engine.submit(key, withContents(job, contents)),
-      cancel: (key, cause) => engine.cancel(key, cause),
-      run: () => engine.run(),
-      ...(mustEnd && { end: () => engine.end() }),
+      worker: {
+        submit: (key, job, contents) => engine.submit(key, withContents(job, contents)),
+        cancel: (key, cause) => engine.cancel(key, cause),
+        run: () => engine.run(),
+        ...(mustEnd && { end: () => engine.end() }),
+      },
     };
   },
 };

@@ -5,7 +5,7 @@ import { release } from "../../../../ffi/llama/allocate.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { DiskCache, DiskId } from "../../../scheduler/kv/disk-cache.ts";
 import type { CachedPrefix } from "../../../scheduler/kv/prefix-index.ts";
-import type { KvEntry } from "./kv-file.ts";
+import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
 import type { KvFolder } from "./kv-folder.ts";
 
 interface KvDiskListener {

@@ -6,15 +6,8 @@
 //   adapters' key: text · SHA-256 of all that 32 | parts | XXH3 8
 
 import { open, rename, unlink, type FileHandle } from "node:fs/promises";
+import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
-
-/** The conversation whose state a file holds. */
-export interface KvEntry {
-  readonly ids: Int32Array;
-  /** Key of the LoRA adapters that computed it, by their files. */
-  readonly adapterKey: string;
-  readonly media: readonly MediaSpan[];
-}
 
 interface Header extends KvEntry {
   readonly headerBytes: number;

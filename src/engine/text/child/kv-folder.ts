@@ -5,7 +5,8 @@
 import { readdir, stat, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
-import { contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile, type KvEntry } from "./kv-file.ts";
+import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
+import { contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
 
 interface KvFolderOptions {
   readonly path: string;

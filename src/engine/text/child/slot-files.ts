@@ -6,8 +6,10 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { SlotAction, SlotOutcome } from "../../../domain/slots.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { JobKey, Refusal } from "../../process/protocol.ts";
+import { asRefusal } from "../../process/refusal.ts";
+import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
 import type { KvCommands } from "./kv-commands.ts";
-import { fileBytes, type KvEntry } from "./kv-file.ts";
+import { fileBytes } from "./kv-file.ts";
 import { badFile, type SlotFolder } from "./slot-folder.ts";
 
 interface SlotHandlers {
@@ -62,7 +64,8 @@ export class SlotFiles {
       const done = await this.carryOut(key, action);
       this.handlers.answered(key, { ...done, ms: this.clock.now() - begun });
     } catch (error) {
-      this.handlers.refused(key, refusalOf(error));
+      if (!(error instanceof SvcError)) throw error;
+      this.handlers.refused(key, asRefusal(error));
     }
     this.wanted.delete(key);
   }
@@ -137,10 +140,4 @@ export class SlotFiles {
       await new Promise<void>((resolve) => (this.roomMade = resolve));
     }
   }
-}
-
-function refusalOf(error: unknown): Refusal {
-  if (!(error instanceof SvcError)) throw error;
-  const { code, message, details } = error;
-  return { code, message, ...(details.param !== undefined && { param: details.param }) };
 }

@@ -4,7 +4,8 @@ import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
-import { readKvFile, readKvHeader, writeKvFile, type KvEntry } from "./kv-file.ts";
+import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
+import { readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
 
 /** An incomplete file; no name of a slot begins with a dot. */
 const PART = /^\.[0-9a-f-]{36}\.part$/;

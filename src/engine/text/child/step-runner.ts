@@ -120,7 +120,7 @@ export class StepRunner {
     const drafted = this.llama.draft(jobs);
     const after = this.clock.now();
     this.observer?.drafted?.(jobs, before, after);
-    this.scheduler.applyDrafts(jobs, drafted?.tokens, drafted?.rounds ?? 0, after - before);
+    this.scheduler.applyDrafts({ jobs, rounds: 0, ...drafted, ms: after - before });
   }
 
   private runStep(plan: StepPlan, planned: number): void {

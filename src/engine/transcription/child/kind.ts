@@ -57,9 +57,11 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
     const { type: size, bytes, device, languages } = whisper.model();
     return {
       ready: { size, bytes, device, languages },
-      submit: (key, job) => ("listening" in job ? listener.submit(key, job.listening) : worker.submit(key, job)),
-      cancel: (key, cause) => worker.cancel(key, cause),
-      run: () => worker.run(),
+      worker: {
+        submit: (key, job) => ("listening" in job ? listener.submit(key, job.listening) : worker.submit(key, job)),
+        cancel: (key, cause) => worker.cancel(key, cause),
+        run: () => worker.run(),
+      },
     };
   },
 };

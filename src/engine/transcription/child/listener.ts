@@ -6,7 +6,7 @@ import type { SoundTools } from "../../../audio/decode/tools.ts";
 import type { Heard, ListeningWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { FromTranscriber } from "../protocol.ts";
-import { refusalOf } from "../../process/refusal.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 
 /** Whatever threshold its client has chosen. */
 const LIKELY = 0.5;
@@ -27,8 +27,7 @@ export class Listener {
       if (heard.speech.some((probability) => probability > LIKELY)) this.onSpeech();
       this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "heard", heard } }] });
     } catch (error) {
-      const message = "The speech detector failed; the log has the details.";
-      for (const refusal of refusalOf(key, error, message)) this.send(refusal);
+      sendRefusal(this.send, key, error, "The speech detector failed; the log has the details.");
     }
   }
 

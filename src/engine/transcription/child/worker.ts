@@ -2,7 +2,7 @@
 
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
-import { SvcError } from "../../../domain/errors.ts";
+import { fieldError } from "../../../domain/errors.ts";
 import type {
   SpeechDetection,
   SpeechSegment,
@@ -15,7 +15,7 @@ import type { FromTranscriber } from "../protocol.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
-import { refusalOf } from "../../process/refusal.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient } from "../../process/turns.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
 
@@ -163,8 +163,7 @@ export class TranscriptionWorker {
     const { languages } = this.whisper.model();
     if (language === undefined || languages.includes(language)) return;
     const known = languages.length > 10 ? `${languages.length} languages` : languages.join(", ");
-    const message = `'${languageField}' must be one that the transcription model knows (${known}).`;
-    throw new SvcError("invalid_value", message, { param: languageField });
+    throw fieldError("invalid_value", languageField, `must be one that the transcription model knows (${known})`);
   }
 
   /**
@@ -297,8 +296,7 @@ export class TranscriptionWorker {
   private reject(key: JobKey, error: unknown): void {
     if (!this.readings.has(key) && !this.works.some((work) => work.key === key)) return;
     this.forget(key);
-    const message = "The model could not recognise this recording; the log has the details.";
-    for (const refusal of refusalOf(key, error, message)) this.send(refusal);
+    sendRefusal(this.send, key, error, "The model could not recognise this recording; the log has the details.");
   }
 }
 

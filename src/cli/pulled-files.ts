@@ -1,8 +1,9 @@
-// Where Kokoro is: in a folder that the operator names, or in the store.
+// Where Kokoro and PP-OCR are: in the store, or Kokoro in a folder that the operator names.
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config/config.ts";
+import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { ModelStore } from "../store/models/model-store.ts";
 import { ExitError } from "./exit-codes.ts";
 
@@ -15,11 +16,10 @@ export interface FoundKokoro {
 /** Undefined where there is none. Throws ExitError about a folder that was named and has none. */
 export function findKokoro({ kokoro, modelsDir }: Pick<Config, "kokoro" | "modelsDir">): FoundKokoro | undefined {
   if (kokoro !== undefined) return inFolder(kokoro);
-  const store = new ModelStore(modelsDir);
-  const pulled = store.get("kokoro");
-  if (!pulled || !store.isReady(pulled)) return undefined;
-  const [model, voice] = pulled.files;
-  return { model: store.path(model?.path ?? ""), voices: dirname(store.path(voice?.path ?? "")) };
+  const pulled = pulledFiles("kokoro", modelsDir);
+  if (!pulled) return undefined;
+  const [model = "", voice = ""] = pulled;
+  return { model, voices: dirname(voice) };
 }
 
 /** As the hub's repositories have it, or all in one place. */
@@ -33,4 +33,25 @@ function inFolder(folder: string): FoundKokoro {
   if (model !== undefined && other === undefined && existsSync(voices)) return { model, voices };
   const what = model === undefined ? "no ONNX file" : other === undefined ? "no folder voices" : "several ONNX files";
   throw new ExitError("model", `The folder ${folder} of --kokoro has ${what}.`);
+}
+
+/** Undefined where it is not wanted. Throws ExitError where it is, and was not pulled. */
+export function findPpocr({ ocrEngine, modelsDir }: Pick<Config, "ocrEngine" | "modelsDir">): PpocrFiles | undefined {
+  if (ocrEngine !== "ppocr") return undefined;
+  const pulled = pulledFiles("ppocr", modelsDir);
+  if (!pulled) {
+    throw new ExitError(
+      "model",
+      `--ocr-engine ppocr needs PP-OCRv5, which is not in ${modelsDir}: svc pull ppocr downloads it.`,
+    );
+  }
+  const [finder = "", director = "", reader = "", characters = ""] = pulled;
+  return { finder, director, reader, characters };
+}
+
+/** Paths of the files that `svc pull` brought under this name, in its order; undefined where it did not. */
+function pulledFiles(name: string, modelsDir: string): string[] | undefined {
+  const store = new ModelStore(modelsDir);
+  const pulled = store.get(name);
+  return pulled && store.isReady(pulled) ? pulled.files.map(({ path }) => store.path(path)) : undefined;
 }
