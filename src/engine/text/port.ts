@@ -12,6 +12,8 @@ import type { ProcessStatus } from "../../domain/process-status.ts";
 export interface TextStatus extends ProcessStatus {
   /** The name clients see, known from the start. */
   readonly modelId: string;
+  /** What its makers call it, where its file says so, known from the start. */
+  readonly modelName?: string;
   /** Unix seconds of the model file's last change, known from the start. */
   readonly modelCreated: number;
   /** LoRA adapters that requests may choose, known from the start but for their scales. */
