@@ -91,8 +91,9 @@ function bodyText(title: string, schema: unknown, known: Map<string, string>, ow
   const key = JSON.stringify(schema);
   const same = known.get(key);
   if (same !== undefined) return `**${title}**: the same as ${same.replace(/((?:GET|POST|DELETE) \S+)/, "`$1`")}.`;
-  const rows = fieldsOf(schema as Schema, known);
+  const { anyOf: forms = [schema as Schema] } = schema as Schema;
+  const tables = forms.map((form) => fieldsOf(form, known)).filter((rows) => rows.length > 0);
   known.set(key, owner);
-  if (rows.length === 0) return `**${title}**`;
-  return `**${title}**\n\n${table(["field", "type", "meaning"], rows)}`;
+  if (tables.length === 0) return `**${title}**`;
+  return `**${title}**\n\n${tables.map((rows) => table(["field", "type", "meaning"], rows)).join("\n\nor\n\n")}`;
 }

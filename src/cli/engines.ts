@@ -124,7 +124,7 @@ export const whileUsed = ({ config, launch }: Setup, path?: string) => ({
 export function servedEngine(prepared: PreparedModel, config: Config, launch: Launch): TextEngine {
   const { id, file, adapters, options, context, workers } = prepared;
   const needBytes = file.tensorBytes + context.context * context.tokenBytes;
-  const model = { id, created: file.modified, parallel: options.parallel };
+  const model = { id, name: file.name, created: file.modified, parallel: options.parallel };
   const stores = options.kvDir !== undefined;
   const loading = spreadLoading({ config, options, workers, needBytes, log: launch.log });
   return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores });

@@ -1,6 +1,6 @@
 // GET /v1/models
 
-import { opt, t, type Static } from "./schema.ts";
+import { nullable, opt, t, type Static } from "./schema.ts";
 
 const Tokens = t.Integer({ minimum: 1, description: "Largest prompt plus output of one request." });
 
@@ -70,4 +70,29 @@ export const ModelList = t.Object({
   models: t.Array(ModelDetails, { description: "What each model of `data` can do." }),
 });
 
+/** What clients of the messages convention expect. Keys that are always null are about what does not exist here. */
+export const MessagesModel = t.Object({
+  id: t.String(),
+  type: t.Literal("model"),
+  display_name: t.String({ description: "The name that the model's file has for it, else the id." }),
+  created_at: t.String({ description: "`created` as RFC 3339." }),
+  max_input_tokens: nullable(Tokens),
+  max_tokens: t.Null({ description: "Answers have no limit of their own." }),
+  lifecycle: t.Literal("active"),
+  capabilities: t.Null(),
+  line: t.Null(),
+  deprecated_at: t.Null(),
+  retires_at: t.Null(),
+});
+
+/** A page of them. */
+export const MessagesModelList = t.Object({
+  data: t.Array(MessagesModel),
+  has_more: t.Boolean({ description: "More follow after `last_id`; of a page before an id, before `first_id`." }),
+  first_id: nullable(t.String()),
+  last_id: nullable(t.String()),
+});
+
 export type ModelList = Static<typeof ModelList>;
+export type MessagesModel = Static<typeof MessagesModel>;
+export type MessagesModelList = Static<typeof MessagesModelList>;

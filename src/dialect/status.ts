@@ -10,9 +10,12 @@ import type { ProcessStatus } from "../domain/process-status.ts";
 /** GET /v1/models: the models in their order, and in the same order what each can do. */
 export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
   object: "list",
-  data: models.map(encodeEntry),
+  data: encodeEntries(models),
   models: models.map(encodeDetails),
 });
+
+/** The models in their order. */
+export const encodeEntries = (models: readonly ListedModel[]): ModelList["data"] => models.map(encodeEntry);
 
 function encodeEntry({
   id,

@@ -42,6 +42,8 @@ export interface ModelInfo {
 /** A model as listings show it, wherever it is computed. */
 export interface ListedModel {
   readonly id: string;
+  /** What its makers call it, where that is known. */
+  readonly name?: string;
   /** Unix seconds, the same in every listing. */
   readonly created: number;
   /** Who computes it: `svc`, or the name of another server. */

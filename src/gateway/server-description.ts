@@ -93,8 +93,17 @@ async function describeListing(listing: JsonDocument, get: Get, hint?: ServerKin
   return { kind, models: entries.map((entry) => byName(entry)) };
 }
 
+/** The end of the year 9999, the last that dates on the wire can say. */
+const LAST_SECOND = 253_402_300_799;
+
+/** Unix seconds, whole; undefined for what is none, such as milliseconds. */
+function seconds(value: unknown): number | undefined {
+  const whole = Math.floor(number(value) ?? Number.NaN);
+  return whole >= 0 && whole <= LAST_SECOND ? whole : undefined;
+}
+
 function plain(entry: Fields, capabilities: readonly string[] = CHAT): RemoteModel {
-  const created = number(entry["created"]);
+  const created = seconds(entry["created"]);
   const owner = text(entry["owned_by"]);
   const contextLength = ["max_model_len", "max_context_length", "context_length", "context_window", "n_ctx"]
     .map((key) => number(entry[key]))
@@ -103,7 +112,7 @@ function plain(entry: Fields, capabilities: readonly string[] = CHAT): RemoteMod
     id: text(entry["id"]) ?? "",
     loaded: entry["loaded"] !== false,
     capabilities,
-    ...(created !== undefined && { created: Math.floor(created) }),
+    ...(created !== undefined && { created }),
     ...(owner !== undefined && { owner }),
     ...(contextLength !== undefined && { contextLength }),
   };
@@ -169,8 +178,9 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
       const id = text(model["name"]) ?? text(model["model"]);
       if (id === undefined) return [];
       const changed = Date.parse(text(model["modified_at"]) ?? "");
-      const created = Number.isNaN(changed) ? {} : { created: Math.floor(changed / 1000) };
-      return [{ id, ...created, loaded: loaded.has(id), capabilities: capabilitiesByName(id), audio: false }];
+      const created = seconds(changed / 1000);
+      const time = created === undefined ? {} : { created };
+      return [{ id, ...time, loaded: loaded.has(id), capabilities: capabilitiesByName(id), audio: false }];
     }),
   };
 }

@@ -39,9 +39,13 @@ export class LocalModel implements ModelSource {
 
   models(): readonly ListedModel[] {
     const status = this.engine.status();
-    const { modelId: parent, adapters } = status;
+    const { modelId: parent, modelName: name, adapters } = status;
     const { aliases } = this;
-    const model = { ...listed(status, this.read), ...(aliases.length > 0 && { aliases }) };
+    const model = {
+      ...listed(status, this.read),
+      ...(name !== undefined && { name }),
+      ...(aliases.length > 0 && { aliases }),
+    };
     return [
       model,
       ...adapters.map(({ name, created }) => ({ ...listed(status, this.read), id: name, created, parent })),

@@ -33,6 +33,15 @@ await check("a message: text, stop reason, usage, request id", async () => {
   ok(message._request_id, "no request id");
 });
 
+await check("models: listed page by page, and one by its id", async () => {
+  const pages = await Array.fromAsync(client.models.list({ limit: 1 }));
+  const all = (await client.models.list()).data;
+  same(pages, all);
+  const [first] = all;
+  ok(first && first.type === "model" && first.display_name && !Number.isNaN(Date.parse(first.created_at)), "a model");
+  same(await client.models.retrieve(first?.id ?? ""), first);
+});
+
 await check("every key that the SDK promises is there", async () => {
   const message = await client.messages.create(asking(CAPITAL));
   const keys = ["id", "container", "content", "diagnostics", "model", "role", "stop_details", "stop_reason"];

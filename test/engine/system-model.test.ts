@@ -42,6 +42,9 @@ async function ask({ url }: TestServer, body: object) {
 test("beside a given model: listed before it is loaded, answering in an engine of its own", async () => {
   await withServer([...LIMITS, "--model", GIVEN, "--alias", "mine"], async (server) => {
     expect(await listed(server)).toEqual(["mine svc true", "svc-system system false"]);
+    const headers = { "anthropic-version": "2023-06-01" };
+    const given = await (await fetch(`${server.url}/v1/models/mine`, { headers })).json();
+    expect(given).toMatchObject({ id: "mine", display_name: "svc-mini" });
     expect(childrenOf(server.pid)).toHaveLength(1);
     const { answer } = await ask(server, { top_k: 1, logprobs: true, presence_penalty: 1 });
     expect([answer["model"], answer["choices"][0].message.content]).toEqual([

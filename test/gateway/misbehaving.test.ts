@@ -224,6 +224,20 @@ describe("an upstream that", () => {
     await until(() => !isOpen);
   });
 
+  test.each([1e18, -1e18, 1_700_000_000_000])(
+    "says that a model is of the second %d is listed all the same",
+    async (created) => {
+      const data = [{ id: "far", created }];
+      const server = fixtureServer(({ path }) => (path === "/v1/models" ? Response.json({ data }) : undefined));
+      const { gateway } = await remote([server.url]);
+      const { url } = serve(undefined, {}, [gateway]);
+      const headers = { "anthropic-version": "2023-06-01" };
+      const listed = (await (await fetch(`${url}/v1/models/up/far`, { headers })).json()) as { created_at: string };
+      expect(listed.created_at).toMatch(/^\d{4}-/);
+      expect((await fetch(`${url}/api/tags`)).status).toBe(200);
+    },
+  );
+
   test("lists its models late is served as soon as it has, and asked before as well", async () => {
     const gate = Promise.withResolvers<void>();
     const server = fixtureServer(async ({ path }) => {

@@ -82,6 +82,7 @@ export class FakeEngine implements TextPort {
     return {
       state: this.state,
       modelId: fakeModel.id,
+      modelName: "Fake 1B",
       created: fakeModel.created,
       adapters: this.adapters,
       ...(this.model && { model: this.model }),

@@ -129,6 +129,8 @@ export const deviations = {
   // Without citations the API has no key for them.
   Message: { extensions: [recognized], absent: { "content.*=text.citations": null } },
   RawMessageStreamEvent: { extensions: [`message.${recognized}`], absent: { "content_block=text.citations": null } },
+  ModelInfo: {},
+  ModelPage: {},
   // JSON has no dates.
   ChatResponse: { extensions: [...bytes, recognized], values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
   GenerateResponse: {

@@ -12,6 +12,8 @@ const root = join(import.meta.dir, "../..");
 const folder = join(root, "vendor/.build/types");
 
 const HEAD = `import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import type { PageResponse } from "@anthropic-ai/sdk/core/pagination";
+import type { ModelInfo } from "@anthropic-ai/sdk/resources/models";
 import type { ErrorResponse } from "@anthropic-ai/sdk/resources/shared";
 import type { ChatResponse, GenerateResponse } from "ollama";
 import type {
@@ -37,6 +39,7 @@ import type {
 import type { RealtimeServerEvent } from "openai/resources/realtime/realtime";
 import type { CompactedResponse, Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import type { ErrorObject as OpenAIError } from "openai/resources/shared";
+type ModelPage = PageResponse<ModelInfo>;
 `;
 
 const TSCONFIG = {

@@ -34,6 +34,9 @@ const TYPES: Readonly<Record<string, Types>> = {
   "conversations-whole": { whole: "Conversation" },
   "conversations-items": { whole: "ConversationItemList" },
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
+  // In that convention's form.
+  models: { whole: "ModelPage", refusal: "ErrorResponse" },
+  model: { whole: "ModelInfo" },
   embeddings: { whole: "CreateEmbeddingResponse", refusal: "OpenAIError" },
   rerank: { refusal: "OpenAIError" },
   transcriptions: { whole: "Transcription", part: "TranscriptionStreamEvent", refusal: "OpenAIError" },

@@ -4,26 +4,31 @@ import { received } from "../../contract/schema.ts";
 import { invalidValue } from "../../domain/errors.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
 
+interface PageLimits {
+  readonly usual: number;
+  readonly most: number;
+}
+
 const USUAL = { usual: 20, most: 100 };
 const ORDERS = ["asc", "desc"] as const;
 
 /** Reads limit, order and after. Throws SvcError `invalid_value` about a limit or an order that is none. */
-export function decodePage(
-  query: URLSearchParams,
-  limits: { readonly usual: number; readonly most: number } = USUAL,
-): PageRequest {
-  const asked = query.get("limit");
-  const limit = asked === null ? limits.usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;
-  if (!(limit >= 1 && limit <= limits.most)) {
-    const got = received(Number.isNaN(limit) ? asked : limit);
-    throw invalidValue("limit", `be an integer from 1 to ${limits.most}`, got);
-  }
+export function decodePage(query: URLSearchParams, limits: PageLimits = USUAL): PageRequest {
+  const limit = decodePageLimit(query, limits);
   const wanted = query.get("order") ?? "desc";
   const order = ORDERS.find((known) => known === wanted);
   if (!order) {
     throw invalidValue("order", `be one of ${ORDERS.join(", ")}`, received(wanted));
   }
   return { limit, order, after: query.get("after") ?? undefined };
+}
+
+/** Items of a page. Throws SvcError `invalid_value` about a limit that is none. */
+export function decodePageLimit(query: URLSearchParams, { usual, most }: PageLimits): number {
+  const asked = query.get("limit");
+  const limit = asked === null ? usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;
+  if (limit >= 1 && limit <= most) return limit;
+  throw invalidValue("limit", `be an integer from 1 to ${most}`, received(Number.isNaN(limit) ? asked : limit));
 }
 
 /** A page of items that have ids, in the API's list layout. */

@@ -10,6 +10,8 @@ import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import type { ModelStatus } from "../../domain/process-status.ts";
 
 export interface TextStatus extends ModelStatus {
+  /** What its makers call it, where its file says so, known from the start. */
+  readonly modelName?: string;
   /** LoRA adapters that requests may choose, known from the start but for their scales. */
   readonly adapters: readonly OfferedAdapter[];
   /** The model, once loaded; kept through a restart. */

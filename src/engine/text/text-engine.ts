@@ -32,7 +32,10 @@ export interface TextEngineOptions extends Pick<
   "load" | "prepare" | "launch" | "start" | "idleMs" | "needBytes"
 > {
   /** What is known of the model before it is loaded. */
-  readonly model: Pick<ModelInfo, "id" | "created" | "parallel">;
+  readonly model: Pick<ModelInfo, "id" | "created" | "parallel"> & {
+    /** What its makers call it. */
+    readonly name?: string | undefined;
+  };
   /** In the order of the engine's paths. */
   readonly adapters: readonly OfferedAdapter[];
   /** Conversations go to disk before the process ends. */
@@ -98,6 +101,7 @@ export class TextEngine implements TextPort, ObservedEngine {
       running,
       waiting: Math.max(waiting, status.running + status.waiting - running),
       modelId: model.id,
+      ...(model.name !== undefined && { modelName: model.name }),
       created: model.created,
       adapters,
       ...(this.info && { model: this.info, device: this.info.device }),

@@ -27,7 +27,7 @@ export const errors = ({ contexts, routes, log }: ErrorDeps) =>
     const { id } = context;
     const respond = (known: SvcError) => {
       context.failure = known;
-      return errorResponse(known, id, URL.parse(request.url)?.pathname);
+      return errorResponse(known, id, errorForm(URL.parse(request.url)?.pathname, request.headers));
     };
     if (code === "NOT_FOUND") return unknownRoute(request, routes(), respond);
     if (error instanceof SvcError) return respond(error);
@@ -46,8 +46,8 @@ const bodies: Readonly<Record<ErrorForm, (error: SvcError, requestId: string) =>
   SdapiError: ({ code, message }) => ({ error: code, detail: message, body: "", errors: message }),
 };
 
-/** The response of a failure outside any stream, in the form that clients of this path expect. */
-export function errorResponse(error: SvcError, requestId: string, pathname = ""): Response {
+/** The response of a failure outside any stream. */
+export function errorResponse(error: SvcError, requestId: string, form: ErrorForm = "Error"): Response {
   const { status, retry } = chatErrors[error.code];
   const headers = new Headers();
   const { retryAfterSeconds } = error.details;
@@ -57,7 +57,7 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   if (retry === false) headers.set("x-should-retry", "false");
   // Nobody is to wait for the rest of what this one did not send.
   if (error.code === "request_timeout") headers.set("connection", "close");
-  return Response.json(bodies[errorForm(pathname)](error, requestId), { status, headers });
+  return Response.json(bodies[form](error, requestId), { status, headers });
 }
 
 /** Routes of Ollama's that make, name and publish models. */

@@ -53,7 +53,7 @@ export class Lifecycle {
     addSecurityHeaders(response.headers);
     response.headers.set("X-Request-ID", context.id);
     response.headers.set("Compat-Request-ID", context.id);
-    if (errorForm(pathname ?? "") === "MessagesError") response.headers.set("Request-ID", context.id);
+    if (errorForm(pathname, request.headers) === "MessagesError") response.headers.set("Request-ID", context.id);
     const ended = () => {
       if (counted) metrics.connectionClosed();
       this.ended(request, pathname, response.status, context);
@@ -77,7 +77,7 @@ export class Lifecycle {
     const fail = (error: unknown) => {
       const known = typedError(error, (unexpected) => logUnexpected(log, unexpected, context.id));
       context.failure = known;
-      return errorResponse(known, context.id, pathname);
+      return errorResponse(known, context.id, errorForm(pathname, request.headers));
     };
     try {
       checkHost(request.headers, policy);

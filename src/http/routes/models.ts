@@ -1,30 +1,48 @@
 // GET /v1/models and GET /v1/models/{id}
 
 import { Elysia } from "elysia";
-import { Model, ModelList } from "../../contract/model.ts";
-import { encodeModels } from "../../dialect/status.ts";
+import { MessagesModel, MessagesModelList, Model, ModelList } from "../../contract/model.ts";
+import { t } from "../../contract/schema.ts";
+import { decodeModelPage, encodeMessagesModels, encodeModelPage } from "../../dialect/messages/models.ts";
+import { encodeEntries, encodeModels } from "../../dialect/status.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../deps.ts";
+import { isMessagesClient } from "../error-form.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { jsonAnswer } from "../json-content.ts";
 
-/** The available models, all and one by its name. */
+/** The available models, all and one by its name, in the form of the convention that the client follows. */
 export const modelRoutes = ({ router }: AppDeps) => {
-  const list = (request: Request) => {
+  const models = ({ headers }: Request) => {
     router.refresh();
-    return encodeModels(router.models(isForwarded(request.headers)));
+    return router.models(isForwarded(headers));
+  };
+
+  const list = (request: Request) => {
+    if (!isMessagesClient(request.headers)) return encodeModels(models(request));
+    const page = decodeModelPage(new URL(request.url).searchParams);
+    return encodeModelPage(encodeMessagesModels(models(request)), page);
   };
 
   const describe = (request: Request, name: string) => {
-    const model = list(request).data.find(({ id }) => id === name);
+    const encode = isMessagesClient(request.headers) ? encodeMessagesModels : encodeEntries;
+    const model = encode(models(request)).find(({ id }) => id === name);
     if (model) return Response.json(model);
     throw new SvcError("model_not_found", "No model of this name is served.", { param: "model" });
   };
 
   return (
     new Elysia({ name: "route.models" })
-      .get("/v1/models", ({ request }) => Response.json(list(request)), jsonAnswer(ModelList))
-      .get("/v1/models/:id", ({ params, request }) => describe(request, params.id), jsonAnswer(Model))
+      .get(
+        "/v1/models",
+        ({ request }) => Response.json(list(request)),
+        jsonAnswer(t.Union([ModelList, MessagesModelList])),
+      )
+      .get(
+        "/v1/models/:id",
+        ({ params, request }) => describe(request, params.id),
+        jsonAnswer(t.Union([Model, MessagesModel])),
+      )
       // Names of upstreams' models have slashes, and not every client writes them %2F.
       .get("/v1/models/*", ({ params, request }) => describe(request, decoded(params["*"])), { detail: { hide: true } })
   );

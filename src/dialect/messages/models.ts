@@ -1,0 +1,63 @@
+// The models that answer messages, as clients of that API expect them: one, or a page of them.
+
+import type { MessagesModel, MessagesModelList } from "../../contract/model.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ListedModel } from "../../domain/model.ts";
+import { decodePageLimit } from "../fields/page.ts";
+
+const LIMITS = { usual: 20, most: 1000 };
+
+interface ModelPageQuery {
+  readonly limit: number;
+  /** Ids of the models before the first and behind the last that are wanted. */
+  readonly after: string | undefined;
+  readonly before: string | undefined;
+}
+
+/** Reads limit, after_id and before_id. Throws SvcError `invalid_value` about a limit that is none. */
+export const decodeModelPage = (query: URLSearchParams): ModelPageQuery => ({
+  limit: decodePageLimit(query, LIMITS),
+  after: query.get("after_id") ?? undefined,
+  before: query.get("before_id") ?? undefined,
+});
+
+/** What that API has a use for, in the same order. */
+export const encodeMessagesModels = (models: readonly ListedModel[]): MessagesModel[] =>
+  models
+    .filter(({ capabilities }) => capabilities.includes("chat") || capabilities.includes("completion"))
+    .map(({ id, name, created, contextLength }) => ({
+      id,
+      type: "model",
+      display_name: name ?? id,
+      created_at: new Date(created * 1000).toISOString(),
+      max_input_tokens: contextLength ?? null,
+      max_tokens: null,
+      lifecycle: "active",
+      capabilities: null,
+      line: null,
+      deprecated_at: null,
+      retires_at: null,
+    }));
+
+/** One page; one that is bounded by `before` alone has the last models before it. Throws SvcError `not_found` about an id that is none of theirs. */
+export function encodeModelPage(
+  models: readonly MessagesModel[],
+  { limit, after, before }: ModelPageQuery,
+): MessagesModelList {
+  const start = after === undefined ? 0 : placeOf(models, after, "after_id") + 1;
+  const end = before === undefined ? models.length : placeOf(models, before, "before_id");
+  const wanted = models.slice(start, end);
+  const data = before === undefined ? wanted.slice(0, limit) : wanted.slice(-limit);
+  return {
+    data,
+    has_more: data.length < wanted.length,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}
+
+function placeOf(models: readonly MessagesModel[], id: string, param: string): number {
+  const place = models.findIndex((model) => model.id === id);
+  if (place === -1) throw new SvcError("not_found", `'${param}' names no model that is listed.`, { param });
+  return place;
+}
