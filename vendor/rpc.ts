@@ -9,13 +9,27 @@ const source = join(import.meta.dir, "../ffi/rpc/backend.cpp");
 /** As llama.cpp's own build has them for a backend that is loaded at run time. */
 const DEFINES = ["GGML_BACKEND_DL", "GGML_BACKEND_BUILD", "GGML_BACKEND_SHARED"].map((name) => `-D${name}`);
 
+/** llama.cpp reads the tensors of a message where they lie, aligned or not: the sanitizers are not to tell. */
+const UNALIGNED = "-fno-sanitize=alignment";
+
 /** Compiles it into `folder`, which has the libraries of ggml. Throws BuildError with the compiler's sentences. */
 export async function compileRpcBackend(sources: string, flags: readonly string[], folder: string): Promise<void> {
   const includes = ["ggml/include", "ggml/src"].flatMap((name) => ["-isystem", join(sources, name)]);
   const base = linkedLibraries(folder).filter((path) => path.includes("libggml-base."));
   const output = ["-o", join(folder, "libggml-rpc.so")];
   const link = [...LINK_FLAGS, `-Wl,-rpath,${origin}`, ...base];
-  const command = [compiler, ...CXX_FLAGS, "-O3", ...flags, ...DEFINES, ...includes, source, ...link, ...output];
+  const command = [
+    compiler,
+    ...CXX_FLAGS,
+    "-O3",
+    ...flags,
+    UNALIGNED,
+    ...DEFINES,
+    ...includes,
+    source,
+    ...link,
+    ...output,
+  ];
   await inParallel([command], (words) => run(words));
 }
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { developmentLibraries, fileName, nativeFiles } from "../../../ffi/runtime/native-files.ts";
+import { engineEnvironment } from "../../../src/config/environment.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { ImageEvent, ImageWork } from "../../../src/domain/image.ts";
 import { ImageEngine } from "../../../src/engine/image/image-engine.ts";
@@ -53,7 +54,7 @@ function create(launch: Partial<Launch> = {}, bytes = 15_000_000, idleMs = 0): I
       demo: { width: SIDE, height: SIDE },
     },
     model: { id: "svc-draw", created: 7 },
-    launch: testLaunch({ env: { PATH: "/usr/bin:/bin", HOME: dirname(folder) }, ...launch }),
+    launch: testLaunch({ env: { ...engineEnvironment(process.env), HOME: dirname(folder) }, ...launch }),
     idleMs,
   });
   engines.push(engine);
