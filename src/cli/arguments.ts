@@ -73,7 +73,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
     return { ...line, action: WORDS[word], operands: [], ...(isCommand(about) && { command: about }) };
   }
   if (information !== undefined) return { ...line, action: information, ...(command && { command }) };
-  if (command === undefined || command === "serve") readModel(positionals, values);
+  if (command === undefined || command === "serve") readModel(positionals, values, command);
   else checkOperands(command, positionals);
   if (flags["json"] === true && command !== undefined && !flagsOf(command).some(({ name }) => name === "json")) {
     throw new UsageError(`svc ${command} has no --json.`);
@@ -93,13 +93,18 @@ function checkBefore(command: CommandName, before: readonly string[]): void {
 
 const flagsOf = (command: CommandName): readonly Flag[] => commandOf(command).flags ?? [];
 
-function readModel([file, surplus]: readonly string[], values: Map<string, OptionValue>): void {
+/** Of several words without a `command`, one was to be that. */
+function readModel(
+  [file, surplus]: readonly string[],
+  values: Map<string, OptionValue>,
+  command: CommandName | undefined,
+): void {
   if (surplus !== undefined) {
     const word = file === undefined || WORDS[file] ? surplus : file;
     const meant = nearest(word, commandNames);
     const hint = meant === undefined ? "" : ` Did you mean svc ${meant}?`;
     throw new UsageError(
-      /^[a-z-]+$/.test(word)
+      command === undefined && /^[a-z-]+$/.test(word)
         ? `There is no command "${word}".${hint}`
         : `One model file is served; "${surplus}" is one argument too many.${hint}`,
     );

@@ -32,10 +32,12 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   const store = new ModelStore(modelsDir);
   const found = store.find(name);
   if (!found) {
-    const isPulled = /^https?:\/\//i.test(name) || isRepo(inFull(name).replace(/:.*$/, ""));
-    const hint = isPulled
-      ? `svc pull ${name} downloads it`
-      : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
+    // Of an address, the name is known when it was looked at.
+    const isUrl = /^https?:\/\//i.test(name);
+    const hint =
+      isUrl || isRepo(inFull(name).replace(/:.*$/, ""))
+        ? `svc pull ${name} downloads it${isUrl ? " and tells its name" : ""}`
+        : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
     const command = nearest(name, commandNames);
     const meant = command === undefined ? "" : ` Did you mean svc ${command}?`;
     throw new ExitError(

@@ -48,7 +48,7 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   return absolute;
 }
 
-const NAME = /^((hf|huggingface)\.co\/)?\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/i;
+const NAME = /^((hf|huggingface)\.co\/|hf:(\/\/)?)?\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/i;
 
 /** Whether a text can name a model: it is a URL, or neither says where a file is nor ends as its name does. */
 const isName = (text: string): boolean => /^https?:\/\//i.test(text) || (NAME.test(text) && !/\.gguf$/i.test(text));

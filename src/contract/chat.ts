@@ -216,7 +216,6 @@ export const ProfileDetail = oneOf("true", "extended");
 const FinishReason = oneOf("stop", "length", "tool_calls", "cancelled");
 
 /** When, by which model and by which build an answer was made: the same in every chunk of a stream. */
-/** Where an answer comes from. */
 export const origin = {
   created: t.Integer(),
   model: t.String(),

@@ -11,13 +11,17 @@ const SMALL_BYTES = 64 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
 /**
- * Parses one JSON text that is within its bounds; of a large one a piece each time that `turn` resolves. The chunks are given
- * up one after the other. Throws TypeError when they are no UTF-8, SyntaxError when they are no JSON.
+ * Parses one JSON text that is within its bounds; of a large one so many bytes each time that `turn` resolves. The chunks are
+ * given up one after the other. Throws TypeError when they are no UTF-8, SyntaxError when they are no JSON.
  */
-export async function parseJson(chunks: Uint8Array[], turn: () => Promise<void> = nextTurn): Promise<unknown> {
+export async function parseJson(
+  chunks: Uint8Array[],
+  turn: () => Promise<void> = nextTurn,
+  pieceBytes = PIECE_BYTES,
+): Promise<unknown> {
   if (chunks.reduce((sum, { length }) => sum + length, 0) <= SMALL_BYTES) return JSON.parse(textOf(chunks.splice(0)));
   const pieces = new JsonPieces();
-  for (const piece of piecesOf(chunks)) {
+  for (const piece of piecesOf(chunks, pieceBytes)) {
     await turn();
     pieces.push(piece);
   }
@@ -27,10 +31,10 @@ export async function parseJson(chunks: Uint8Array[], turn: () => Promise<void> 
 const textOf = (chunks: Uint8Array[]): string =>
   new TextDecoder("utf-8", { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
 
-function* piecesOf(chunks: Uint8Array[]): Generator<Uint8Array, void, void> {
+function* piecesOf(chunks: Uint8Array[], size: number): Generator<Uint8Array, void, void> {
   chunks.reverse();
   for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES);
+    for (let at = 0; at < chunk.length; at += size) yield chunk.subarray(at, at + size);
   }
 }
 

@@ -49,15 +49,19 @@ export class AnswerMessages {
     const { signal } = this.options;
     if (this.reader.isOver) return undefined;
     try {
-      if (this.rest.length === 0) this.rest = (await this.read()) ?? NOTHING;
-      if (this.rest.length === 0) return this.reader.end();
-      if (this.taken >= TURN_BYTES) {
+      while (this.rest.length === 0) {
+        const piece = await this.read();
+        if (!piece) return this.reader.end();
+        this.rest = piece;
+      }
+      const most = this.reader.isWhole ? Number.POSITIVE_INFINITY : TURN_BYTES;
+      if (this.taken >= most) {
         await nextTurn();
         signal.throwIfAborted();
         this.taken = 0;
       }
-      const part = this.rest.subarray(0, TURN_BYTES);
-      this.rest = this.rest.subarray(TURN_BYTES);
+      const part = this.rest.subarray(0, most);
+      this.rest = this.rest.subarray(most);
       this.taken += part.length;
       return this.reader.push(part);
     } catch (error) {

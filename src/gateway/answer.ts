@@ -241,8 +241,9 @@ export class RemoteAnswer {
 
 function sizeOf({ text = "", reasoning = "", calls = [], logprobs = [] }: Piece): number {
   let size = SIZE.piece + text.length + reasoning.length;
-  for (const { id = "", name = "", arguments: json } of calls)
-    size += SIZE.call + id.length + name.length + json.length;
+  for (const { id = "", name, arguments: json } of calls)
+    // A call begins with its name; what follows are pieces of it.
+    size += (name === undefined ? SIZE.piece : SIZE.call + name.length) + id.length + json.length;
   for (const { top } of logprobs) size += SIZE.alternative * (1 + top.length);
   return size;
 }

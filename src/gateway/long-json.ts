@@ -10,8 +10,8 @@ import { malformed } from "./upstream-failure.ts";
 const SHORT = 64 * 1024;
 /** Up to this size a text is parsed at once, which takes some milliseconds. */
 const PARSED_AT_ONCE = 2 ** 20;
-/** Bytes that are looked at in one turn of the event loop. */
-const PIECE = 256 * 1024;
+/** Bytes that are looked at, or parsed, in one turn of the event loop: some milliseconds, as a turn of a busy server takes itself. */
+const PIECE = 128 * 1024;
 /** Of a message: an answer of thousands of tokens with twenty alternatives each. */
 const MOST_VALUES = 500_000;
 
@@ -34,4 +34,5 @@ async function checkBounds(bytes: Uint8Array, mostValues: number): Promise<void>
   }
 }
 
-const inPieces = (bytes: Uint8Array): Promise<unknown> => parseInPieces([bytes]).catch(() => undefined);
+const inPieces = (bytes: Uint8Array): Promise<unknown> =>
+  parseInPieces([bytes], nextTurn, PIECE).catch(() => undefined);

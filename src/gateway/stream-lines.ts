@@ -13,7 +13,8 @@ export class MessageReader {
   isOver = false;
   private readonly decoder = new TextDecoder();
   private readonly splitter: Splitter;
-  private readonly isWhole: boolean;
+  /** The body is one message: nothing is taken apart before its end. */
+  readonly isWhole: boolean;
 
   /** `type`: the media type of the body. `longest`: characters of one message. */
   constructor(

@@ -17,7 +17,7 @@ const LARGE_BYTES = 4 * MB;
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
-/** What requests under way may hold, of what may be read at once: it takes its bytes, and no more. */
+/** What bodies of requests under way may take, for each byte that may be read at once: parsed, a body takes no more than it counts. */
 const KEPT_SHARE = 1.5;
 
 /** Bytes that a body takes when it is parsed. */

@@ -159,6 +159,7 @@ describe("mistakes", () => {
     [["--port", "99999"], '--port must be a whole number from 0 to 65535, not "99999".'],
     [["--hostname", ""], '--hostname must be a non-empty text, not "".'],
     [["a.gguf", "b.gguf"], 'One model file is served; "b.gguf" is one argument too many.'],
+    [["serve", "tiny", "other"], 'One model file is served; "other" is one argument too many.'],
     [["-m", "a.gguf", "b.gguf"], 'The model is given twice: by --model and as "b.gguf".'],
     [["plul", "owner/name"], 'There is no command "plul". Did you mean svc pull?'],
     [[""], "The name of the model file is empty."],

@@ -265,7 +265,13 @@ describe("refusals", () => {
     [["rm", "maker/none"], 3, "There is no model maker/none in "],
     [["--model", "maker/none:Q8_0"], 3, "svc pull maker/none:Q8_0 downloads it."],
     [["--model", "hf.co/maker/none:Q8_0"], 3, "svc pull hf.co/maker/none:Q8_0 downloads it."],
-    [["--model", "https://example.org/a/b.gguf"], 3, "svc pull https://example.org/a/b.gguf downloads it."],
+    [["--model", "hf:maker/none"], 3, "svc pull hf:maker/none downloads it."],
+    [["--model", "hf://maker/none:Q8_0"], 3, "svc pull hf://maker/none:Q8_0 downloads it."],
+    [
+      ["--model", "https://example.org/a/b.gguf"],
+      3,
+      "svc pull https://example.org/a/b.gguf downloads it and tells its name.",
+    ],
     [["--model", "none"], 3, "There is no file none and no model of this name"],
   ])("%j ends with %i", async (args, code, message) => {
     const result = await finish(args);

@@ -91,9 +91,7 @@ async function upscale(deps: AppDeps, request: Request): Promise<Response> {
   return respond(deps, request, call, run, "image_edit");
 }
 
-const missingImage = () => {
-  return missing("image", "a part of the form with a file name");
-};
+const missingImage = () => missing("image", "a part of the form with a file name");
 
 const EDITED = { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 } as const;
 

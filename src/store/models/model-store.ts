@@ -55,8 +55,8 @@ export class ModelStore {
   }
 
   /**
-   * The models of a name, in any case: in full or short, or else without its tag, its owner or both. Complete ones come first,
-   * then the default order of quantizations decides.
+   * The models of a name, in any case: in full or short, or else without its tag, its owner or both, or else of the address that
+   * they came from. Complete ones come first, then the default order of quantizations decides.
    */
   findAll(name: string): Manifest[] {
     const wanted = inFull(name).toLowerCase();
@@ -66,7 +66,8 @@ export class ModelStore {
       .map((model) => ({ model, full: model.name.toLowerCase(), ready: this.isReady(model) ? 0 : 1 }))
       .sort((a, b) => a.ready - b.ready || quantRank(a.model.quant) - quantRank(b.model.quant));
     const readings = [(full: string) => full, untagged, short, (full: string) => untagged(short(full))];
-    const found = readings.map((reading) => models.filter(({ full }) => reading(full) === wanted));
+    const named = readings.map((reading) => models.filter(({ full }) => reading(full) === wanted));
+    const found = [...named, models.filter(({ model }) => model.url === name)];
     return found.find(({ length }) => length > 0)?.map(({ model }) => model) ?? [];
   }
 

@@ -31,7 +31,7 @@ async function add(tag: string, files = [`hub/a/b/${tag}.gguf`], extra: Partial<
   return manifest;
 }
 
-test("models are found in full, without tag, without owner, in any case", async () => {
+test("models are found in full, without tag, without owner, in any case, and by their address", async () => {
   await add("Q8_0");
   await add("Q4_K_M");
   await add("x", ["url/tiny/tiny.gguf"], { name: "tiny" });
@@ -40,6 +40,7 @@ test("models are found in full, without tag, without owner, in any case", async 
   for (const name of ["a/B", "b"])
     expect(store.findAll(name).map((model) => model.name)).toEqual(["a/B:Q4_K_M", "a/B:Q8_0"]);
   expect(store.find("TINY")?.name).toBe("tiny");
+  expect(store.find("https://huggingface.co/a/B")?.name).toBe("a/B:Q4_K_M");
   for (const name of ["a", "Q8_0", "a/B:", "", "a/c"]) expect(store.find(name)).toBeUndefined();
 });
 

@@ -1,0 +1,54 @@
+// What comes of another server in turns of the event loop, as a busy process has few of them.
+
+import { expect, test } from "bun:test";
+import { AnswerMessages } from "../../src/gateway/answer-messages.ts";
+import { parseLong } from "../../src/gateway/long-json.ts";
+
+function messagesOf(type: string, ...pieces: string[]): AnswerMessages {
+  const body = new ReadableStream({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(Buffer.from(piece));
+      controller.close();
+    },
+  });
+  const response = new Response(body, { headers: { "content-type": type } });
+  const { signal } = new AbortController();
+  return new AnswerMessages({ response, silenceMs: 1000, signal, now: () => 0, onHeard: () => {} });
+}
+
+async function all(messages: AnswerMessages): Promise<string[]> {
+  const found: string[] = [];
+  for (let some = await messages.next(); some; some = await messages.next()) found.push(...some);
+  await messages.end();
+  return found;
+}
+
+/** Turns of the event loop until the work is done. */
+async function turnsOf<T>(work: Promise<T>): Promise<{ result: T; turns: number }> {
+  let [turns, isOver] = [0, false];
+  const turn = () => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const result = await work;
+  isOver = true;
+  return { result, turns };
+}
+
+test("vectors of thousands of numbers do not wait for hundreds of turns of others", async () => {
+  const row = Array.from({ length: 1024 }, (_, at) => at / 3);
+  const json = JSON.stringify({ data: Array.from({ length: 128 }, () => ({ embedding: row })) });
+  const read = await turnsOf(all(messagesOf("application/json", json)));
+  expect(read.result).toEqual([json]);
+  const parsed = await turnsOf(parseLong(json, 1_000_000));
+  expect(parsed.result).toEqual(JSON.parse(json));
+  expect(read.turns + parsed.turns).toBeLessThan(json.length / 50_000);
+});
+
+test("a piece without a byte is not the end", async () => {
+  expect(await all(messagesOf("text/event-stream", 'data: {"a":1}\n\n', "", 'data: {"a":2}\n\n'))).toEqual([
+    '{"a":1}',
+    '{"a":2}',
+  ]);
+});
