@@ -73,7 +73,10 @@ clockid_t clock_of(int thread) { return static_cast<clockid_t>(~static_cast<unsi
 // short: the system adds what a thread runs on another core at its next tick only.
 struct Pool {
     ggml_threadpool * threads = nullptr;
+    // Of all but the caller's. Elsewhere than on Linux the caller's clock is that of the process.
     std::vector<clockid_t> clocks;
+    // No other thread began beside them.
+    bool is_measured = true;
 };
 
 class ComputeThreads {
@@ -102,6 +105,7 @@ class ComputeThreads {
         for (const int thread : own_threads()) {
             if (before.count(thread) == 0) made.clocks.push_back(clock_of(thread));
         }
+        made.is_measured = made.clocks.size() + 1 == static_cast<size_t>(count);
 #else
         made.threads = make(&params);
 #endif
@@ -122,12 +126,11 @@ class ComputeThreads {
         if (count < most) grow_where_free();
     }
 
-    // Processor time that a computation on so many threads has had, with what its caller does of it.
+    // Processor time that a computation on so many threads has had, with what its caller does of it; NAN where that is unknown.
     double had(int threads, clockid_t caller) const {
-        if (fixed) return 0;
-        double sum = seconds(caller);
         const auto pool = by_size.find(threads);
-        if (pool == by_size.end()) return sum;
+        if (fixed || pool == by_size.end() || !pool->second.is_measured) return NAN;
+        double sum = seconds(caller);
         for (const clockid_t clock : pool->second.clocks) sum += seconds(clock);
         return sum;
     }
@@ -136,6 +139,7 @@ class ComputeThreads {
         ended = now;
         if (fixed || threads != count) return;
         computed += wall;
+        // Unknown times are none.
         missing += std::max(0.0, count * wall - processor);
         if (computed < JUDGED_SECONDS) return;
         const double cores = missing / computed;
