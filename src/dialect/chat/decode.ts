@@ -2,24 +2,24 @@
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { GenerateRequest, Generation } from "../../domain/generate.ts";
+import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { type Reasoning, type ReasoningSettings, resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
+import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
+import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
-import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
-import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
-import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { withTools } from "../fields/tools.ts";
+import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeRunning, runningFields, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";
-import { fieldError } from "../../domain/errors.ts";
-import { type Reasoning, type ReasoningSettings, resolveReasoning } from "../../domain/reasoning.ts";
-import { decodeKwargs } from "../fields/reasoning.ts";
 
 export type ChatSettings = Omit<GenerationSettings, "contextShift">;
 

@@ -1,9 +1,9 @@
 // How an engine's process is watched: what its kind may be silent for, what the log says, and when it is given up.
 
+import { readFileSync } from "node:fs";
 import type { EngineProcess } from "./process.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { Watchdog } from "./watchdog.ts";
-import { readFileSync } from "node:fs";
 
 /** Signs of life come once a second, and later on a busy machine. */
 const LEAST_TIMEOUT_MS = 5000;

@@ -1,6 +1,7 @@
 // Every failure as the one envelope: what a handler threw, what Elysia found, and paths that do not exist.
 
 import { Elysia } from "elysia";
+import { nearest } from "../../config/nearest.ts";
 import { chatErrors, errorObject, messagesError } from "../../contract/errors.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
@@ -8,7 +9,6 @@ import { errorForm, type ErrorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
-import { nearest } from "../../config/nearest.ts";
 
 /** Nobody reads this answer; the status only shows in the log, as in other servers. */
 const CLIENT_CLOSED_REQUEST = 499;

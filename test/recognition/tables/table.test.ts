@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { csv } from "../../../src/recognition/tables/table.ts";
-import { makeTable, type Cell } from "../../../src/recognition/tables/table.ts";
+import { csv, makeTable, type Cell } from "../../../src/recognition/tables/table.ts";
 import { word } from "../drawing.ts";
 
 const BOX = { x: 0, y: 0, width: 10, height: 10 };

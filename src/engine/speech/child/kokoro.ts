@@ -4,18 +4,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import type { SpeechWork } from "../../../domain/speech.ts";
+import { clausesOf, fromEspeak } from "../../../speech/kokoro-alphabet.ts";
 import { Phonemizer } from "../../../speech/phonemizer.ts";
 import { cut } from "../../../speech/sentences.ts";
 import { speechData } from "../../../speech/speech-data.ts";
-import { languageOf } from "../kokoro-voices.ts";
-import type { KokoroFiles } from "../protocol.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
-import { ownSpeed, sayAt } from "./own-speeds.ts";
-import type { Speaker, Utterance } from "./worker.ts";
-import { clausesOf, fromEspeak } from "../../../speech/kokoro-alphabet.ts";
 import { type ProgramLimits, programOutput } from "../../process/program.ts";
 import type { HostProgram } from "../host/host-program.ts";
 import { plainText } from "../host/plain-text.ts";
+import { languageOf } from "../kokoro-voices.ts";
+import type { KokoroFiles } from "../protocol.ts";
+import { ownSpeed, sayAt } from "./own-speeds.ts";
+import type { Speaker, Utterance } from "./worker.ts";
 
 /** Phonemes that are said at once, at the usual speed: about six seconds of sound, which are computed without a pause. */
 const MOST_PHONEMES = 100;
