@@ -47,136 +47,29 @@ import { logUnexpected } from "../log-unexpected.ts";
 import { beginResource } from "../response-resource.ts";
 
 /** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
-export const responsesRoutes = (deps: AppDeps, { responses: kept, conversations, history }: KeptAnswers) => {
-  const { config, clock, contexts } = deps;
-  const seconds = () => unixSeconds(clock);
-
-  const stored = (id: string | undefined) => {
-    const response = kept.get(id ?? "");
-    if (response) return response;
-    throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
-  };
-
-  /** Begins a response; its end, and the events of its stream, are stored where the request wants that. */
-  const begin = (call: ResponsesCall, report: RequestReport, events?: EventLog<NamedEvent>): ResponseContext => {
-    const id = newResponseId();
-    const resource = beginResource(deps, id, call);
-    const input = inputItems(call.asked.input);
-    const goOn = continued(input, resource);
-    kept.begin(id, () => report.cancel?.(), call.store ? { resource, input, ...(events && { events }) } : undefined);
-    return {
-      resource,
-      names: functionNames(call.asked.tools),
-      now: seconds,
-      onEnd: (end) => {
-        kept.end(id, end.resource, [...call.conversation, end.message]);
-        goOn?.(end.resource);
-      },
-    };
-  };
-
-  /** What adds a turn to the conversation that a response goes on from. Throws SvcError `payload_too_large` where there is no room. */
-  const continued = (input: readonly ListedItem[], { conversation: named }: ResponseResource) => {
-    if (!named) return undefined;
-    const items = withReferred(input, history.item);
-    conversations.checkRoom(conversations.get(named.id), items);
-    return ({ status, output }: ResponseResource) => {
-      if (status === "completed" || status === "incomplete") conversations.append(named.id, [...items, ...output]);
-    };
-  };
-
-  /** Answers with a response's stream from event `start` on; the response itself continues without a reader. */
-  const follow = (request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) => {
-    const disconnect = disconnection(request);
-    const read = events.read(start, disconnect.signal);
-    return streamResponse(deps, request, read, passThrough, { disconnect, headers, terminator: DONE });
-  };
-
-  /** Records the stream of a response that continues when its client disconnects. */
-  const record = (
-    request: Request,
-    events: AsyncIterable<GenerateEvent>,
-    context: ResponseContext,
-    log: EventLog<NamedEvent>,
-  ) => {
-    const { id } = contexts.of(request);
-    const writer = (put: Put<NamedEvent>) => responseWriter(put, context);
-    const source = streamed(events[Symbol.asyncIterator](), writer, {
-      signal: new AbortController().signal,
-      onUnexpected: (error) => logUnexpected(deps.log, error, id),
-    });
-    return kept.record(context.resource.id, log, source);
-  };
-
-  return new Elysia({ name: "route.responses" })
-    .post(
-      "/v1/responses",
-      async ({ request }) => {
-        const asked = decodeResponses(await readGenerationBody(deps, request), config, history);
-        const report: RequestReport = {};
-        const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
-        const context = begin(asked, report, log);
-        const call: GenerationCall = {
-          report,
-          requests: [asked.request],
-          stream: asked.stream,
-          json: (events, known) => {
-            const reported = withReadInputs(context, known);
-            return log ? record(request, events, reported, log) : encodeResponse(events, reported);
-          },
-          writer: (put, known) => responseWriter(put, withReadInputs(context, known)),
-          framing: { terminator: DONE },
-        };
-        try {
-          if (!asked.background) return await respond(deps, request, call);
-          const headers = await respondLater(deps, request, call);
-          return log ? follow(request, log, 0, headers) : Response.json(context.resource, { headers });
-        } catch (error) {
-          // Refused before it began: there is nothing to fetch.
-          kept.forget(context.resource.id);
-          throw error;
-        }
-      },
-      jsonRoute(ResponsesRequest, ResponseResource),
-    )
+export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
+  new Elysia({ name: "route.responses" })
+    .post("/v1/responses", ({ request }) => create(deps, kept, request), jsonRoute(ResponsesRequest, ResponseResource))
     .post(
       "/v1/responses/input_tokens",
-      async ({ request }) => {
-        const body = await deps.bodies.read(request, bodyCeilings.generation);
-        const asked = decodeResponsesPrompt(body, config, history);
-        const tokens = await countTokens(deps, request, asked);
-        return Response.json({ object: "response.input_tokens", input_tokens: tokens });
-      },
+      ({ request }) => countInput(deps, kept, request),
       jsonRoute(CountResponseTokensRequest, CountResponseTokensResponse),
     )
     .post(
       "/v1/responses/compact",
-      async ({ request }) => {
-        const prompt = decodeResponsesPrompt(await readGenerationBody(deps, request), config, history);
-        const compacted = { id: newResponseId(), created: seconds() };
-        const json = (events: AsyncIterable<GenerateEvent>) => encodeCompacted(events, compacted);
-        const requests = [compacting(prompt, config.maxTokens)] as const;
-        const call: GenerationCall = { requests, stream: false, json };
-        return respond(deps, request, call);
-      },
+      ({ request }) => compact(deps, kept, request),
       jsonRoute(CountResponseTokensRequest, CompactedResponse),
     )
     .get(
       "/v1/responses/:id",
-      ({ params, request }) => {
-        const { resource, events } = stored(params.id);
-        const start = decodeResumption(new URL(request.url).searchParams);
-        if (start === undefined) return Response.json(resource);
-        if (events) return follow(request, events, start);
-        throw fieldError("invalid_value", "stream", "needs a response that was made with background and stream");
-      },
+      ({ params, request }) => retrieve(deps, request, stored(kept, params.id)),
       jsonAnswer(ResponseResource),
     )
     .delete(
       "/v1/responses/:id",
       ({ params }) => {
-        stored(params.id);
-        kept.delete(params.id);
+        stored(kept, params.id);
+        kept.responses.delete(params.id);
         return Response.json({ id: params.id, object: "response.deleted", deleted: true });
       },
       jsonAnswer(DeletedResponse),
@@ -184,18 +77,132 @@ export const responsesRoutes = (deps: AppDeps, { responses: kept, conversations,
     .post(
       "/v1/responses/:id/cancel",
       async ({ params }) => {
-        stored(params.id);
-        await kept.cancel(params.id);
-        return Response.json(stored(params.id).resource);
+        stored(kept, params.id);
+        await kept.responses.cancel(params.id);
+        return Response.json(stored(kept, params.id).resource);
       },
       jsonAnswer(ResponseResource),
     )
     .get(
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
-        const { input } = stored(params.id);
+        const { input } = stored(kept, params.id);
         return Response.json(listItems(input, decodePage(new URL(request.url).searchParams)));
       },
       jsonAnswer(InputItemList),
     );
-};
+
+async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promise<Response> {
+  const asked = decodeResponses(await readGenerationBody(deps, request), deps.config, kept.history);
+  const report: RequestReport = {};
+  const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
+  const context = begin(deps, kept, asked, report, log);
+  const { id } = context.resource;
+  const call: GenerationCall = {
+    report,
+    requests: [asked.request],
+    stream: asked.stream,
+    json: (events, known) => {
+      const reported = withReadInputs(context, known);
+      if (!log) return encodeResponse(events, reported);
+      return kept.responses.record(id, log, recorded(deps, request, events, reported));
+    },
+    writer: (put, known) => responseWriter(put, withReadInputs(context, known)),
+    framing: { terminator: DONE },
+  };
+  try {
+    if (!asked.background) return await respond(deps, request, call);
+    const headers = await respondLater(deps, request, call);
+    return log ? follow(deps, request, log, 0, headers) : Response.json(context.resource, { headers });
+  } catch (error) {
+    // Refused before it began: there is nothing to fetch.
+    kept.responses.forget(id);
+    throw error;
+  }
+}
+
+/** Begins a response; its end, and the events of its stream, are stored where the request wants that. */
+function begin(
+  deps: AppDeps,
+  kept: KeptAnswers,
+  call: ResponsesCall,
+  report: RequestReport,
+  events?: EventLog<NamedEvent>,
+): ResponseContext {
+  const id = newResponseId();
+  const resource = beginResource(deps, id, call);
+  const input = inputItems(call.asked.input);
+  const goOn = continued(kept, input, resource);
+  const fetchable = call.store ? { resource, input, ...(events && { events }) } : undefined;
+  kept.responses.begin(id, () => report.cancel?.(), fetchable);
+  return {
+    resource,
+    names: functionNames(call.asked.tools),
+    now: () => unixSeconds(deps.clock),
+    onEnd: (end) => {
+      kept.responses.end(id, end.resource, [...call.conversation, end.message]);
+      goOn?.(end.resource);
+    },
+  };
+}
+
+/** What adds a turn to the conversation that a response goes on from. Throws SvcError `payload_too_large` where there is no room. */
+function continued(
+  { conversations, history }: KeptAnswers,
+  input: readonly ListedItem[],
+  { conversation: named }: ResponseResource,
+) {
+  if (!named) return undefined;
+  const items = withReferred(input, history.item);
+  conversations.checkRoom(conversations.get(named.id), items);
+  return ({ status, output }: ResponseResource) => {
+    if (status === "completed" || status === "incomplete") conversations.append(named.id, [...items, ...output]);
+  };
+}
+
+/** The stream of a response that continues when its client disconnects. */
+function recorded(deps: AppDeps, request: Request, events: AsyncIterable<GenerateEvent>, context: ResponseContext) {
+  const { id } = deps.contexts.of(request);
+  return streamed(events[Symbol.asyncIterator](), (put: Put<NamedEvent>) => responseWriter(put, context), {
+    signal: new AbortController().signal,
+    onUnexpected: (error) => logUnexpected(deps.log, error, id),
+  });
+}
+
+async function countInput(deps: AppDeps, { history }: KeptAnswers, request: Request): Promise<Response> {
+  const body = await deps.bodies.read(request, bodyCeilings.generation);
+  const tokens = await countTokens(deps, request, decodeResponsesPrompt(body, deps.config, history));
+  return Response.json({ object: "response.input_tokens", input_tokens: tokens });
+}
+
+async function compact(deps: AppDeps, { history }: KeptAnswers, request: Request): Promise<Response> {
+  const { clock, config } = deps;
+  const prompt = decodeResponsesPrompt(await readGenerationBody(deps, request), config, history);
+  const compacted = { id: newResponseId(), created: unixSeconds(clock) };
+  return respond(deps, request, {
+    requests: [compacting(prompt, config.maxTokens)],
+    stream: false,
+    json: (events) => encodeCompacted(events, compacted),
+  });
+}
+
+function stored(kept: KeptAnswers, id: string) {
+  const response = kept.responses.get(id);
+  if (response) return response;
+  throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
+}
+
+/** A stored response, or its stream from where the query wants it. */
+function retrieve(deps: AppDeps, request: Request, { resource, events }: ReturnType<typeof stored>): Response {
+  const start = decodeResumption(new URL(request.url).searchParams);
+  if (start === undefined) return Response.json(resource);
+  if (events) return follow(deps, request, events, start);
+  throw fieldError("invalid_value", "stream", "needs a response that was made with background and stream");
+}
+
+/** Answers with a response's stream from event `start` on; the response itself continues without a reader. */
+function follow(deps: AppDeps, request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) {
+  const disconnect = disconnection(request);
+  const read = events.read(start, disconnect.signal);
+  return streamResponse(deps, request, read, passThrough, { disconnect, headers, terminator: DONE });
+}
