@@ -2,6 +2,7 @@
 // /lora-adapters; and vLLM's /tokenizer_info.
 
 import { Elysia } from "elysia";
+import type { Config } from "../../config/config.ts";
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { LoraAdapters, LoraScaled, LoraScales } from "../../contract/lora.ts";
 import { checker, t } from "../../contract/schema.ts";
@@ -32,6 +33,9 @@ import { tokenizing } from "../tokenize.ts";
 /** What Hugging Face's tokenizers do with special tokens, and with them vLLM. */
 const HUGGING_FACE = { addSpecial: true, parseSpecial: true };
 
+const checkScales = checker(LoraScales);
+const checkTokenize = checker(PlainTokenizeRequest);
+
 /** Whether the body of /tokenize has vLLM's fields. */
 const isForVllm = (body: unknown): boolean => {
   const { content, prompt, messages } = (body ?? {}) as Readonly<Record<string, unknown>>;
@@ -40,111 +44,104 @@ const isForVllm = (body: unknown): boolean => {
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps) => {
-  const { bodies, config, engine, version } = deps;
-  const checkScales = checker(LoraScales);
-  const checkTokenize = checker(PlainTokenizeRequest);
-  const tokenize = tokenizing(deps);
+  const { engine } = deps;
+  const forVllm = tokenizing(deps);
   const detokenize = detokenizing(deps);
-
-  /** The model, as soon as it is loaded; throws what a request to generate would. */
-  const readyModel = async (signal: AbortSignal): Promise<ModelInfo> => {
-    const { model, state } = engine.status();
-    if (!model && state !== "none") await deps.tokenizer.run(() => engine.tokenize(" ", signal));
-    return loadedModel(engine);
-  };
-
-  const defaultParams = ({ defaults, sampling }: ModelInfo) =>
-    encodeSettings(
-      { sampling: {}, stop: config.stop, ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }) },
-      defaults ?? sampling,
-      true,
-    );
-
   return new Elysia({ name: "route.llama" })
     .post(
       "/tokenize",
       async ({ request }) => {
-        const body = await bodies.read(request, bodyCeilings.tokenizer);
-        if (isForVllm(body)) return Response.json(await tokenize(body, request.signal, HUGGING_FACE));
-        const asked = checkTokenize(body);
-        const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true };
-        const tokens = await deps.tokenizer.run(() => engine.tokenize(asked.content, request.signal, options));
-        if (asked.with_pieces !== true) return Response.json({ tokens: [...tokens] });
-        const pieces = await deps.tokenizer.run(() => engine.pieces([...tokens], request.signal));
-        return Response.json({ tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) });
+        const body = await deps.bodies.read(request, bodyCeilings.tokenizer);
+        if (isForVllm(body)) return Response.json(await forVllm(body, request.signal, HUGGING_FACE));
+        return Response.json(await tokenize(deps, checkTokenize(body), request.signal));
       },
       jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),
     )
     .post("/detokenize", detokenize.handler, detokenize.hooks)
     .get(
       "/tokenizer_info",
-      async ({ request }) => {
-        const { chatTemplate } = await readyModel(request.signal);
-        return Response.json({
-          tokenizer_class: "llama.cpp",
-          bos_token: chatTemplate?.bos || null,
-          eos_token: chatTemplate?.eos || null,
-          chat_template: chatTemplate?.source ?? null,
-        });
-      },
+      async ({ request }) => Response.json(tokenizerInfo(await readyModel(deps, request.signal))),
       jsonAnswer(TokenizerInfo),
     )
     .post(
       "/apply-template",
-      async ({ request }) => {
-        const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), config);
-        const prompt = await deps.tokenizer.run(() =>
-          engine.render({ ...asked, id: deps.contexts.of(request).id }, request.signal),
-        );
-        return Response.json({ prompt });
-      },
+      ({ request }) => applyTemplate(deps, request),
       jsonRoute(ChatCompletionRequest, RenderedPrompt),
     )
     .get(
       "/props",
-      async ({ request }) => {
-        const model = await readyModel(request.signal);
-        const { id, path, parallel, maxModelLen, vision, audio, chatTemplate } = model;
-        return Response.json({
-          default_generation_settings: { n_ctx: maxModelLen, params: defaultParams(model) },
-          total_slots: parallel,
-          model_alias: id,
-          model_path: path.split("/").at(-1) ?? "",
-          chat_template: chatTemplate?.source ?? "",
-          bos_token: chatTemplate?.bos ?? "",
-          eos_token: chatTemplate?.eos ?? "",
-          modalities: { vision: vision || config.ocrInput, audio: audio || config.transcribeInput },
-          build_info: `svc ${version}`,
-        });
-      },
+      async ({ request }) => Response.json(props(deps, await readyModel(deps, request.signal))),
       jsonAnswer(ServerProps),
     )
-    .get(
-      "/slots",
-      async ({ request }) => {
-        const model = await readyModel(request.signal);
-        const { parallel, maxModelLen } = model;
-        const { running } = engine.status();
-        if (new URL(request.url).searchParams.get("fail_on_no_slot") && running >= parallel) {
-          throw new SvcError("server_busy", "All slots are computing.", { retryAfterSeconds: 1 });
-        }
-        const params = defaultParams(model);
-        const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running, params });
-        return Response.json(Array.from({ length: parallel }, slot));
-      },
-      jsonAnswer(ServerSlots),
-    )
-    .post(
-      "/lora-adapters",
-      async ({ request }) => {
-        checkLocal(request.headers, config, "Adapters are set for all requests");
-        const asked = checkScales(await bodies.read(request, bodyCeilings.batch));
-        const { adapters } = engine.status();
-        const chosen = new Map(decodeLora(asked, adapters.length, "").map(({ id, scale }) => [id, scale]));
-        engine.scaleAdapters?.(adapters.map((_, id) => chosen.get(id) ?? 0));
-        return Response.json({ success: true });
-      },
-      jsonRoute(LoraScales, LoraScaled),
-    )
+    .get("/slots", ({ request }) => slots(deps, request), jsonAnswer(ServerSlots))
+    .post("/lora-adapters", ({ request }) => scaleAdapters(deps, request), jsonRoute(LoraScales, LoraScaled))
     .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), jsonAnswer(LoraAdapters));
 };
+
+async function tokenize({ engine, tokenizer }: AppDeps, asked: ReturnType<typeof checkTokenize>, signal: AbortSignal) {
+  const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true };
+  const tokens = [...(await tokenizer.run(() => engine.tokenize(asked.content, signal, options)))];
+  if (asked.with_pieces !== true) return { tokens };
+  const pieces = await tokenizer.run(() => engine.pieces(tokens, signal));
+  return { tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) };
+}
+
+/** The model, as soon as it is loaded; throws what a request to generate would. */
+async function readyModel({ engine, tokenizer }: AppDeps, signal: AbortSignal): Promise<ModelInfo> {
+  const { model, state } = engine.status();
+  if (!model && state !== "none") await tokenizer.run(() => engine.tokenize(" ", signal));
+  return loadedModel(engine);
+}
+
+const tokenizerInfo = ({ chatTemplate }: ModelInfo) => ({
+  tokenizer_class: "llama.cpp",
+  bos_token: chatTemplate?.bos || null,
+  eos_token: chatTemplate?.eos || null,
+  chat_template: chatTemplate?.source ?? null,
+});
+
+async function applyTemplate(deps: AppDeps, request: Request): Promise<Response> {
+  const { bodies, config, contexts, engine, tokenizer } = deps;
+  const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), config);
+  const { id } = contexts.of(request);
+  return Response.json({ prompt: await tokenizer.run(() => engine.render({ ...asked, id }, request.signal)) });
+}
+
+const props = ({ config, version }: AppDeps, model: ModelInfo) => {
+  const { id, path, parallel, maxModelLen, vision, audio, chatTemplate } = model;
+  return {
+    default_generation_settings: { n_ctx: maxModelLen, params: defaultParams(config, model) },
+    total_slots: parallel,
+    model_alias: id,
+    model_path: path.split("/").at(-1) ?? "",
+    chat_template: chatTemplate?.source ?? "",
+    bos_token: chatTemplate?.bos ?? "",
+    eos_token: chatTemplate?.eos ?? "",
+    modalities: { vision: vision || config.ocrInput, audio: audio || config.transcribeInput },
+    build_info: `svc ${version}`,
+  };
+};
+
+const defaultParams = ({ stop, maxTokens }: Config, { defaults, sampling }: ModelInfo) =>
+  encodeSettings({ sampling: {}, stop, ...(maxTokens !== undefined && { maxTokens }) }, defaults ?? sampling, true);
+
+async function slots(deps: AppDeps, request: Request): Promise<Response> {
+  const model = await readyModel(deps, request.signal);
+  const { parallel, maxModelLen } = model;
+  const { running } = deps.engine.status();
+  if (new URL(request.url).searchParams.get("fail_on_no_slot") && running >= parallel) {
+    throw new SvcError("server_busy", "All slots are computing.", { retryAfterSeconds: 1 });
+  }
+  const params = defaultParams(deps.config, model);
+  const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running, params });
+  return Response.json(Array.from({ length: parallel }, slot));
+}
+
+async function scaleAdapters({ bodies, config, engine }: AppDeps, request: Request): Promise<Response> {
+  checkLocal(request.headers, config, "Adapters are set for all requests");
+  const asked = checkScales(await bodies.read(request, bodyCeilings.batch));
+  const { adapters } = engine.status();
+  const chosen = new Map(decodeLora(asked, adapters.length, "").map(({ id, scale }) => [id, scale]));
+  engine.scaleAdapters?.(adapters.map((_, id) => chosen.get(id) ?? 0));
+  return Response.json({ success: true });
+}
