@@ -74,40 +74,43 @@ const compatibility = (deps: AppDeps) =>
     .use(llamaCompletionRoutes(deps))
     .use(sdapiRoutes(deps));
 
-/** Composes the application; nothing runs or listens yet. */
-export function createApp(services: AppServices): App {
-  const { bodyBudget = new BodyBudget() } = services;
-  const { clock, engine, metrics } = services;
-  const contexts = new RequestContexts();
+/** The services, and what requests share beside them. */
+function depsOf(services: AppServices): AppDeps {
+  const { bodyBudget = new BodyBudget(), clock, engine, metrics } = services;
   const subject = { kind: "text", model: engine.status().modelId };
   const tokenizer = new TokenizerService({ metrics: metrics.of(subject), clock });
-  const deps: AppDeps = { ...services, bodyBudget, bodies: new JsonBodies(bodyBudget), contexts, tokenizer };
+  return { ...services, bodyBudget, bodies: new JsonBodies(bodyBudget), contexts: new RequestContexts(), tokenizer };
+}
+
+/** Composes the application; nothing runs or listens yet. */
+export function createApp(services: AppServices): App {
+  const deps = depsOf(services);
+  const { clock, config, contexts, log } = deps;
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
-  const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
+  const multiplex = new MultiplexService(deps.generation, config.parallel);
   const answers = keptAnswers(deps);
   const realtime = new RealtimeService({
     ...deps,
-    maxSessions: deps.config.maxRealtimeSessions,
-    maxSeconds: deps.config.maxAudioMinutes * 60,
+    maxSessions: config.maxRealtimeSessions,
+    maxSeconds: config.maxAudioMinutes * 60,
   });
-  const clientSecrets = new ClientSecrets(deps.clock);
+  const clientSecrets = new ClientSecrets(clock);
   const jobs = createJobs(deps);
-  const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
     name: "svc",
     // Where Elysia looks for the path: right behind "http://", as host names of less than four characters ("nas") are names
     // too, or behind three characters after "https://".
-    handler: { standardHostname: deps.config.tls !== undefined },
+    handler: { standardHostname: config.tls !== undefined },
   })
-    .use(errors({ contexts, routes, log: deps.log }))
+    .use(errors({ contexts, routes, log }))
     .use(chatRoutes(deps))
     .use(responsesRoutes(deps, answers))
     .use(conversationRoutes(deps, answers))
     .use(messagesRoutes(deps))
     .use(completionRoutes(deps))
-    .use(deps.config.compatibilityApis ? compatibility(deps) : none)
+    .use(config.compatibilityApis ? compatibility(deps) : new Elysia())
     .use(multiplexRoutes(deps, multiplex))
     .use(cancelRoutes(deps.requests, multiplex))
     .use(requestRoutes(deps))
@@ -127,19 +130,15 @@ export function createApp(services: AppServices): App {
     .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
     .use(pageRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
-  if (deps.config.compatibilityApis) elysia.use(shortPaths(elysia.routes));
+  if (config.compatibilityApis) elysia.use(shortPaths(elysia.routes));
 
-  const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
-  const apiKeys = new ApiKeys(known);
-  const keyLimits = new KeyLimits({ perMinute, concurrent, clock: deps.clock });
   const lifecycle = new Lifecycle(elysia.fetch, {
     ...deps,
-    contexts,
     routes,
-    policy: deps.config,
-    apiKeys,
+    policy: config,
+    apiKeys: new ApiKeys(config.apiKeys),
     clientSecrets,
-    keyLimits,
+    keyLimits: new KeyLimits({ perMinute: config.keyRpm, concurrent: config.keyConcurrent, clock }),
   });
   return {
     fetch: lifecycle.fetch,
