@@ -11,26 +11,30 @@ import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icons.tsx";
 import { applyTheme, chosenTheme, type Theme } from "./theme.ts";
 
-type NumberField = "temperature" | "top_p" | "top_k" | "min_p" | "max_tokens" | "seed";
+interface NumberSetting {
+  readonly name: "temperature" | "top_p" | "top_k" | "min_p" | "max_tokens" | "seed";
+  readonly label: string;
+  readonly hint: string;
+  readonly min: number;
+  readonly max?: number;
+  readonly step: number;
+}
 
-const NUMBERS: readonly { name: NumberField; label: string; hint: string; min: number; max?: number; step: number }[] =
-  [
-    {
-      name: "temperature",
-      label: "Temperature",
-      hint: "0: always the likeliest token",
-      min: 0,
-      max: 2,
-      step: 0.05,
-    },
-    { name: "top_p", label: "Top P", hint: "share of probability", min: 0, max: 1, step: 0.01 },
-    { name: "top_k", label: "Top K", hint: "likeliest tokens to choose from", min: 0, step: 1 },
-    { name: "min_p", label: "Min P", hint: "least probability", min: 0, max: 1, step: 0.01 },
-    { name: "max_tokens", label: "Longest answer", hint: "tokens", min: 1, step: 1 },
-    { name: "seed", label: "Seed", hint: "for answers that repeat", min: 0, step: 1 },
-  ];
+const NUMBERS: readonly NumberSetting[] = [
+  { name: "temperature", label: "Temperature", hint: "0: always the likeliest token", min: 0, max: 2, step: 0.05 },
+  { name: "top_p", label: "Top P", hint: "share of probability", min: 0, max: 1, step: 0.01 },
+  { name: "top_k", label: "Top K", hint: "likeliest tokens to choose from", min: 0, step: 1 },
+  { name: "min_p", label: "Min P", hint: "least probability", min: 0, max: 1, step: 0.01 },
+  { name: "max_tokens", label: "Longest answer", hint: "tokens", min: 1, step: 1 },
+  { name: "seed", label: "Seed", hint: "for answers that repeat", min: 0, step: 1 },
+];
 
 const EFFORTS = ["", "none", "low", "medium", "high"] as const;
+
+interface FieldProps<Value> {
+  readonly value: Value | undefined;
+  readonly onChange: (value: Value | undefined) => void;
+}
 
 export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
   const { session } = usePage();
@@ -47,68 +51,18 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="Settings" class="side" onClose={onClose}>
       <section>
         <h3>This conversation</h3>
-        {!draws && (
-          <label class="field">
-            System prompt
-            <textarea
-              rows={4}
-              data-first
-              placeholder="You are a helpful assistant."
-              defaultValue={settings.system}
-              onChange={(event) => set({ system: event.currentTarget.value })}
-            />
-          </label>
-        )}
+        {!draws && <SystemField value={settings.system} onChange={(system) => set({ system })} />}
         <div class="grid">
-          {draws && (
-            <label class="field">
-              Size
-              <input
-                data-first
-                pattern="\d+x\d+"
-                placeholder="default"
-                defaultValue={settings.size}
-                onChange={({ currentTarget: input }) => {
-                  if (input.reportValidity()) set({ size: input.value });
-                }}
-              />
-              <small>width and height in pixels: 512x512</small>
-            </label>
-          )}
-          {NUMBERS.filter(({ name }) => !draws || name === "seed").map(({ name, label, hint, ...range }) => (
-            <label key={name} class="field">
-              {label}
-              <input
-                type="number"
-                {...range}
-                placeholder="default"
-                defaultValue={settings[name]}
-                onChange={({ currentTarget: input }) => {
-                  if (input.reportValidity())
-                    set({ [name]: Number.isNaN(input.valueAsNumber) ? undefined : input.valueAsNumber });
-                }}
-              />
-              <small>{hint}</small>
-            </label>
+          {draws && <SizeField value={settings.size} onChange={(size) => set({ size })} />}
+          {NUMBERS.filter(({ name }) => !draws || name === "seed").map(({ name, ...field }) => (
+            <NumberField key={name} {...field} value={settings[name]} onChange={(value) => set({ [name]: value })} />
           ))}
         </div>
         {session.model?.capabilities.has("reasoning") && (
-          <label class="field">
-            Thinking
-            <select
-              value={settings.reasoning_effort ?? ""}
-              onChange={(event) => set({ reasoning_effort: event.currentTarget.value })}
-            >
-              {EFFORTS.map((effort) => (
-                <option key={effort} value={effort}>
-                  {effort || "default"}
-                </option>
-              ))}
-            </select>
-          </label>
+          <EffortField value={settings.reasoning_effort} onChange={(effort) => set({ reasoning_effort: effort })} />
         )}
         {session.model?.capabilities.has("tools") && (
-          <ToolsField value={settings.tools ?? ""} onChange={(tools) => set({ tools })} />
+          <ToolsField value={settings.tools} onChange={(tools) => set({ tools })} />
         )}
       </section>
       <Appearance />
@@ -117,7 +71,65 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function ToolsField({ value, onChange }: { readonly value: string; readonly onChange: (tools: string) => void }) {
+const SystemField = ({ value, onChange }: FieldProps<string>) => (
+  <label class="field">
+    System prompt
+    <textarea
+      rows={4}
+      data-first
+      placeholder="You are a helpful assistant."
+      defaultValue={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  </label>
+);
+
+const SizeField = ({ value, onChange }: FieldProps<string>) => (
+  <label class="field">
+    Size
+    <input
+      data-first
+      pattern="\d+x\d+"
+      placeholder="default"
+      defaultValue={value}
+      onChange={({ currentTarget: input }) => {
+        if (input.reportValidity()) onChange(input.value);
+      }}
+    />
+    <small>width and height in pixels: 512x512</small>
+  </label>
+);
+
+const NumberField = ({ label, hint, value, onChange, ...range }: Omit<NumberSetting, "name"> & FieldProps<number>) => (
+  <label class="field">
+    {label}
+    <input
+      type="number"
+      {...range}
+      placeholder="default"
+      defaultValue={value}
+      onChange={({ currentTarget: input }) => {
+        if (input.reportValidity()) onChange(Number.isNaN(input.valueAsNumber) ? undefined : input.valueAsNumber);
+      }}
+    />
+    <small>{hint}</small>
+  </label>
+);
+
+const EffortField = ({ value = "", onChange }: FieldProps<string>) => (
+  <label class="field">
+    Thinking
+    <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {EFFORTS.map((effort) => (
+        <option key={effort} value={effort}>
+          {effort || "default"}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+function ToolsField({ value = "", onChange }: FieldProps<string>) {
   const [problem, setProblem] = useState("");
   const change = (text: string) => {
     try {
