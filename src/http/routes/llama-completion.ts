@@ -2,12 +2,7 @@
 
 import { Elysia } from "elysia";
 import { ChosenLlamaCompletions, LlamaCompletionRequest, LlamaInfillRequest } from "../../contract/llama-completion.ts";
-import {
-  decodeLlamaCompletion,
-  decodeLlamaInfill,
-  type LlamaCall,
-  type RawPrompt,
-} from "../../dialect/llama/decode.ts";
+import { decodeLlamaCompletion, decodeLlamaInfill, type RawPrompt } from "../../dialect/llama/decode.ts";
 import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
 import { fieldError, SvcError, withFieldNames } from "../../domain/errors.ts";
@@ -29,97 +24,89 @@ const fieldOf = (prompts: readonly RawPrompt[]) => (at: number) => (place: strin
 };
 
 /** Raw completions as llama.cpp's server answers them, whole or as a stream. */
-export const llamaCompletionRoutes = (deps: AppDeps) => {
-  const { router, clock, config } = deps;
-
-  /** What a model's tokenizer makes; undefined where the model has none within reach. */
-  const tokenized = async <T>(
-    { engine, surface }: TextBackend,
-    work: (engine: TextPort) => Promise<T>,
-  ): Promise<T | undefined> => {
-    if (surface) return undefined;
-    try {
-      return await work(engine);
-    } catch (error) {
-      if (error instanceof SvcError && error.code === "tokenize_unsupported") return undefined;
-      throw error;
-    }
-  };
-
-  /** The tokens of a prompt that is not one text. Throws SvcError `unsupported_parameter` about `param`. */
-  const tokensOf = async (
-    prompt: RawPrompt,
-    backend: TextBackend,
-    param: string,
-    signal: AbortSignal,
-  ): Promise<Prompt> => {
-    if (typeof prompt === "string") return prompt;
-    const parts = prompt.map((part, at) =>
-      typeof part === "number"
-        ? [part]
-        : tokenized(backend, (engine) => engine.tokenize(part, signal, { parseSpecial: true, addSpecial: at === 0 })),
-    );
-    const tokens = (await Promise.all(parts)).map((made) => {
-      if (made) return made;
-      const sentence = "must be a text or token ids: the model has no tokenizer here to mix them";
-      throw fieldError("unsupported_parameter", param, sentence);
-    });
-    return tokens.flatMap((made) => [...made]);
-  };
-
-  /** Empty for tokens of a model without a tokenizer here. Throws as `detokenize` does, about `field`. */
-  const textOf = async (
-    prompt: Prompt,
-    backend: TextBackend,
-    field: (place: string) => string,
-    signal: AbortSignal,
-  ): Promise<string> => {
-    if (typeof prompt === "string") return prompt;
-    try {
-      return (await tokenized(backend, (engine) => engine.detokenize(prompt, signal))) ?? "";
-    } catch (error) {
-      const param = error instanceof SvcError ? error.details.param : undefined;
-      throw !param?.startsWith("tokens")
-        ? error
-        : withFieldNames(error, { [param]: field(param.replace("tokens", "")) });
-    }
-  };
-
-  /** Prompts as the engine takes them, and as texts. */
-  const read = async (raw: readonly RawPrompt[], backend: TextBackend, signal: AbortSignal) => {
-    const field = fieldOf(raw);
-    const prompts = await Promise.all(raw.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal)));
-    const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, backend, field(at), signal)));
-    return { prompts, texts };
-  };
-
-  const answer = async (request: Request, call: LlamaCall) => {
-    const backend = router.find(call.request.model, "chat");
-    const work = () => read(call.prompts, backend, request.signal);
-    const isText = call.prompts.every((prompt) => typeof prompt === "string");
-    const { prompts, texts } = await (isText ? work() : deps.tokenizer.run(work));
-    const requests = prompts.map((prompt): Generation => ({ ...call.request, prompt }));
-    const { model, engine } = backend;
-    const stream = streams(deps, call.stream);
-    const defaults = engine.status().model?.defaults ?? config.sampling;
-    const context = { ...call, prompts: texts, model, stream, defaults };
-    return respond(deps, request, {
-      requests: requests as [Generation, ...Generation[]],
-      stream,
-      json: (events) => encodeLlama(events, context),
-      writer: (put, accepted) => llamaWriter(put, context, accepted, clock.now),
-    });
-  };
-
-  return new Elysia({ name: "route.llama-completion" })
+export const llamaCompletionRoutes = (deps: AppDeps) =>
+  new Elysia({ name: "route.llama-completion" })
     .post(
       "/completion",
-      async ({ request }) => answer(request, decodeLlamaCompletion(await readGenerationBody(deps, request), config)),
+      ({ request }) => answer(deps, request, decodeLlamaCompletion),
       jsonRoute(LlamaCompletionRequest, ChosenLlamaCompletions),
     )
     .post(
       "/infill",
-      async ({ request }) => answer(request, decodeLlamaInfill(await readGenerationBody(deps, request), config)),
+      ({ request }) => answer(deps, request, decodeLlamaInfill),
       jsonRoute(LlamaInfillRequest, ChosenLlamaCompletions),
     );
-};
+
+async function answer(deps: AppDeps, request: Request, decode: typeof decodeLlamaCompletion) {
+  const { router, clock, config } = deps;
+  const call = decode(await readGenerationBody(deps, request), config);
+  const backend = router.find(call.request.model, "chat");
+  const work = () => read(call.prompts, backend, request.signal);
+  const isText = call.prompts.every((prompt) => typeof prompt === "string");
+  const { prompts, texts } = await (isText ? work() : deps.tokenizer.run(work));
+  const requests = prompts.map((prompt): Generation => ({ ...call.request, prompt }));
+  const { model, engine } = backend;
+  const stream = streams(deps, call.stream);
+  const defaults = engine.status().model?.defaults ?? config.sampling;
+  const context = { ...call, prompts: texts, model, stream, defaults };
+  return respond(deps, request, {
+    requests: requests as [Generation, ...Generation[]],
+    stream,
+    json: (events) => encodeLlama(events, context),
+    writer: (put, accepted) => llamaWriter(put, context, accepted, clock.now),
+  });
+}
+
+/** What a model's tokenizer makes; undefined where the model has none within reach. */
+async function tokenized<T>(
+  { engine, surface }: TextBackend,
+  work: (engine: TextPort) => Promise<T>,
+): Promise<T | undefined> {
+  if (surface) return undefined;
+  try {
+    return await work(engine);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "tokenize_unsupported") return undefined;
+    throw error;
+  }
+}
+
+/** The tokens of a prompt that is not one text. Throws SvcError `unsupported_parameter` about `param`. */
+async function tokensOf(prompt: RawPrompt, backend: TextBackend, param: string, signal: AbortSignal): Promise<Prompt> {
+  if (typeof prompt === "string") return prompt;
+  const parts = prompt.map((part, at) =>
+    typeof part === "number"
+      ? [part]
+      : tokenized(backend, (engine) => engine.tokenize(part, signal, { parseSpecial: true, addSpecial: at === 0 })),
+  );
+  const tokens = (await Promise.all(parts)).map((made) => {
+    if (made) return made;
+    const sentence = "must be a text or token ids: the model has no tokenizer here to mix them";
+    throw fieldError("unsupported_parameter", param, sentence);
+  });
+  return tokens.flatMap((made) => [...made]);
+}
+
+/** Empty for tokens of a model without a tokenizer here. Throws as `detokenize` does, about `field`. */
+async function textOf(
+  prompt: Prompt,
+  backend: TextBackend,
+  field: (place: string) => string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (typeof prompt === "string") return prompt;
+  try {
+    return (await tokenized(backend, (engine) => engine.detokenize(prompt, signal))) ?? "";
+  } catch (error) {
+    const param = error instanceof SvcError ? error.details.param : undefined;
+    throw !param?.startsWith("tokens") ? error : withFieldNames(error, { [param]: field(param.replace("tokens", "")) });
+  }
+}
+
+/** Prompts as the engine takes them, and as texts. */
+async function read(raw: readonly RawPrompt[], backend: TextBackend, signal: AbortSignal) {
+  const field = fieldOf(raw);
+  const prompts = await Promise.all(raw.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal)));
+  const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, backend, field(at), signal)));
+  return { prompts, texts };
+}
