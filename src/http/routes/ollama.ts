@@ -11,7 +11,7 @@ import {
   OllamaVersion,
 } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
-import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
+import { decodeOllamaChat, decodeOllamaGenerate } from "../../dialect/ollama/decode.ts";
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { notEmpty, refuseUnsupported } from "../../dialect/fields/unsupported.ts";
@@ -41,73 +41,22 @@ const SHOW_UNSUPPORTED = {
   options: (asked: unknown) => JSON.stringify(asked) !== "{}",
 };
 
+const checkShow = checker(OllamaShowRequest);
+
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
 /** For tools that know no other API. */
 export const ollamaRoutes = (deps: AppDeps) => {
-  const { bodies, config, engine, router, clock, version } = deps;
-  const checkShow = checker(OllamaShowRequest);
-
-  /** A request whose conversation goes on from these tokens: its own are put behind them. */
-  const goingOn = async (
-    asked: Generation,
-    before: readonly number[],
-    { engine: own, surface }: TextBackend,
-    request: Request,
-  ): Promise<Generation> => {
-    const { signal } = request;
-    if (surface) throw surface.noTokenizer;
-    const render = deps.tokenizer.run(() => own.render({ ...asked, id: deps.contexts.of(request).id }, signal));
-    const text = await render.catch((error: unknown) => {
-      throw withFieldNames(error, asked.fieldNames);
-    });
-    const tokens = await deps.tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
-    return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
-  };
-
-  const answer = async (request: Request, call: OllamaCall, form: OllamaForm) => {
-    const { model, request: asked, stream, context: before } = call;
-    const backend = router.find(model, "chat");
-    const context = { form, model: backend.model, wall: clock.wall };
-    if (!asked) return Response.json(loadedAnswer(context, call.unloads));
-    const since = LOADS.has(backend.engine.status().state) ? clock.now() : undefined;
-    // Called when the request was accepted: by then the model is loaded.
-    const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
-    return respond(deps, request, {
-      requests: [before ? await goingOn(asked, before, backend, request) : asked],
-      stream,
-      json: (events, { readInputs }) => encodeOllama(events, { ...context, ...loaded(), readInputs }),
-      writer: (put, { readInputs }) => ollamaWriter(put, { ...context, ...loaded(), readInputs }),
-      framing: { format: "ndjson" },
-    });
-  };
-
-  const listed = (request: Request) => {
-    router.refresh();
-    return router.models(isForwarded(request.headers));
-  };
-
-  /** The model of this name, else the one that would answer for it. */
-  const described = (request: Request, name: string | undefined): ListedModel => {
-    const find = (id: string | undefined) => listed(request).find((model) => model.id === id);
-    const found = find(name) ?? find(router.find(name, "chat").model);
-    if (!found) throw fieldError("model_not_found", "model", "names no model of this server");
-    // What it can do is not known before.
-    if (found.id === engine.status().modelId) loadedModel(engine);
-    return found;
-  };
-
+  const { bodies, version } = deps;
   return new Elysia({ name: "route.ollama" })
     .post(
       "/api/chat",
-      async ({ request }) =>
-        answer(request, decodeOllamaChat(await bodies.read(request, bodyCeilings.generation), config), "chat"),
+      ({ request }) => answer(deps, request, decodeOllamaChat, "chat"),
       jsonRoute(OllamaChatRequest, OllamaAnswer),
     )
     .post(
       "/api/generate",
-      async ({ request }) =>
-        answer(request, decodeOllamaGenerate(await bodies.read(request, bodyCeilings.generation), config), "generate"),
+      ({ request }) => answer(deps, request, decodeOllamaGenerate, "generate"),
       jsonRoute(OllamaGenerateRequest, OllamaAnswer),
     )
     .post(
@@ -116,11 +65,72 @@ export const ollamaRoutes = (deps: AppDeps) => {
         const asked = checkShow(await bodies.read(request, bodyCeilings.tokenizer));
         const { model, name } = asked;
         refuseUnsupported(asked, SHOW_UNSUPPORTED);
-        return Response.json(encodeShow(described(request, model || name || undefined)));
+        return Response.json(encodeShow(described(deps, request, model || name || undefined)));
       },
       jsonRoute(OllamaShowRequest, OllamaModel),
     )
-    .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), jsonAnswer(OllamaModels))
-    .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), jsonAnswer(OllamaModels))
+    .get(
+      "/api/tags",
+      ({ request }) => Response.json(encodeTags(listed(deps, request), sha256)),
+      jsonAnswer(OllamaModels),
+    )
+    .get(
+      "/api/ps",
+      ({ request }) => Response.json(encodeRunning(listed(deps, request), sha256)),
+      jsonAnswer(OllamaModels),
+    )
     .get("/api/version", () => Response.json({ version: OLLAMA_LEVEL, svc: version }), jsonAnswer(OllamaVersion));
 };
+
+/** A request whose conversation goes on from these tokens: its own are put behind them. */
+async function goingOn(
+  deps: AppDeps,
+  asked: Generation,
+  before: readonly number[],
+  { engine: own, surface }: TextBackend,
+  request: Request,
+): Promise<Generation> {
+  const { signal } = request;
+  if (surface) throw surface.noTokenizer;
+  const render = deps.tokenizer.run(() => own.render({ ...asked, id: deps.contexts.of(request).id }, signal));
+  const text = await render.catch((error: unknown) => {
+    throw withFieldNames(error, asked.fieldNames);
+  });
+  const tokens = await deps.tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
+  return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
+}
+
+async function answer(deps: AppDeps, request: Request, decode: typeof decodeOllamaChat, form: OllamaForm) {
+  const { bodies, clock, config, router } = deps;
+  const call = decode(await bodies.read(request, bodyCeilings.generation), config);
+  const { model, request: asked, stream, context: before } = call;
+  const backend = router.find(model, "chat");
+  const context = { form, model: backend.model, wall: clock.wall };
+  if (!asked) return Response.json(loadedAnswer(context, call.unloads));
+  const since = LOADS.has(backend.engine.status().state) ? clock.now() : undefined;
+  // Called when the request was accepted: by then the model is loaded.
+  const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
+  return respond(deps, request, {
+    requests: [before ? await goingOn(deps, asked, before, backend, request) : asked],
+    stream,
+    json: (events, { readInputs }) => encodeOllama(events, { ...context, ...loaded(), readInputs }),
+    writer: (put, { readInputs }) => ollamaWriter(put, { ...context, ...loaded(), readInputs }),
+    framing: { format: "ndjson" },
+  });
+}
+
+function listed({ router }: AppDeps, request: Request) {
+  router.refresh();
+  return router.models(isForwarded(request.headers));
+}
+
+/** The model of this name, else the one that would answer for it. */
+function described(deps: AppDeps, request: Request, name: string | undefined): ListedModel {
+  const { engine, router } = deps;
+  const find = (id: string | undefined) => listed(deps, request).find((model) => model.id === id);
+  const found = find(name) ?? find(router.find(name, "chat").model);
+  if (!found) throw fieldError("model_not_found", "model", "names no model of this server");
+  // What it can do is not known before.
+  if (found.id === engine.status().modelId) loadedModel(engine);
+  return found;
+}
