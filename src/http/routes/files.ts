@@ -29,21 +29,10 @@ const upload = {
 /** Files on the server's disk. */
 export const fileRoutes = (files: FilesService) =>
   new Elysia({ name: "route.files" })
-    .post(
-      "/v1/files",
-      async ({ request }) => {
-        const { largest: ceiling } = files;
-        const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024, usualName: "upload.jsonl" };
-        const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) =>
-          files.receive(chunks, decodeUploadPurpose(new Map(before))),
-        );
-        return orDiscard([content], async () => {
-          const { expiresSeconds } = decodeUpload(new Map(fields));
-          return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
-        });
-      },
-      { parse: "none", detail: { requestBody: upload, responses: { 200: jsonContent(FileObject) } } },
-    )
+    .post("/v1/files", ({ request }) => receive(files, request), {
+      parse: "none",
+      detail: { requestBody: upload, responses: { 200: jsonContent(FileObject) } },
+    })
     .get(
       "/v1/files",
       ({ request }) => {
@@ -72,6 +61,18 @@ export const fileRoutes = (files: FilesService) =>
       },
       jsonAnswer(DeletedFile),
     );
+
+async function receive(files: FilesService, request: Request): Promise<Response> {
+  const { largest: ceiling } = files;
+  const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024, usualName: "upload.jsonl" };
+  const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) =>
+    files.receive(chunks, decodeUploadPurpose(new Map(before))),
+  );
+  return orDiscard([content], async () => {
+    const { expiresSeconds } = decodeUpload(new Map(fields));
+    return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
+  });
+}
 
 /** Whether a condition of the request names this tag: any, one of a list, also as a weak one. */
 const names = (condition: string | null, etag: string): boolean =>
