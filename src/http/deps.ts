@@ -52,7 +52,7 @@ export interface AppServices {
   readonly version: string;
 }
 
-/** What routes use, taken by closure. */
+/** What routes use. */
 export interface AppDeps extends AppServices {
   readonly bodyBudget: BodyBudget;
   readonly bodies: JsonBodies;
