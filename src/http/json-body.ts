@@ -4,6 +4,7 @@ import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
 import { JsonBounds, VALUE_BYTES } from "../domain/json-bounds.ts";
 import { parseJson } from "../domain/json-pieces.ts";
+import { nextTurn } from "../domain/next-turn.ts";
 import { bodyChunks } from "./body-chunks.ts";
 
 const MB = 1024 * 1024;
@@ -73,7 +74,7 @@ export class JsonBodies {
 
   /** A turn of the event loop that nothing of another large body is parsed in. */
   private turn(): Promise<void> {
-    return (this.lastTurn = this.lastTurn.then(() => new Promise(setImmediate)));
+    return (this.lastTurn = this.lastTurn.then(nextTurn));
   }
 }
 

@@ -1,5 +1,7 @@
 // Long work on the event loop in short pieces.
 
+import { nextTurn } from "../domain/next-turn.ts";
+
 /** About a millisecond or two of byte-wise work. */
 const SLICE_BYTES = 1 << 20;
 
@@ -11,7 +13,7 @@ export async function inSlices(
   step = SLICE_BYTES,
 ): Promise<void> {
   for (let from = 0; from < count; from += step) {
-    if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (from > 0) await nextTurn();
     signal.throwIfAborted();
     work(from, Math.min(count, from + step));
   }

@@ -1,6 +1,7 @@
 // A sound file of any usual format to samples for speech recognition: 16 kHz, one channel, window by window.
 
 import { invalidValue, SvcError } from "../../domain/errors.ts";
+import { nextTurn } from "../../domain/next-turn.ts";
 import { CONTAINERS, DamagedSound, type Container } from "./container.ts";
 import { bytesAt, openBytes, type SoundBytes } from "./file.ts";
 import {
@@ -205,7 +206,7 @@ async function* inWindows(
         window = new Float32Array(WINDOW_SAMPLES);
         filled = 0;
         // Decoding is synchronous: a cancel would not be heard.
-        await new Promise(setImmediate);
+        await nextTurn();
         signal?.throwIfAborted();
       }
     }

@@ -3,6 +3,7 @@
 import { MultiplexEnvelope } from "../../contract/multiplex.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError, SvcError } from "../../domain/errors.ts";
+import { nextTurn } from "../../domain/next-turn.ts";
 
 const check = checker(MultiplexEnvelope);
 
@@ -27,7 +28,7 @@ export async function decodeMultiplex<Call>(
   }
   const calls: { readonly customId: string; readonly call: Call }[] = [];
   for (const [index, { custom_id: customId, body: own }] of requests.entries()) {
-    if (index > 0) await new Promise(setImmediate);
+    if (index > 0) await nextTurn();
     try {
       calls.push({ customId, call: decode(own) });
     } catch (error) {

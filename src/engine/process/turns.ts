@@ -1,6 +1,8 @@
 // Whose turn it is: that of the client whose last turn is the longest ago, and of this client's jobs that of the one that came
 // first. A client that comes while others wait for their second turn has its first one before them.
 
+import { nextTurn } from "../../domain/next-turn.ts";
+
 /** Clients whose turns are remembered: clients make up names. */
 const MOST_REMEMBERED = 256;
 
@@ -80,8 +82,8 @@ export class Turns<Job extends Turn> {
  * from a file or a timer: immediate callbacks come before what is to be read.
  */
 export async function messagesRead(): Promise<void> {
-  await new Promise(setImmediate);
-  await new Promise(setImmediate);
+  await nextTurn();
+  await nextTurn();
 }
 
 /** Whether two jobs are of the same client: nobody's are of nobody else. */

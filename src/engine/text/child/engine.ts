@@ -7,6 +7,7 @@ import { adapterKey } from "../../../domain/adapters.ts";
 import { cancelledReason, type CancelCause } from "../../../domain/cancel.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
+import { nextTurn } from "../../../domain/next-turn.ts";
 import type { FinishReason } from "../../../domain/usage.ts";
 import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
@@ -194,7 +195,7 @@ export class Engine {
         await new Promise<void>((resolve) => (this.wake = resolve));
       }
       // Incoming messages are read only between macrotasks.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
   }
 

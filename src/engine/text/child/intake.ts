@@ -15,6 +15,7 @@ import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import { renamed, type ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
+import { nextTurn } from "../../../domain/next-turn.ts";
 import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import { asRefusal } from "../../process/refusal.ts";
@@ -155,7 +156,7 @@ export class Intake {
     if (unknown) return this.handlers.refused(key, unknown);
     const texts = apart ? new TextList() : new JoinedText();
     for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
-      if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+      if (from > 0) await nextTurn();
       const part: TokenIds = tokens.slice(from, from + DETOKENIZED_AT_ONCE);
       texts.push(Array.from(part, (token) => this.llama.piece(token, true)));
     }

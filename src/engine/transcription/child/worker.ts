@@ -9,6 +9,7 @@ import type {
   TranscriptionWork,
   UtteranceWork,
 } from "../../../domain/transcription.ts";
+import { nextTurn } from "../../../domain/next-turn.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromTranscriber } from "../protocol.ts";
@@ -84,7 +85,7 @@ export class TranscriptionWorker {
   async run(): Promise<never> {
     for (;;) {
       if (this.works.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
-      await (this.step() ? new Promise(setImmediate) : Bun.sleep(POLL_MS));
+      await (this.step() ? nextTurn() : Bun.sleep(POLL_MS));
     }
   }
 
