@@ -146,9 +146,7 @@ class Chunk {
 
     void serve() {
         std::unique_lock<std::mutex> lock(mutex);
-#ifdef __linux__
-        pthread_getcpuclockid(pthread_self(), &clock);
-#endif
+        clock = own_clock();
         started = true;
         changed.notify_all();
         for (;;) {

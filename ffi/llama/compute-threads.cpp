@@ -79,6 +79,20 @@ struct Pool {
     bool is_measured = true;
 };
 
+Pool make_pool(decltype(ggml_threadpool_new) * make, ggml_threadpool_params & params) {
+#ifdef __linux__
+    const std::set<int> before = own_threads();
+    Pool made = {make(&params)};
+    for (const int thread : own_threads()) {
+        if (before.count(thread) == 0) made.clocks.push_back(clock_of(thread));
+    }
+    made.is_measured = made.clocks.size() + 1 == static_cast<size_t>(params.n_threads);
+    return made;
+#else
+    return {make(&params)};
+#endif
+}
+
 class ComputeThreads {
   public:
     int count = 1;
@@ -98,18 +112,7 @@ class ComputeThreads {
         // The least above none: workers spin for some milliseconds before they sleep, so that the next step need not wake them,
         // and leave the cores to others when there is none.
         params.poll = 1;
-        Pool & made = by_size[count];
-#ifdef __linux__
-        const std::set<int> before = own_threads();
-        made.threads = make(&params);
-        for (const int thread : own_threads()) {
-            if (before.count(thread) == 0) made.clocks.push_back(clock_of(thread));
-        }
-        made.is_measured = made.clocks.size() + 1 == static_cast<size_t>(count);
-#else
-        made.threads = make(&params);
-#endif
-        return made.threads;
+        return (by_size[count] = make_pool(make, params)).threads;
     }
 
     void free() {
@@ -190,6 +193,14 @@ ComputeThreads & pools = *new ComputeThreads;
 void create_compute_threads(int most, bool fixed) { pools.create(most, fixed); }
 void free_compute_threads() { pools.free(); }
 int compute_threads() { return pools.count; }
+
+clockid_t own_clock() {
+#ifdef __linux__
+    return clock_of(gettid());
+#else
+    return CALLER;
+#endif
+}
 
 void use_compute_threads(llama_context * context) {
     pools.prepare(seconds(CLOCK_MONOTONIC));

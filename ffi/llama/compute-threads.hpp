@@ -31,6 +31,8 @@ constexpr clockid_t CALLER = CLOCK_THREAD_CPUTIME_ID;
 // Of the whole process: other threads have no clocks that this one could read.
 constexpr clockid_t CALLER = CLOCK_PROCESS_CPUTIME_ID;
 #endif
+// The same, for other threads to read.
+clockid_t own_clock();
 
 // Measures a computation on so many threads, from here to the end of the scope. `caller`: the clock of the thread that has the
 // others compute.
