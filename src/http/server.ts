@@ -9,7 +9,7 @@ import type { RequestService } from "../service/request.ts";
 import type { App } from "./app.ts";
 import { bodyCeilings } from "./json-body.ts";
 import { socketHandling, type SocketHandler } from "./socket.ts";
-import { Turns } from "./turns.ts";
+import { TurnLimit } from "./turn-limit.ts";
 
 /** The server cannot listen; `message` is for the operator. */
 export class ListenError extends Error {
@@ -72,7 +72,7 @@ export function listen(
 
 function serve(app: App, config: Config) {
   const { host, port, tls } = config;
-  const turns = new Turns(REQUESTS_IN_A_TURN);
+  const turns = new TurnLimit(REQUESTS_IN_A_TURN);
   try {
     return Bun.serve<SocketHandler>({
       hostname: host,

@@ -26,7 +26,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import { checkUpgrade, LARGEST_MESSAGE, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
-import { Turns } from "../turns.ts";
+import { TurnLimit } from "../turn-limit.ts";
 
 /** Of the public convention. */
 const PROTOCOL = "realtime";
@@ -114,7 +114,7 @@ class RealtimeSocket implements SocketHandler {
   how: LiveEnd | undefined;
   private connection: SocketConnection | undefined;
   private readonly end = Promise.withResolvers<void>();
-  private readonly turns = new Turns(EVENTS.inATurn);
+  private readonly turns = new TurnLimit(EVENTS.inATurn);
   /** Characters of the messages that wait. */
   private waiting = 0;
 

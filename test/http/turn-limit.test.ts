@@ -1,13 +1,13 @@
 // One connection that sends thousands of requests, or of messages, and waits for nothing: others come between.
 
 import { expect, onTestFinished, test } from "bun:test";
-import { Turns } from "../../src/http/turns.ts";
+import { TurnLimit } from "../../src/http/turn-limit.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { hello, serve, until } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 test("so many begin in one turn of the event loop, the others later, in their order", async () => {
-  const turns = new Turns(3);
+  const turns = new TurnLimit(3);
   const begun: (number | "turn")[] = [];
   const begin = (number: number) => {
     const turn = turns.enter();

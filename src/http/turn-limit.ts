@@ -1,7 +1,7 @@
 // How much is begun in one turn of the event loop. What one connection sends comes by the thousand at once, and what is dealt with
 // without waiting would let nobody else come between.
 
-export class Turns {
+export class TurnLimit {
   private begun = 0;
   private readonly waiting: (() => void)[] = [];
 
