@@ -1,16 +1,18 @@
 // What a kind of engine is: the part that runs in a process of its own. `child.ts` runs it, `supervisor.ts` looks after it.
 
-import type { LoadConfig } from "../../../ffi/llama/api.ts";
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { FromEngine, JobKey } from "./protocol.ts";
 
 /** What every engine knows of the machine that it computes on. */
-export interface ComputeOptions extends Pick<
-  LoadConfig,
-  "threads" | "gpuLayers" | "flashAttention" | "mmap" | "mlock" | "warmup"
-> {
+export interface ComputeOptions {
   /** Directory with the native libraries; also the engine's working directory. */
   readonly libraries: string;
+  readonly threads: number;
+  readonly gpuLayers: number;
+  readonly flashAttention: "auto" | "on" | "off";
+  readonly mmap: boolean;
+  readonly mlock: boolean;
+  readonly warmup: boolean;
 }
 
 /** A loaded model at work. Jobs queue here, by whatever policy suits the kind. */
