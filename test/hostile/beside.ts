@@ -10,9 +10,10 @@ import { launch, type LaunchPlan, type RunningServer, type Side } from "../bench
 import { childrenOf, processTree } from "../support/processes.ts";
 import { LLAMA_SERVER, MODELS } from "../parity/servers.ts";
 import { FROM_SOURCE } from "../support/server.ts";
-import { MOST_MEMORY, send, SLOWEST_HEALTH_MS } from "./bodies.ts";
+import { send, SLOWEST_HEALTH_MS } from "./bodies.ts";
 import { runAlone, type Row } from "./row.ts";
 import { watchHealth } from "./slowest-health.ts";
+import { MOST_MEMORY } from "./watched.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const SVC_MINI = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");

@@ -4,11 +4,9 @@
 import { connect } from "node:net";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { MODELS } from "../parity/servers.ts";
-import { residentBytes } from "../support/processes.ts";
-import { withServer } from "../support/server.ts";
 import { transparentPng } from "../support/transparent-png.ts";
 import { runAlone, type Row } from "./row.ts";
-import { watchHealth } from "./slowest-health.ts";
+import { watched } from "./watched.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1"];
 const AT_ONCE = 10;
@@ -17,8 +15,7 @@ const BYTES = 90 * MB;
 const GIVEN_UP_MS = 60_000;
 /** How long one that never ends is watched. */
 const ENDLESS_MS = 5000;
-/** Of what bodies may take, in bytes, and how long /health may take meanwhile. */
-export const MOST_MEMORY = 1.5e9;
+/** How long /health may take meanwhile. */
 export const SLOWEST_HEALTH_MS = 100;
 
 const CHAT = "/v1/chat/completions";
@@ -155,19 +152,13 @@ function seeing(): string[] {
 
 async function attacked(name: string, attack: Attack): Promise<Row> {
   const bytes = attack.body();
-  let figure = "";
-  let ok = false;
-  await withServer([...(attack.isSeen ? seeing() : []), ...FLAGS], async (server) => {
-    const health = await watchHealth(server.url);
-    const statuses = await Promise.all(Array.from({ length: AT_ONCE }, () => send(server.port, attack, bytes)));
-    const slowest = await health.end();
-    const most = residentBytes(server.pid, "peak");
+  const flags = [...(attack.isSeen ? seeing() : []), ...FLAGS];
+  const row = await watched(flags, SLOWEST_HEALTH_MS, async ({ port }) => {
+    const statuses = await Promise.all(Array.from({ length: AT_ONCE }, () => send(port, attack, bytes)));
     const counts = [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => `${all.length} × ${status}`);
-    figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${counts.join(", ")}`;
-    ok = most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS && !statuses.some((status) => /^5(?!03)|no/.test(status));
+    return { came: counts.join(", "), ok: !statuses.some((status) => /^5(?!03)|no/.test(status)) };
   });
-  const limit = `${MOST_MEMORY / 1e9} GB, ${SLOWEST_HEALTH_MS} ms`;
-  return { promise: "a body costs what it holds", attack: `${AT_ONCE} bodies at once: ${name}`, figure, limit, ok };
+  return { promise: "a body costs what it holds", attack: `${AT_ONCE} bodies at once: ${name}`, ...row };
 }
 
 /** `only`: a part of the attack's name. */

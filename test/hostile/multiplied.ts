@@ -2,11 +2,9 @@
 //   bun test/hostile/multiplied.ts
 
 import { RawClient, upgradeRequest } from "../http/raw.ts";
-import { residentBytes } from "../support/processes.ts";
-import { withServer, type TestServer } from "../support/server.ts";
-import { MOST_MEMORY } from "./bodies.ts";
+import type { TestServer } from "../support/server.ts";
 import { runAlone, type Row } from "./row.ts";
-import { watchHealth } from "./slowest-health.ts";
+import { watched } from "./watched.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "1", "--threads", "1"];
 const SLOWEST_HEALTH_MS = 250;
@@ -76,19 +74,9 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
 };
 
 async function attacked(name: string, attack: (server: TestServer) => Promise<string>): Promise<Row> {
-  let figure = "";
-  let ok = false;
-  await withServer(FLAGS, async (server) => {
-    const health = await watchHealth(server.url);
-    const came = await attack(server);
-    const slowest = await health.end();
-    const most = residentBytes(server.pid, "peak");
-    figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${came}`;
-    ok = most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS;
-  });
-  console.error(`${name}: ${figure}`);
-  const limit = `${MOST_MEMORY / 1e9} GB, ${SLOWEST_HEALTH_MS} ms`;
-  return { promise: "what is small costs little", attack: name, figure, limit, ok };
+  const row = await watched(FLAGS, SLOWEST_HEALTH_MS, async (server) => ({ came: await attack(server), ok: true }));
+  console.error(`${name}: ${row.figure}`);
+  return { promise: "what is small costs little", attack: name, ...row };
 }
 
 export async function multiplied(): Promise<Row[]> {

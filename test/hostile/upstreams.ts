@@ -3,11 +3,8 @@
 
 import { createServer, type Socket } from "node:net";
 import { freePort } from "../support/free-port.ts";
-import { residentBytes } from "../support/processes.ts";
-import { withServer } from "../support/server.ts";
-import { MOST_MEMORY } from "./bodies.ts";
 import { runAlone, type Row } from "./row.ts";
-import { watchHealth } from "./slowest-health.ts";
+import { watched } from "./watched.ts";
 
 const SLOWEST_HEALTH_MS = 250;
 /** For which an upstream goes on that is not left. */
@@ -74,23 +71,17 @@ const EMBEDDINGS = { model: "up/far", input: "hi" };
 
 async function attacked(name: string, attack: Attack): Promise<Row> {
   const upstream = await listening(attack);
-  let figure = "";
-  let ok = false;
-  await withServer(["--no-model", "--upstream", `up=${upstream.url}`], async ({ url, pid }) => {
-    const health = await watchHealth(url);
+  const flags = ["--no-model", "--upstream", `up=${upstream.url}`];
+  const row = await watched(flags, SLOWEST_HEALTH_MS, async ({ url }) => {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify(attack.path ? EMBEDDINGS : CHAT);
     const answer = await fetch(url + (attack.path ?? "/v1/chat/completions"), { method: "POST", headers, body });
     await answer.arrayBuffer();
-    const slowest = await health.end();
-    const most = residentBytes(pid, "peak");
-    figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${answer.status}`;
-    ok = most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS && [502, 503].includes(answer.status);
+    return { came: String(answer.status), ok: [502, 503].includes(answer.status) };
   });
   upstream.server.close();
-  console.error(`${name}: ${figure}`);
-  const limit = `${MOST_MEMORY / 1e9} GB, ${SLOWEST_HEALTH_MS} ms`;
-  return { promise: "an upstream holds up nobody", attack: name, figure, limit, ok };
+  console.error(`${name}: ${row.figure}`);
+  return { promise: "an upstream holds up nobody", attack: name, ...row };
 }
 
 export async function upstreams(): Promise<Row[]> {

@@ -1,0 +1,35 @@
+// What an attack costs the front process: its memory at most, and the slowest answer of `/health` meanwhile.
+
+import { residentBytes } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import type { Row } from "./row.ts";
+import { watchHealth } from "./slowest-health.ts";
+
+/** Bytes of the front process with any of these attacks. */
+export const MOST_MEMORY = 1.5e9;
+
+interface Outcome {
+  /** What came of the attack, for the table. */
+  readonly came: string;
+  /** It ended as it should. */
+  readonly ok: boolean;
+}
+
+/** The figures of an attack on a new server with these flags; `slowestMs`: what `/health` may take. */
+export async function watched(
+  flags: readonly string[],
+  slowestMs: number,
+  attack: (server: TestServer) => Promise<Outcome>,
+): Promise<Pick<Row, "figure" | "limit" | "ok">> {
+  let figure = "";
+  let held = false;
+  await withServer(flags, async (server) => {
+    const health = await watchHealth(server.url);
+    const { came, ok } = await attack(server);
+    const slowest = await health.end();
+    const most = residentBytes(server.pid, "peak");
+    figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${came}`;
+    held = ok && most < MOST_MEMORY && slowest < slowestMs;
+  });
+  return { figure, limit: `${MOST_MEMORY / 1e9} GB, ${slowestMs} ms`, ok: held };
+}
