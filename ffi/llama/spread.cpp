@@ -33,8 +33,6 @@ bool is_remote(ggml_backend_dev_t device) {
 
 void spread(const common_json & config, llama_model_params & params) {
     const auto workers = config.at("workers").get<std::vector<std::string>>();
-    // A worker that goes away aborts the process: ggml would wait for a debugger then, if there is one.
-    if (!workers.empty()) setenv("GGML_NO_BACKTRACE", "1", 1);
     for (const auto & endpoint : workers) add_worker(endpoint);
     params.split_mode = split_mode(config.at("splitMode").get<std::string>());
     params.main_gpu = config.at("mainGpu").get<int>();

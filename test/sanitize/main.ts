@@ -15,11 +15,8 @@ const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { cases: text, conversations: text, only: text } });
 const { cases = "1000", conversations = "200", only } = values;
 
-/**
- * Some things take ten times as long. One test compares answers that are a tie with the kernels of this flavour; files that crash
- * llama.cpp on purpose take longer than their tests wait.
- */
-const OTHERWISE = "other --lora flags|crashes its (reader|engine)";
+/** Some things take ten times as long. One test compares answers that are a tie with the kernels of this flavour. */
+const OTHERWISE = "other --lora flags";
 const TEST = ["test", "--timeout=300000", "--parallel=2", `--test-name-pattern=^(?!.*(${OTHERWISE}))`];
 const suites: Readonly<Record<string, readonly string[]>> = {
   native: [...TEST, "./test/native", "./test/json-schema"],

@@ -1,9 +1,11 @@
 // The life of an engine process, whatever it computes: it loads what the parent names, and serves until its parent goes away.
 
+import { writeSync } from "node:fs";
 import { errorMessage } from "../../domain/error-message.ts";
 import type { EngineKind } from "./kind.ts";
 import { ownMemory } from "./memory.ts";
 import {
+  ABORT_FD,
   PROTOCOL_VERSION,
   type FromEngine,
   type JobKey,
@@ -32,11 +34,19 @@ interface NativeLoad {
   drainLog?(): readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];
 }
 
-type Notice = Extract<FromEngine<never, never>, { type: "loading" | "progress" | "log" }>;
+type Notice = Extract<FromEngine<never, never>, { type: "progress" | "log" }>;
+
+/**
+ * Tells the parent which file is read from now on: should the process die before it is ready or reads another, it was this
+ * one. It goes over the socket: what is sent as a message right before an end may be lost with the process.
+ */
+export function tellReading(file: string): void {
+  writeSync(ABORT_FD, `@${JSON.stringify(file)}\n`);
+}
 
 /**
  * Resolves when a native library has loaded its model; sends progress and log lines meanwhile, and log lines for as long
- * as the process lives. Which file is read is reported before that begins: it may end the process. Throws what the library says
+ * as the process lives. Which file is read is told before that begins: it may end the process. Throws what the library says
  * when it fails.
  */
 export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
@@ -49,7 +59,7 @@ export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => 
     if (state.state === "failed") throw new Error(state.error);
     if (state.state === "ready") break;
     if (state.file !== undefined) {
-      send({ type: "loading", file: state.file });
+      tellReading(state.file);
       continue;
     }
     const now = performance.now();

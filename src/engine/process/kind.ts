@@ -31,7 +31,7 @@ interface EngineWorker<Job> {
 
 export interface EngineKind<Options, Ready, Job, Event, Report = never> {
   /**
-   * Loads the model, sending `loading`, `progress` and `log` meanwhile; `ready` is what that found out about it. An error's
+   * Loads the model, sending `progress` and `log` meanwhile; `ready` is what that found out about it. An error's
    * message is for the operator.
    */
   load(

@@ -9,6 +9,9 @@ const STDERR_LINES = 20;
 /** More than native code can report between two reads. */
 const PULSE_BYTES = 16_384;
 
+/** No crash reports, no life after the parent's, and no debugger that ggml would start and wait for when it gives up. */
+const ENVIRONMENT = { DO_NOT_TRACK: "1", BUN_FEATURE_FLAG_NO_ORPHANS: "1", GGML_NO_BACKTRACE: "1" };
+
 export interface EngineExit {
   readonly code: number | null;
   readonly signal: string | null;
@@ -16,6 +19,8 @@ export interface EngineExit {
   readonly stderr: readonly string[];
   /** The job because of which it ended itself; undefined: none. */
   readonly culprit: JobKey | undefined;
+  /** The file that it began to read last; undefined: none. */
+  readonly file: string | undefined;
 }
 
 interface EngineProcessOptions<From> {
@@ -35,13 +40,13 @@ export class EngineProcess<To, From> {
   /** It was signalled to end. */
   private isEnding = false;
   private culprit: JobKey | undefined;
+  private file: string | undefined;
 
   constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
       // Libraries also look there for others, and a folder of the cache may go at any time.
       cwd: "/",
-      // No crash reports, no stray backends, and no life after the parent's.
-      env: { ...options.env, DO_NOT_TRACK: "1", BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+      env: { ...options.env, ...ENVIRONMENT },
       stdio: ["ignore", "ignore", "pipe", "pipe"],
       serialization: "advanced",
       ipc: (message) => options.onMessage(message as From),
@@ -54,7 +59,7 @@ export class EngineProcess<To, From> {
       await Promise.race([stderr, Bun.sleep(100)]);
       const { exitCode: code, signalCode } = this.child;
       const signal = signalCode === null ? null : String(signalCode);
-      options.onExit({ code, signal, stderr: this.stderrTail, culprit: this.culprit });
+      options.onExit({ code, signal, stderr: this.stderrTail, culprit: this.culprit, file: this.file });
     });
   }
 
@@ -94,7 +99,7 @@ export class EngineProcess<To, From> {
     return last === undefined ? undefined : { moved: lines.some((line) => line.startsWith("+")), work: last.slice(1) };
   }
 
-  /** The lines about computations since the last call; takes note of the culprit. */
+  /** The lines about computations since the last call; takes note of the culprit and of the last file. */
   private newLines(): string[] {
     if (this.abortFd === undefined) return [];
     const bytes = Buffer.alloc(PULSE_BYTES);
@@ -102,6 +107,8 @@ export class EngineProcess<To, From> {
       const lines = bytes.toString("utf8", 0, readSync(this.abortFd, bytes)).split("\n");
       const last = lines.find((line) => line.startsWith("!"));
       if (last !== undefined) this.culprit = Number(last.slice(1));
+      const file = lines.findLast((line) => line.startsWith("@"));
+      if (file !== undefined) this.file = JSON.parse(file.slice(1)) as string;
       return lines.filter((line) => /^[+-]/.test(line));
     } catch {
       // Nothing is there to be read, or the process is gone.

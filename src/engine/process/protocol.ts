@@ -4,7 +4,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 14;
+export const PROTOCOL_VERSION = 15;
 
 /**
  * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code reports
@@ -67,8 +67,6 @@ export interface JobEnd<Event> {
 /** `report`: what the kind of engine says of itself, for metrics. */
 export type FromEngine<Ready, Event, Report = never> =
   | { readonly type: "progress"; readonly value: number }
-  /** Sent before this file is read: should the process die before it is ready or loads another, it was this file. */
-  | { readonly type: "loading"; readonly file: string }
   | { readonly type: "ready"; readonly ready: Ready }
   /** Loading failed: the process exits after this. The sentence is for the operator. */
   | { readonly type: "load-failed"; readonly message: string }

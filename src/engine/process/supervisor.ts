@@ -32,7 +32,6 @@ export class Supervisor<
   private watchdog: Watchdog | undefined;
   private progress = 0;
   /** The file that is being loaded. */
-  private loads = "";
   /** Why the process is killed. */
   private hang: string | undefined;
   private lastError: string | undefined;
@@ -285,7 +284,6 @@ export class Supervisor<
     }
     this.state = "loading";
     this.progress = 0;
-    this.loads = "";
     this.loadFailure = this.hang = this.hindrance = undefined;
     if (this.isReplaced) this.restarts++;
     this.isReplaced = false;
@@ -322,9 +320,6 @@ export class Supervisor<
     switch (message.type) {
       case "progress":
         this.progress = message.value;
-        return;
-      case "loading":
-        this.loads = message.file;
         return;
       case "ready":
         // Too late: it is killed.
@@ -375,7 +370,7 @@ export class Supervisor<
     const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
     const end = this.hang ? `${this.hang} and was killed` : `ended ${how}${wasLoading ? " while loading" : ""}`;
     const reason = this.loadFailure ?? `The engine process ${end}.`;
-    this.lastError = wasLoading && this.loads ? `${this.loads} could not be loaded: ${reason}` : reason;
+    this.lastError = wasLoading && exit.file ? `${exit.file} could not be loaded: ${reason}` : reason;
     this.loadFailure = undefined;
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 

@@ -1,7 +1,7 @@
 // A kind of engine as small as one can be: it counts in native code. Run as a program it is the engine process.
 
 import { cc } from "bun:ffi";
-import { runEngine } from "../../../src/engine/process/child.ts";
+import { runEngine, tellReading } from "../../../src/engine/process/child.ts";
 import type { EngineKind } from "../../../src/engine/process/kind.ts";
 import type { JobKey } from "../../../src/engine/process/protocol.ts";
 
@@ -31,7 +31,7 @@ const SLICE = 100_000;
 
 export const countingKind: EngineKind<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent> = {
   async load({ loadMs, crash }, send) {
-    send({ type: "loading", file: "/models/abacus" });
+    tellReading("/models/abacus");
     if (crash) process.kill(process.pid, "SIGSEGV");
     if (loadMs < 0) throw new Error("no such counter");
     for (const level of ["debug", "info", "warn"] as const) send({ type: "log", level, text: "beads" });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { EngineProcess, type EngineExit } from "../../../src/engine/process/process.ts";
 
 test("what is sent to an engine that no longer listens is lost; its end says the rest", async () => {
@@ -69,4 +70,18 @@ test("what native code tells of its computations is read when asked for, and onl
     await engine.stop(1000);
   }
   expect(engine.pulse()).toBeUndefined();
+});
+
+test("the file that an engine was reading is known with its end, whatever its name", async () => {
+  const ended = Promise.withResolvers<EngineExit>();
+  const child = join(import.meta.dir, "../../../src/engine/process/child.ts");
+  const script = `const { tellReading } = await import(${JSON.stringify(child)});
+    tellReading("/models/first"); tellReading("/models/a\\nb.gguf"); process.kill(process.pid, "SIGABRT")`;
+  new EngineProcess<never, never>({
+    command: [process.execPath, "-e", script],
+    env: {},
+    onMessage: () => {},
+    onExit: ended.resolve,
+  });
+  expect(await ended.promise).toMatchObject({ signal: "SIGABRT", file: "/models/a\nb.gguf" });
 });

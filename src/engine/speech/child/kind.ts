@@ -3,10 +3,11 @@
 import { join } from "node:path";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import type { SpeechEvent } from "../../../domain/speech.ts";
+import { tellReading } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { PROGRAMS } from "../host/programs.ts";
 import type { SpeechJob } from "../port.ts";
-import type { FromSpeaker, SpeakerModel, SpeakerOptions, SpeakerSource } from "../protocol.ts";
+import type { SpeakerModel, SpeakerOptions, SpeakerSource } from "../protocol.ts";
 import { ProgramSpeaker } from "./program-speaker.ts";
 import { SpeechWorker, type Speaker } from "./worker.ts";
 
@@ -15,12 +16,12 @@ const VOICE = "voice.onnx";
 
 export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, SpeechEvent> = {
   async load({ source }, send) {
-    const speaker = await load(source, send);
+    const speaker = await load(source);
     return { ready: { sampleRate: speaker.sampleRate }, worker: new SpeechWorker(speaker, send) };
   },
 };
 
-async function load(source: SpeakerSource, send: (message: FromSpeaker) => void): Promise<Speaker> {
+async function load(source: SpeakerSource): Promise<Speaker> {
   if (source.type === "program") {
     const kind = PROGRAMS[source.program.name];
     if (!kind) throw new Error(`${source.program.name} is no program whose voices can be used`);
@@ -28,12 +29,12 @@ async function load(source: SpeakerSource, send: (message: FromSpeaker) => void)
   }
   // Models are computed by a large library, which programs do not need.
   if (source.type === "kokoro") {
-    send({ type: "loading", file: source.files.model });
+    tellReading(source.files.model);
     unpacked(join(source.files.words, VOICE));
     const { Kokoro } = await import("./kokoro.ts");
     return Kokoro.load(source.files);
   }
-  send({ type: "loading", file: unpacked(join(source.folder, VOICE)) });
+  tellReading(unpacked(join(source.folder, VOICE)));
   const { Heart } = await import("./heart.ts");
   return Heart.load(source.folder);
 }

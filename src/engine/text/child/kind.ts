@@ -127,17 +127,16 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
     throw new Error("the library for images and sound is not built: run `npm run build:media`");
   }
   const media = openMedia(options.libraries);
-  const file = options.mmprojPath ?? "";
   media.loadStart(llama.modelPointer(), {
     ...PROJECTOR_DEFAULTS,
-    path: file,
+    path: options.mmprojPath ?? "",
     threads: options.threads,
     // It would take a worker's device for a GPU of this machine.
     gpu: options.gpuLayers !== 0 && (workersOf(options).length === 0 || hasGpuBackend(options.libraries)),
     flashAttention: options.flashAttention,
   });
-  // Its share of the whole is not known: progress is the model's.
-  await untilLoaded(media, (notice) => send(notice.type === "progress" ? { type: "loading", file } : notice));
+  // Its share of the whole is not known: progress is the model's, which is loaded.
+  await untilLoaded(media, (notice) => send(notice.type === "progress" ? { ...notice, value: 1 } : notice));
   return media;
 }
 
