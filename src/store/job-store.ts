@@ -92,7 +92,10 @@ export class JobStore {
   /** Ends a file and removes its content; false when there is none. */
   deleteFile(id: string, now: number): boolean {
     const deleted = this.files.expire(id, now);
-    if (deleted) rmSync(this.contentPath(id), { force: true });
+    if (deleted) {
+      this.quota.release(this.contentPath(id));
+      rmSync(this.contentPath(id), { force: true });
+    }
     return deleted;
   }
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, test } from "bun:test";
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,11 +8,16 @@ import { StorageQuota } from "../../src/store/storage-quota.ts";
 const MIB = 2 ** 20;
 const folder = mkdtempSync(join(tmpdir(), "svc-quota-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-for (const name of ["files", "batches/one"]) mkdirSync(join(folder, name), { recursive: true });
+beforeEach(() => {
+  for (const name of ["files", "batches"]) rmSync(join(folder, name), { recursive: true, force: true });
+  for (const name of ["files", "batches/one"]) mkdirSync(join(folder, name), { recursive: true });
+});
+/** Looking takes no time. */
+const still = () => 0;
 const put = (name: string, bytes: number) => writeFileSync(join(folder, name), new Uint8Array(bytes));
 
 test("what is there and what is claimed have room together, and what is removed makes room", () => {
-  const quota = new StorageQuota(folder, MIB);
+  const quota = new StorageQuota(folder, MIB, undefined, still);
   put("files/a", MIB / 2);
   put("batches/one/output.jsonl", MIB / 4);
   // One content under two names.
@@ -23,6 +28,36 @@ test("what is there and what is claimed have room together, and what is removed 
   expect(() => quota.claim(1)).toThrow(new SvcError("storage_full", full));
   rmSync(join(folder, "files/b"));
   quota.claim(MIB / 4);
+});
+
+test("who asks for room that is not there does not have all contents looked at each time", () => {
+  put("files/c", MIB);
+  let time = 0;
+  // A look takes 10 ms.
+  const quota = new StorageQuota(folder, MIB, undefined, () => (time += 10));
+  expect(() => quota.claim(1)).toThrow(SvcError);
+  rmSync(join(folder, "files/c"));
+  for (const waited of [0, 150]) {
+    time += waited;
+    expect(() => quota.claim(1)).toThrow(SvcError);
+  }
+  time += 50;
+  quota.claim(1);
+});
+
+test("the room of a file that is deleted here is there at once, if it was its last name", () => {
+  put("files/d", MIB / 2);
+  put("files/e", MIB / 2);
+  linkSync(join(folder, "files/e"), join(folder, "batches/one/input.jsonl"));
+  let time = 0;
+  const quota = new StorageQuota(folder, MIB, undefined, () => (time += 10));
+  expect(() => quota.claim(1)).toThrow(SvcError);
+  for (const name of ["files/d", "files/e"]) {
+    quota.release(join(folder, name));
+    rmSync(join(folder, name));
+  }
+  quota.claim(MIB / 2);
+  expect(() => quota.claim(1)).toThrow(SvcError);
 });
 
 test("the disk keeps a reserve, of 256 MiB or of its 2 %", () => {
@@ -44,7 +79,7 @@ test("the disk keeps a reserve, of 256 MiB or of its 2 %", () => {
 test("what another server writes is seen when it is looked at again", () => {
   const quota = new StorageQuota(folder, MIB);
   quota.claim(1);
-  put("files/theirs", MIB / 4);
+  put("files/theirs", MIB);
   quota.forget();
   expect(() => quota.claim(1)).toThrow(SvcError);
 });
