@@ -125,6 +125,8 @@ class Transcriber {
 
     whisper_state * own = nullptr;
     Job * job = nullptr;
+    // Of the job.
+    std::vector<whisper_token> prompt;
     // Of the state, when the current half minute began.
     int32_t failures = 0;
 };

@@ -5,14 +5,49 @@
 #include "../common/abort.hpp"
 #include "inside.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace whisper {
 namespace {
 
 // By how much the temperature grows each time that decoding has got stuck: what whisper.cpp's own program does.
 constexpr float TEMPERATURE_STEP = 0.2f;
 
+// Bytes of a prompt that whisper.cpp makes tokens of at once: for a word it takes the cube of its length.
+constexpr size_t PROMPT_PIECE = 512;
+
 // What this thread works on.
 thread_local const Job * current = nullptr;
+
+size_t length_of(whisper_context * context, whisper_token token) { return std::strlen(whisper_token_to_str(context, token)); }
+
+size_t longest_token(whisper_context * context) {
+    size_t longest = 1;
+    for (int token = 0; token < whisper_n_vocab(context); token++) longest = std::max(longest, length_of(context, token));
+    return std::min(longest, PROMPT_PIECE / 2);
+}
+
+// The tokens of a prompt. Of a piece those near its end, which might be others if it went on, are made again with the next one.
+std::vector<whisper_token> tokens_of(whisper_context * context, const std::string & prompt) {
+    std::vector<whisper_token> tokens;
+    const size_t longest = longest_token(context);
+    for (size_t from = 0; from < prompt.size();) {
+        const std::string piece = prompt.substr(from, PROMPT_PIECE);
+        std::vector<whisper_token> made(piece.size());
+        const int count = whisper_tokenize(context, piece.c_str(), made.data(), static_cast<int>(made.size()));
+        made.resize(static_cast<size_t>(std::max(count, 0)));
+        const bool is_last = from + piece.size() == prompt.size();
+        size_t taken = 0;
+        for (const whisper_token token : made) {
+            if (!is_last && taken + longest > piece.size()) break;
+            tokens.push_back(token);
+            taken += length_of(context, token);
+        }
+        from += is_last || taken == 0 ? piece.size() : taken;
+    }
+    return tokens;
+}
 
 } // namespace
 
@@ -69,7 +104,9 @@ whisper_full_params Transcriber::parameters(const Options & options, bool is_sho
     params.translate = options.translate;
     params.language = options.language.empty() ? "auto" : options.language.c_str();
     params.detect_language = is_short;
-    params.initial_prompt = options.prompt.c_str();
+    prompt = tokens_of(state.context, options.prompt);
+    params.prompt_tokens = prompt.data();
+    params.prompt_n_tokens = static_cast<int>(prompt.size());
     params.temperature = options.temperature;
     params.temperature_inc = TEMPERATURE_STEP;
     params.token_timestamps = options.word_times;

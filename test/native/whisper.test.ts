@@ -105,6 +105,14 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(() => rig.whisper.submit(clip, { audioContext: audioContext + 1 })).toThrow(WhisperError);
   });
 
+  test("is recognized behind a prompt of one word, however long", async () => {
+    await load(rig);
+    const clip = jfk.subarray(0, seconds(3.5));
+    for (const word of ["a".repeat(10_000), "好".repeat(3000)]) {
+      expect(hear(rig, clip, { language: "en", prompt: word }).segments.length).toBeGreaterThan(0);
+    }
+  });
+
   test("may be too short for any", async () => {
     await load(rig);
     expect(hear(rig, new Float32Array(0)).segments).toEqual([]);
