@@ -1,6 +1,7 @@
 // Bytes as lines of JSON Lines, however they come cut.
 
 import { parseJson } from "../domain/json-pieces.ts";
+import { nextTurn } from "../domain/next-turn.ts";
 
 export interface Line {
   /** The first is 1; empty ones count. */
@@ -14,6 +15,8 @@ export interface Line {
 }
 
 const NEWLINE = 0x0a;
+/** Bytes of lines that are dealt with in one turn: a few milliseconds of work, where they are short. */
+const TURN_BYTES = 64 * 1024;
 const MARK = [0xef, 0xbb, 0xbf];
 
 /** Cuts chunks into lines. */
@@ -57,10 +60,29 @@ export class LineCutter {
   }
 }
 
+/** Lets others have a turn of the event loop between lines: there may be 50,000 of them, and a file is read without waiting. */
+export class LineTurns {
+  private bytes = 0;
+
+  /** Undefined: the line may be dealt with now; else resolves when it may. */
+  enter({ bytes }: Line): Promise<void> | undefined {
+    this.bytes += bytes.length;
+    if (this.bytes < TURN_BYTES) return undefined;
+    this.bytes = 0;
+    return nextTurn();
+  }
+}
+
 /** The lines of a stream, one in memory at a time. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
   const cutter = new LineCutter();
-  for await (const chunk of chunks) yield* cutter.push(chunk);
+  const turns = new LineTurns();
+  for await (const chunk of chunks) {
+    for (const line of cutter.push(chunk)) {
+      await turns.enter(line);
+      yield line;
+    }
+  }
   yield* cutter.rest();
 }
 
