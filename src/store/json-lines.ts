@@ -1,7 +1,7 @@
 // Bytes as lines of JSON Lines, however they come cut.
 
 import { parseJson } from "../domain/json-pieces.ts";
-import { nextTurn } from "../domain/next-turn.ts";
+import { WorkTurns } from "../domain/work-turns.ts";
 
 export interface Line {
   /** The first is 1; empty ones count. */
@@ -60,26 +60,16 @@ export class LineCutter {
   }
 }
 
-/** Lets others have a turn of the event loop between lines: there may be 50,000 of them, and a file is read without waiting. */
-export class LineTurns {
-  private bytes = 0;
-
-  /** Undefined: the line may be dealt with now; else resolves when it may. */
-  enter({ bytes }: Line): Promise<void> | undefined {
-    this.bytes += bytes.length;
-    if (this.bytes < TURN_BYTES) return undefined;
-    this.bytes = 0;
-    return nextTurn();
-  }
-}
+/** For lines, by their bytes: there may be 50,000 of them, and a file is read without waiting. */
+export const lineTurns = () => new WorkTurns(TURN_BYTES);
 
 /** The lines of a stream, one in memory at a time. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
   const cutter = new LineCutter();
-  const turns = new LineTurns();
+  const turns = lineTurns();
   for await (const chunk of chunks) {
     for (const line of cutter.push(chunk)) {
-      await turns.enter(line);
+      await turns.enter(line.bytes.length);
       yield line;
     }
   }
