@@ -1,6 +1,6 @@
 // Answers of JSON, the large ones of which are written in pieces: 40 MB at once would stop others for half a second.
 
-import { WorkTurns } from "../domain/work-turns.ts";
+import { TurnLimit } from "../domain/turn-limit.ts";
 
 /** Characters that are written in one turn of the event loop. */
 const TURN_CHARACTERS = 256 * 1024;
@@ -10,7 +10,7 @@ const LEVELS = 5;
 
 /** What `Response.json` answers. */
 export async function jsonResponse(value: unknown, init: ResponseInit = {}): Promise<Response> {
-  const turns = new WorkTurns(TURN_CHARACTERS);
+  const turns = new TurnLimit(TURN_CHARACTERS);
   const pieces: string[] = [];
   let piece = "";
   for (const part of partsOf(value, LEVELS)) {

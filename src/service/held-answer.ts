@@ -1,7 +1,7 @@
 // An answer of which nobody sees anything before its end, so that it may begin again.
 
 import type { AcceptedEvent, GenerateEvent } from "../domain/generate.ts";
-import { WorkTurns } from "../domain/work-turns.ts";
+import { TurnLimit } from "../domain/turn-limit.ts";
 
 /** There may be a hundred thousand, and each goes through several hands. */
 const EVENTS_IN_A_TURN = 500;
@@ -15,7 +15,7 @@ export class HeldAnswer {
       if (event.type === "accepted") yield event;
       else this.held.push(event);
     }
-    const turns = new WorkTurns(EVENTS_IN_A_TURN);
+    const turns = new TurnLimit(EVENTS_IN_A_TURN);
     for (const event of this.held) {
       await turns.enter(1);
       yield event;

@@ -1,7 +1,7 @@
 // Bytes as lines of JSON Lines, however they come cut.
 
 import { parseJson } from "../domain/json-pieces.ts";
-import { WorkTurns } from "../domain/work-turns.ts";
+import { TurnLimit } from "../domain/turn-limit.ts";
 
 export interface Line {
   /** The first is 1; empty ones count. */
@@ -61,7 +61,7 @@ export class LineCutter {
 }
 
 /** For lines, by their bytes: there may be 50,000 of them, and a file is read without waiting. */
-export const lineTurns = () => new WorkTurns(TURN_BYTES);
+export const lineTurns = () => new TurnLimit(TURN_BYTES);
 
 /** The lines of a stream, one in memory at a time. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {

@@ -3,7 +3,7 @@
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
-import { WorkTurns } from "../../domain/work-turns.ts";
+import { TurnLimit } from "../../domain/turn-limit.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
@@ -30,7 +30,7 @@ export async function encodeChat(
   const answers = await collectAll(events, choices);
   const finishes = answers.map(({ finish }) => finish);
   const usage = usageOf(finishes, choices);
-  const turns = new WorkTurns(LOGPROBS_IN_A_TURN);
+  const turns = new TurnLimit(LOGPROBS_IN_A_TURN);
   const encoded: ChatCompletion["choices"] = [];
   for (const [index, answer] of answers.entries()) {
     const logprobs = withLogprobs ? await encodeInTurns(answer.logprobs, turns) : null;
@@ -79,7 +79,7 @@ export const encodeLogprobs = (tokens: readonly TokenLogprob[]): ChatLogprobs =>
 });
 
 /** The same of whole answers, which may have millions. */
-async function encodeInTurns(tokens: readonly TokenLogprob[], turns: WorkTurns): Promise<ChatLogprobs> {
+async function encodeInTurns(tokens: readonly TokenLogprob[], turns: TurnLimit): Promise<ChatLogprobs> {
   const content: ReturnType<typeof encodeLogprob>[] = [];
   for (const token of tokens) {
     await turns.enter(1 + token.top.length);

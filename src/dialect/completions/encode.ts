@@ -3,7 +3,7 @@
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type PromptLogprob, type Usage } from "../../domain/usage.ts";
-import { WorkTurns } from "../../domain/work-turns.ts";
+import { TurnLimit } from "../../domain/turn-limit.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
@@ -28,7 +28,7 @@ export async function encodeCompletion(
       (answer) => [echo, answer] as const,
     ),
   );
-  const turns = new WorkTurns(TOKENS_IN_A_TURN);
+  const turns = new TurnLimit(TOKENS_IN_A_TURN);
   const choices: Completion["choices"] = [];
   for (const [index, [echo, answer]] of given.entries()) {
     const tokens = tokensOf(answer, call.echoAlone);
