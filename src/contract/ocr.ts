@@ -24,7 +24,7 @@ export const OcrRequest = t.Object({
   ),
   pages: opt(
     t.Union([t.Array(t.Integer({ minimum: 0 }), { minItems: 1, maxItems: MOST_PAGES }), t.String()], {
-      description: "Numbers of pages from 0, or ranges as `0-2,5`; default: all.",
+      description: "Numbers of pages from 0, or ranges as `0-2,5`, at most 1000; default: all.",
     }),
   ),
   include_image_base64: opt(t.Boolean({ description: "Pictures within pages are not cut out: `images` is empty." })),

@@ -1,12 +1,12 @@
 // The messages of an answer, for as long as somebody wants them and the server is not silent for too long. A token costs no
 // timer and no listener of its own.
 
-import { nextTurn } from "../domain/next-turn.ts";
+import type { TurnLimit } from "../domain/turn-limit.ts";
 import { MessageReader } from "./stream-lines.ts";
 import { silent } from "./upstream-failure.ts";
 
-/** Bytes that are taken apart in one turn of the event loop: of thousands of messages at once, a millisecond of work. */
-const TURN_BYTES = 16 * 1024;
+/** Bytes that are taken apart at once: of thousands of messages, a few milliseconds of work. */
+const PART_BYTES = 16 * 1024;
 const NOTHING = new Uint8Array();
 
 export interface AnswerMessagesOptions {
@@ -18,6 +18,8 @@ export interface AnswerMessagesOptions {
   readonly signal: AbortSignal;
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Bytes of all answers that are taken apart in one turn of the event loop. */
+  readonly turns: TurnLimit;
   /** Something came. */
   readonly onHeard: () => void;
 }
@@ -30,8 +32,6 @@ export class AnswerMessages {
   private isLate = false;
   /** Of the last piece, what is not taken apart yet. */
   private rest: Uint8Array = NOTHING;
-  /** Bytes that were taken apart in this turn of the event loop, at most. */
-  private taken = 0;
   private timer: ReturnType<typeof setTimeout>;
   private readonly giveUp = () => void this.body?.cancel().catch(() => {});
 
@@ -46,7 +46,7 @@ export class AnswerMessages {
 
   /** The JSON of those that came together; undefined at the end. Throws UpstreamFailure, and the signal's reason. */
   async next(): Promise<readonly string[] | undefined> {
-    const { signal } = this.options;
+    const { signal, turns } = this.options;
     if (this.reader.isOver) return undefined;
     try {
       while (this.rest.length === 0) {
@@ -54,15 +54,11 @@ export class AnswerMessages {
         if (!piece) return this.reader.end();
         this.rest = piece;
       }
-      const most = this.reader.isWhole ? Number.POSITIVE_INFINITY : TURN_BYTES;
-      if (this.taken >= most) {
-        await nextTurn();
-        signal.throwIfAborted();
-        this.taken = 0;
-      }
+      const most = this.reader.isWhole ? Number.POSITIVE_INFINITY : PART_BYTES;
       const part = this.rest.subarray(0, most);
       this.rest = this.rest.subarray(most);
-      this.taken += part.length;
+      if (!this.reader.isWhole) await turns.enter(part.length);
+      signal.throwIfAborted();
       return this.reader.push(part);
     } catch (error) {
       signal.throwIfAborted();

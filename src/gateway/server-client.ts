@@ -1,6 +1,7 @@
 // HTTP to one other server: its address, its key, time-outs for each phase, and the header that breaks circles.
 
 import { connect } from "node:net";
+import { TurnLimit } from "../domain/turn-limit.ts";
 import { withWholePairs } from "../domain/whole-pairs.ts";
 import { AnswerMessages } from "./answer-messages.ts";
 import { within } from "./deadline.ts";
@@ -35,10 +36,13 @@ export interface JsonDocument {
 const FRESH_MS = 5000;
 /** Characters of a document, thousands of models among them. */
 const LONGEST_DOCUMENT = 16 * 2 ** 20;
+/** Of all its answers that are taken apart: a hundred of them at once would hold up everybody else. */
+const BYTES_IN_A_TURN = 64 * 1024;
 
 export class ServerClient {
   /** When the last part of an answer to a request came; monotonic milliseconds. */
   heardAt = -Infinity;
+  private readonly turns = new TurnLimit(BYTES_IN_A_TURN);
 
   constructor(
     readonly address: ServerAddress,
@@ -98,7 +102,8 @@ export class ServerClient {
   messages(response: Response, signal: AbortSignal, longest?: number): AnswerMessages {
     const onHeard = () => void (this.heardAt = this.now());
     const { silenceMs } = this.timeouts;
-    return new AnswerMessages({ response, longest, silenceMs, signal, now: this.now, onHeard });
+    const { now, turns } = this;
+    return new AnswerMessages({ response, longest, silenceMs, signal, now, turns, onHeard });
   }
 
   /** Waits for the beginning of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */

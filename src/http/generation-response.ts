@@ -8,6 +8,7 @@ import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { reportFields } from "./log-fields.ts";
+import { jsonResponse } from "./json-response.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import { eventStream, type Frame } from "./sse.ts";
 
@@ -40,7 +41,7 @@ export async function respond(deps: AppDeps, request: Request, call: GenerationC
   const headers = constraintHeaders(accepted);
   const known = knownOf(deps.contexts.of(request).id, accepted);
   const { writer } = call;
-  if (!writer || !streams(deps, call.stream)) return Response.json(await call.json(events, known), { headers });
+  if (!writer || !streams(deps, call.stream)) return jsonResponse(await call.json(events, known), { headers });
   const open = (put: Put<Frame>) => writer(put, known);
   return streamResponse(deps, request, events, open, { ...call.framing, disconnect, headers });
 }

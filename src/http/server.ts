@@ -9,7 +9,7 @@ import type { RequestService } from "../service/request.ts";
 import type { App } from "./app.ts";
 import { bodyCeilings } from "./json-body.ts";
 import { socketHandling, type SocketHandler } from "./socket.ts";
-import { TurnLimit } from "./turn-limit.ts";
+import { TurnLimit } from "../domain/turn-limit.ts";
 
 /** The server cannot listen; `message` is for the operator. */
 export class ListenError extends Error {

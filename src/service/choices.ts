@@ -1,8 +1,12 @@
 // Several answers to one client's request: one engine request each, their events in one stream.
 
+import type { CancelCause } from "../domain/cancel.ts";
 import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
+import { contentOf } from "../domain/media.ts";
+import type { SharedBytes } from "../domain/shared-bytes.ts";
 import type { TextPort } from "../engine/text/port.ts";
-import { merge } from "./merge.ts";
+import { Merge } from "./merge.ts";
+import { neverBegun } from "./never-begun.ts";
 
 /** The engine requests behind `requests`: one for each answer to each, with the ids that `keys` gives in turn. */
 export function splitChoices(requests: readonly GenerateRequest[], keys: readonly string[]): GenerateRequest[] {
@@ -16,56 +20,112 @@ export function splitChoices(requests: readonly GenerateRequest[], keys: readonl
   });
 }
 
+/** How answers are computed side by side. */
+interface SideBySide {
+  /** Aborted when nobody wants them any more. */
+  readonly signal: AbortSignal;
+  /** Aborted, with the cause, when they were cancelled: what the engine does not have yet, it is not to get. */
+  readonly stopped: AbortSignal;
+  /** That the engine computes at once. */
+  readonly parallel: number;
+  /** Memory for the images and sounds that the engine gets again, with each answer but the first. */
+  readonly copies: SharedBytes;
+}
+
+/** Answers that the engine has beyond those that it computes: it need not wait for the next one. */
+const AHEAD = 4;
+
 /**
- * Runs engine requests side by side, as answers 0, 1, 2 …; `accepted` comes once, for all. The first failure ends them all
- * and is thrown.
+ * Runs engine requests side by side, as answers 0, 1, 2 …; `accepted` comes once, when the first to each prompt is. The first
+ * failure ends them all and is thrown.
  */
 export function generateAll(
   engine: TextPort,
   requests: readonly GenerateRequest[],
-  signal: AbortSignal,
+  options: SideBySide,
 ): AsyncIterable<EngineEvent> {
   const [only] = requests;
-  return only && requests.length === 1 ? engine.generate(only, signal) : sideBySide(engine, requests, signal);
+  return only && requests.length === 1 ? engine.generate(only, options.signal) : sideBySide(engine, requests, options);
 }
 
 async function* sideBySide(
   engine: TextPort,
   requests: readonly GenerateRequest[],
-  signal: AbortSignal,
+  { signal, stopped, parallel, copies }: SideBySide,
 ): AsyncGenerator<EngineEvent, void, void> {
   const stop = new AbortController();
   const ends = AbortSignal.any([signal, stop.signal]);
-  const answers = requests.map((request) => engine.generate(request, ends)[Symbol.asyncIterator]());
-  const accepted = new Accepted(requests);
+  const merge = new Merge<EngineEvent>();
+  const begun: AsyncIterator<EngineEvent>[] = [];
+  const begin = (choice: number) => {
+    const request = requests[choice];
+    if (!request) return;
+    const events = () =>
+      stopped.aborted ? neverBegun(1, stopped.reason as CancelCause) : engine.generate(request, ends);
+    const bytes = isFirst(request) ? 0 : (request.media ?? []).reduce((sum, one) => sum + contentOf(one).length, 0);
+    const answer = (bytes > 0 ? holding(copies, bytes, ends, events) : events())[Symbol.asyncIterator]();
+    begun.push(answer);
+    merge.add(choice, answer);
+  };
+  const first = [...requests.keys()].filter((choice) => isFirst(requests[choice]));
+  const others = [...requests.keys()].filter((choice) => !isFirst(requests[choice]));
+  const accepted = new Accepted(first.length);
   try {
-    for await (const { source: choice, value: event } of merge(answers)) {
+    first.forEach(begin);
+    for await (const { source: choice, value: event } of merge.values()) {
       if (event.type !== "accepted") yield* accepted.hold({ ...event, choice });
-      else yield* accepted.add(event, choice);
+      else if (isFirst(requests[choice]) && accepted.add(event)) {
+        yield* accepted.all();
+        others.splice(0, parallel + AHEAD - first.length).forEach(begin);
+      }
+      if (event.type === "finish") others.splice(0, 1).forEach(begin);
     }
   } finally {
     stop.abort();
-    await Promise.allSettled(answers.map((answer) => answer.return?.()));
+    await Promise.allSettled(begun.map((answer) => answer.return?.()));
   }
 }
 
-/** Joins the acceptances of all requests into one: until the last is there, no status is settled. */
+/** The same events, once so much memory is free, and until they end. */
+async function* holding<T>(
+  memory: SharedBytes,
+  bytes: number,
+  signal: AbortSignal,
+  events: () => AsyncIterable<T>,
+): AsyncGenerator<T, void, void> {
+  const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const work = () => {
+    begin.resolve();
+    return end.promise;
+  };
+  memory.run(bytes, signal, work).catch(begin.reject);
+  try {
+    await begin.promise;
+    yield* events();
+  } finally {
+    end.resolve();
+  }
+}
+
+/** Whether it is the first answer to its prompt, and so is no copy of a request. */
+const isFirst = (request: GenerateRequest | undefined) => request?.group === undefined || request.group === request.id;
+
+/** Joins the acceptances of all prompts into one: until the last is there, no status is settled. */
 class Accepted {
   private readonly held: EngineEvent[] = [];
-  private missing: number;
   private promptTokens = 0;
   private downgraded = false;
 
-  constructor(private readonly requests: readonly GenerateRequest[]) {
-    this.missing = requests.length;
+  constructor(private missing: number) {}
+
+  /** True with the last one. */
+  add(event: AcceptedEvent): boolean {
+    this.promptTokens += event.promptTokens;
+    this.downgraded ||= event.downgraded;
+    return --this.missing === 0;
   }
 
-  *add(event: AcceptedEvent, choice: number): Generator<EngineEvent, void, void> {
-    const request = this.requests[choice];
-    // A prompt that several share counts once.
-    if (request?.group === undefined || request.group === request.id) this.promptTokens += event.promptTokens;
-    this.downgraded ||= event.downgraded;
-    if (--this.missing > 0) return;
+  *all(): Generator<EngineEvent, void, void> {
     yield { type: "accepted", promptTokens: this.promptTokens, downgraded: this.downgraded };
     yield* this.held;
   }

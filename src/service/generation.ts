@@ -49,10 +49,13 @@ interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
 const DECODING_BYTES = 600 * 2 ** 20;
 /** Bytes that the media of all requests have from when they are loaded until the requests end: a request's, at the most. */
 const MEDIA_BYTES = 400 * 2 ** 20;
+/** Bytes of those that engines have once more, for further answers. */
+const COPIES_BYTES = 100 * 2 ** 20;
 
 export class GenerationService {
   private readonly mediaLimits: MediaLimits;
   private readonly mediaBudget: BodyBudget;
+  private readonly copies = new SharedBytes(COPIES_BYTES);
 
   constructor(private readonly deps: GenerationDeps) {
     const { mediaLimits, mediaBytes = MEDIA_BYTES } = deps;
@@ -182,7 +185,8 @@ export class GenerationService {
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
     const adapted = loaded.map(({ request }) => ({ ...request, adapters }));
-    const events = generateAll(engine, splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys), signal);
+    const answers = splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys);
+    const events = generateAll(engine, answers, { signal, stopped, parallel: backend.parallel, copies: this.copies });
     const readInputs = loaded.flatMap((one) => one.readInputs);
     return readInputs.length > 0 ? telling(events, readInputs) : events;
   }

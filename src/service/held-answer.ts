@@ -1,6 +1,10 @@
 // An answer of which nobody sees anything before its end, so that it may begin again.
 
 import type { AcceptedEvent, GenerateEvent } from "../domain/generate.ts";
+import { TurnLimit } from "../domain/turn-limit.ts";
+
+/** There may be a hundred thousand, and each goes through several hands. */
+const EVENTS_IN_A_TURN = 500;
 
 export class HeldAnswer {
   private held: Exclude<GenerateEvent, AcceptedEvent>[] = [];
@@ -11,7 +15,11 @@ export class HeldAnswer {
       if (event.type === "accepted") yield event;
       else this.held.push(event);
     }
-    yield* this.held;
+    const turns = new TurnLimit(EVENTS_IN_A_TURN);
+    for (const event of this.held) {
+      await turns.enter(1);
+      yield event;
+    }
   }
 
   /** What has come of this answer is no part of it. `choice`: as its events have it. */

@@ -6,37 +6,48 @@ interface Merged<T> {
   readonly value: T;
 }
 
-type Outcome<T> = Merged<T> | { readonly failure: unknown };
+type Outcome<T> = (Merged<T> & { readonly values: AsyncIterator<T> }) | { readonly failure: unknown };
 
-/**
- * The values of all sources in the order in which they come, until all have ended; the first failure is thrown in its turn.
- * At most one value of each source waits: a slow consumer makes them wait. Ending the sources is the caller's.
- */
-export async function* merge<T>(sources: readonly AsyncIterator<T>[]): AsyncGenerator<Merged<T>, void, void> {
-  const ready: Outcome<T>[] = [];
-  let wake = () => {};
-  let live = sources.length;
-  // One reaction for each value, however many sources wait beside it.
-  const pull = (source: number): void => {
-    sources[source]?.next().then(
+export class Merge<T> {
+  private readonly ready: Outcome<T>[] = [];
+  private wake = () => {};
+  private live = 0;
+
+  /** Another stream, which `source` is the name of. Ending it is the caller's. */
+  add(source: number, values: AsyncIterator<T>): void {
+    this.live++;
+    this.pull(source, values);
+  }
+
+  /**
+   * The values of all streams in the order in which they come, until all have ended; the first failure is thrown in its turn.
+   * At most one value of each stream waits: a slow consumer makes them wait.
+   */
+  async *values(): AsyncGenerator<Merged<T>, void, void> {
+    const { ready } = this;
+    while (this.live > 0) {
+      if (ready.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      for (let next = ready.shift(); next; next = ready.shift()) {
+        if ("failure" in next) throw next.failure;
+        const { values, ...merged } = next;
+        this.pull(merged.source, values);
+        yield merged;
+      }
+    }
+  }
+
+  /** One reaction for each value, however many streams wait beside it. */
+  private pull(source: number, values: AsyncIterator<T>): void {
+    values.next().then(
       (result) => {
-        if (result.done) live--;
-        else ready.push({ source, value: result.value });
-        wake();
+        if (result.done) this.live--;
+        else this.ready.push({ source, value: result.value, values });
+        this.wake();
       },
       (failure: unknown) => {
-        ready.push({ failure });
-        wake();
+        this.ready.push({ failure });
+        this.wake();
       },
     );
-  };
-  for (const source of sources.keys()) pull(source);
-  while (live > 0) {
-    if (ready.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-    for (let next = ready.shift(); next; next = ready.shift()) {
-      if ("failure" in next) throw next.failure;
-      pull(next.source);
-      yield next;
-    }
   }
 }

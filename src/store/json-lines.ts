@@ -1,6 +1,7 @@
 // Bytes as lines of JSON Lines, however they come cut.
 
 import { parseJson } from "../domain/json-pieces.ts";
+import { TurnLimit } from "../domain/turn-limit.ts";
 
 export interface Line {
   /** The first is 1; empty ones count. */
@@ -14,6 +15,8 @@ export interface Line {
 }
 
 const NEWLINE = 0x0a;
+/** Bytes of lines that are dealt with in one turn: a few milliseconds of work, where they are short. */
+const TURN_BYTES = 64 * 1024;
 const MARK = [0xef, 0xbb, 0xbf];
 
 /** Cuts chunks into lines. */
@@ -57,10 +60,19 @@ export class LineCutter {
   }
 }
 
+/** For lines, by their bytes: there may be 50,000 of them, and a file is read without waiting. */
+export const lineTurns = () => new TurnLimit(TURN_BYTES);
+
 /** The lines of a stream, one in memory at a time. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
   const cutter = new LineCutter();
-  for await (const chunk of chunks) yield* cutter.push(chunk);
+  const turns = lineTurns();
+  for await (const chunk of chunks) {
+    for (const line of cutter.push(chunk)) {
+      await turns.enter(line.bytes.length);
+      yield line;
+    }
+  }
   yield* cutter.rest();
 }
 

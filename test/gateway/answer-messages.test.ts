@@ -1,10 +1,13 @@
 // What comes of another server in turns of the event loop, as a busy process has few of them.
 
 import { expect, test } from "bun:test";
+import { TurnLimit } from "../../src/domain/turn-limit.ts";
 import { AnswerMessages } from "../../src/gateway/answer-messages.ts";
 import { parseLong } from "../../src/gateway/long-json.ts";
 
-function messagesOf(type: string, ...pieces: string[]): AnswerMessages {
+const BYTES_IN_A_TURN = 64 * 1024;
+
+function messagesOf(type: string, pieces: readonly string[], turns = new TurnLimit(BYTES_IN_A_TURN)): AnswerMessages {
   const body = new ReadableStream({
     start(controller) {
       for (const piece of pieces) controller.enqueue(Buffer.from(piece));
@@ -13,7 +16,7 @@ function messagesOf(type: string, ...pieces: string[]): AnswerMessages {
   });
   const response = new Response(body, { headers: { "content-type": type } });
   const { signal } = new AbortController();
-  return new AnswerMessages({ response, silenceMs: 1000, signal, now: () => 0, onHeard: () => {} });
+  return new AnswerMessages({ response, silenceMs: 1000, signal, now: () => 0, turns, onHeard: () => {} });
 }
 
 async function all(messages: AnswerMessages): Promise<string[]> {
@@ -39,7 +42,7 @@ async function turnsOf<T>(work: Promise<T>): Promise<{ result: T; turns: number 
 test("vectors of thousands of numbers do not wait for hundreds of turns of others", async () => {
   const row = Array.from({ length: 1024 }, (_, at) => at / 3);
   const json = JSON.stringify({ data: Array.from({ length: 128 }, () => ({ embedding: row })) });
-  const read = await turnsOf(all(messagesOf("application/json", json)));
+  const read = await turnsOf(all(messagesOf("application/json", [json])));
   expect(read.result).toEqual([json]);
   const parsed = await turnsOf(parseLong(json, 1_000_000));
   expect(parsed.result).toEqual(JSON.parse(json));
@@ -47,8 +50,17 @@ test("vectors of thousands of numbers do not wait for hundreds of turns of other
 });
 
 test("a piece without a byte is not the end", async () => {
-  expect(await all(messagesOf("text/event-stream", 'data: {"a":1}\n\n', "", 'data: {"a":2}\n\n'))).toEqual([
+  expect(await all(messagesOf("text/event-stream", ['data: {"a":1}\n\n', "", 'data: {"a":2}\n\n']))).toEqual([
     '{"a":1}',
     '{"a":2}',
   ]);
+});
+
+test("a hundred answers at once leave turns to others", async () => {
+  const turns = new TurnLimit(BYTES_IN_A_TURN);
+  const piece = 'data: {"a":1}\n\n'.repeat(1000);
+  const answers = Array.from({ length: 100 }, () => all(messagesOf("text/event-stream", [piece], turns)));
+  const read = await turnsOf(Promise.all(answers));
+  expect(read.result.map(({ length }) => length)).toEqual(answers.map(() => 1000));
+  expect(read.turns).toBeGreaterThanOrEqual(Math.floor((100 * piece.length) / (BYTES_IN_A_TURN + piece.length)));
 });

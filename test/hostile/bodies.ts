@@ -63,6 +63,15 @@ const biases = (bytes: number) => () => {
   const entries = Array.from({ length: bytes / 13 }, (_, n) => `"${100_000_000 + ((n * 977) % 800_000_000)}":1`);
   return Buffer.from(`{"messages":[{"role":"user","content":"Hello"}],"logit_bias":{${entries.join()}}}`);
 };
+/** What is small once, for as many answers as one may ask for. */
+const answers =
+  (fields: object, content: unknown = "Hello") =>
+  () =>
+    Buffer.from(JSON.stringify({ messages: [{ role: "user", content }], n: 128, max_tokens: 1, ...fields }));
+const scan = () => ({
+  type: "image_url",
+  image_url: { url: `data:image/png;base64,${transparentPng(2048, 2048, 128).toBase64()}` },
+});
 const line = (body: () => Buffer) => () =>
   Buffer.concat([
     Buffer.from('{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":'),
@@ -88,6 +97,15 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "90 MB of biases of tokens": { path: CHAT, body: biases(BYTES) },
   "13 MB of biases of tokens": { path: CHAT, body: biases(12_900_000) },
   "1 MB of biases of tokens": { path: CHAT, body: biases(1_200_000) },
+  "2,560 biases of tokens, for 128 answers": {
+    path: CHAT,
+    body: answers({ logit_bias: Object.fromEntries(Array.from({ length: 2560 }, (_, token) => [token, 1])) }),
+  },
+  "3.9 MB for the template, for 128 answers": {
+    path: CHAT,
+    body: answers({ chat_template_kwargs: { text: "a".repeat(3_900_000) } }),
+  },
+  "an image of 4 megapixels, for 128 answers": { path: CHAT, body: () => answers({}, [scan()])(), isSeen: true },
   "90 MB of opening brackets": { path: CHAT, body: () => filled('{"messages":', "[", "") },
   "1 MB of pairs of brackets": { path: CHAT, body: messages("[[]],", "[]", MB) },
   "90 MB in one string": { path: CHAT, body: text("a") },

@@ -59,6 +59,14 @@ test("an answer to who names no model names the one that read", async () => {
   expect(await named("mistral-ocr-latest")).toBe("mistral-ocr-latest");
 });
 
+test("a text of pages has as many as a list may have", async () => {
+  const response = await serve().post(PATH, { document, pages: `0${",0".repeat(1000)}` });
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    { error: { param: "pages", message: expect.stringContaining("at most 1000; got") } },
+  ]);
+});
+
 test("images are documents, too; pages count from 0, languages as in the other route", async () => {
   const server = serve();
   for (const image_url of [url, { url }]) {

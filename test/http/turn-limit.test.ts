@@ -1,7 +1,7 @@
 // One connection that sends thousands of requests, or of messages, and waits for nothing: others come between.
 
 import { expect, onTestFinished, test } from "bun:test";
-import { TurnLimit } from "../../src/http/turn-limit.ts";
+import { TurnLimit } from "../../src/domain/turn-limit.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { hello, serve, until } from "./harness.ts";
 import { RawClient } from "./raw.ts";

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
+import { SharedBytes } from "../../src/domain/shared-bytes.ts";
 import { generateAll, splitChoices } from "../../src/service/choices.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { plainRequest } from "../support/request.ts";
@@ -18,9 +19,16 @@ const twoOf = (...prompts: string[]) =>
   );
 
 /** What comes of them, as `scripts` say by their ids, and the engine. */
-function start(requests: readonly GenerateRequest[], scripts: Record<string, FakeScript>, signal?: AbortSignal) {
+function start(
+  requests: readonly GenerateRequest[],
+  scripts: Record<string, FakeScript>,
+  { signal = new AbortController().signal, stopped = new AbortController().signal, parallel = 4, bytes = 100 } = {},
+) {
   const engine = new FakeEngine(({ id }) => scripts[id] ?? { steps: [] });
-  return { engine, events: generateAll(engine, requests, signal ?? new AbortController().signal) };
+  return {
+    engine,
+    events: generateAll(engine, requests, { signal, stopped, parallel, copies: new SharedBytes(bytes) }),
+  };
 }
 
 describe("a request for several answers", () => {
@@ -55,9 +63,9 @@ describe("answers side by side", () => {
     const requests = splitChoices([plainRequest("a", { choices: 3 }), plainRequest("b")], ["a 1", "a 2", "a 3", "b"]);
     const { events } = start(requests, {
       "a 1": { steps: [{ text: "one" }], usage: { promptTokens: 5 } },
-      "a 2": { steps: [{ wait: last.promise }, "accept", { text: "two" }], usage: { promptTokens: 5 } },
+      "a 2": { steps: [{ text: "two" }], usage: { promptTokens: 5 } },
       "a 3": { steps: [{ text: "three" }], usage: { promptTokens: 5 } },
-      b: { steps: [{ text: "four" }], usage: { promptTokens: 20 } },
+      b: { steps: [{ wait: last.promise }, "accept", { text: "four" }], usage: { promptTokens: 20 } },
     });
     const seen: EngineEvent[] = [];
     const over = (async () => {
@@ -76,16 +84,84 @@ describe("answers side by side", () => {
     }
   });
 
-  test("come as soon as all are accepted, and end when their reader stops", async () => {
+  test("come as soon as all prompts are accepted, and end when their reader stops", async () => {
     const { events, engine } = start(twoOf("a"), { "a 1": talking, "a 2": hanging });
     for await (const event of events) if (event.type === "text") break;
     expect([engine.aborted.length, engine.live]).toEqual([2, 0]);
   });
 
+  test("are begun when their prompt is accepted, and no more of them than are computed at once and a few", async () => {
+    const ids = Array.from({ length: 20 }, (_, answer) => `a ${answer}`);
+    const requests = splitChoices([plainRequest("a", { choices: 20 })], ids);
+    const [accept, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const scripts: Record<string, FakeScript> = Object.fromEntries(ids.map((id) => [id, hanging]));
+    scripts["a 0"] = { steps: [{ wait: accept.promise }, "accept", { wait: never }] };
+    scripts["a 1"] = { steps: [{ wait: end.promise }] };
+    const leave = new AbortController();
+    const { events, engine } = start(requests, scripts, { signal: leave.signal, parallel: 2 });
+    const over = Array.fromAsync(events).catch((reason: unknown) => reason);
+    const begun: number[] = [];
+    for (const goOn of [accept.resolve, end.resolve, () => leave.abort("left")]) {
+      await Bun.sleep(5);
+      begun.push(engine.requests.length);
+      goOn();
+    }
+    expect(begun).toEqual([1, 6, 7]);
+    expect([await over, engine.live]).toEqual(["left", 0]);
+  });
+
+  test("whose images the engine gets again are begun as there is memory for them", async () => {
+    const image = { kind: "image", id: "i", width: 2, height: 5, rgb: new Uint8Array(30) } as const;
+    const ids = ["a 0", "a 1", "a 2", "a 3", "a 4"];
+    const requests = splitChoices([plainRequest("a", { choices: 5, media: [image] })], ids);
+    const end = Promise.withResolvers<void>();
+    const scripts = Object.fromEntries(ids.map((id) => [id, { steps: [{ wait: end.promise }] }]));
+    const { events, engine } = start(requests, scripts, { bytes: 70 });
+    const all = Array.fromAsync(events);
+    await Bun.sleep(5);
+    expect(engine.requests.map(({ id }) => id)).toEqual(["a 0", "a 1", "a 2"]);
+    end.resolve();
+    expect((await all).filter(({ type }) => type === "finish")).toHaveLength(5);
+  });
+
+  test("that wait for memory end when nobody wants them any more", async () => {
+    const image = { kind: "image", id: "i", width: 2, height: 5, rgb: new Uint8Array(30) } as const;
+    const requests = splitChoices([plainRequest("a", { choices: 3, media: [image] })], ["a 0", "a 1", "a 2"]);
+    const leave = new AbortController();
+    const scripts = { "a 0": hanging, "a 1": hanging };
+    const { events, engine } = start(requests, scripts, { signal: leave.signal, bytes: 30 });
+    const over = Array.fromAsync(events).catch((reason: unknown) => reason);
+    await Bun.sleep(5);
+    leave.abort("left");
+    expect([await over, engine.live, engine.requests.length]).toEqual(["left", 0, 2]);
+  });
+
+  test("that were not begun when they were cancelled end without being computed", async () => {
+    const requests = splitChoices(
+      [plainRequest("a", { choices: 20 })],
+      Array.from({ length: 20 }, (_, n) => `a ${n}`),
+    );
+    const cancel = new AbortController();
+    const end = Promise.withResolvers<void>();
+    const first: FakeScript = { steps: [{ wait: end.promise }] };
+    const scripts = Object.fromEntries(requests.map(({ id }) => [id, first]));
+    const { events, engine } = start(requests, scripts, { stopped: cancel.signal, parallel: 2 });
+    const all = Array.fromAsync(events);
+    await Bun.sleep(5);
+    cancel.abort("id");
+    end.resolve();
+    const finishes = (await all).flatMap((event) => (event.type === "finish" ? [[event.choice, event.reason]] : []));
+    expect(finishes).toHaveLength(20);
+    expect(finishes.filter(([, reason]) => reason === "cancelled")).toHaveLength(14);
+    expect(engine.requests).toHaveLength(6);
+  });
+
   test("are downgraded when one of them is", async () => {
     const constraint = { strict: false, inexpressible: true };
     for (const changed of [0, 1]) {
-      const requests = twoOf("a").map((request, at) => (at === changed ? { ...request, constraint } : request));
+      const requests = splitChoices([plainRequest("a"), plainRequest("b")], ["a", "b"]).map((request, at) =>
+        at === changed ? { ...request, constraint } : request,
+      );
       const [accepted] = await Array.fromAsync(start(requests, {}).events);
       expect(accepted).toMatchObject({ type: "accepted", downgraded: true });
     }
@@ -104,7 +180,7 @@ describe("answers side by side", () => {
     for (const early of [true, false]) {
       const leave = new AbortController();
       if (early) leave.abort("left");
-      const { events, engine } = start(twoOf("a"), { "a 1": hanging, "a 2": hanging }, leave.signal);
+      const { events, engine } = start(twoOf("a"), { "a 1": hanging, "a 2": hanging }, leave);
       const over = Array.fromAsync(events).catch((reason: unknown) => reason);
       await Bun.sleep(5);
       leave.abort("left");

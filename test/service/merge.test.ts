@@ -1,5 +1,11 @@
 import { expect, spyOn, test } from "bun:test";
-import { merge } from "../../src/service/merge.ts";
+import { Merge } from "../../src/service/merge.ts";
+
+function merge<T>(sources: readonly AsyncIterator<T>[]) {
+  const merged = new Merge<T>();
+  for (const [source, values] of sources.entries()) merged.add(source, values);
+  return merged.values();
+}
 
 /** A stream that is told from outside what comes next. */
 function source() {

@@ -3,6 +3,7 @@
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
+import { TurnLimit } from "../../domain/turn-limit.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
@@ -16,6 +17,9 @@ interface ChatAnswerOptions extends Pick<AcceptedEvent, "readInputs"> {
   readonly profile?: ProfileDetail | undefined;
 }
 
+/** A few milliseconds of work. */
+const LOGPROBS_IN_A_TURN = 5000;
+
 /** Collects the whole completion, of `choices` answers. Throws what the generation throws. */
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
@@ -26,9 +30,15 @@ export async function encodeChat(
   const answers = await collectAll(events, choices);
   const finishes = answers.map(({ finish }) => finish);
   const usage = usageOf(finishes, choices);
+  const turns = new TurnLimit(LOGPROBS_IN_A_TURN);
+  const encoded: ChatCompletion["choices"] = [];
+  for (const [index, answer] of answers.entries()) {
+    const logprobs = withLogprobs ? await encodeInTurns(answer.logprobs, turns) : null;
+    encoded.push(encodeChoice(answer, index, logprobs));
+  }
   return {
     ...answerHead(origin, "chat.completion"),
-    choices: answers.map((answer, index) => encodeChoice(answer, index, withLogprobs)),
+    choices: encoded,
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
     ...encodeReadInputs(options),
@@ -39,9 +49,9 @@ export async function encodeChat(
 function encodeChoice(
   answer: CollectedAnswer,
   index: number,
-  withLogprobs: boolean,
+  logprobs: ChatLogprobs | null,
 ): ChatCompletion["choices"][number] {
-  const { text, reasoning, calls, logprobs, finish } = answer;
+  const { text, reasoning, calls, finish } = answer;
   const tool_calls = calls.map(({ id, name, arguments: json }) => ({
     id,
     type: "function" as const,
@@ -57,18 +67,30 @@ function encodeChoice(
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls }),
     },
-    logprobs: withLogprobs ? encodeLogprobs(logprobs) : null,
+    logprobs,
     finish_reason: finish.reason,
   };
 }
 
 /** Log probabilities of consecutive tokens. */
 export const encodeLogprobs = (tokens: readonly TokenLogprob[]): ChatLogprobs => ({
-  content: tokens.map(({ token, logprob, bytes, top }) => ({
-    token,
-    logprob,
-    bytes: [...bytes],
-    top_logprobs: top.map((other) => ({ token: other.token, logprob: other.logprob, bytes: [...other.bytes] })),
-  })),
+  content: tokens.map(encodeLogprob),
   refusal: null,
+});
+
+/** The same of whole answers, which may have millions. */
+async function encodeInTurns(tokens: readonly TokenLogprob[], turns: TurnLimit): Promise<ChatLogprobs> {
+  const content: ReturnType<typeof encodeLogprob>[] = [];
+  for (const token of tokens) {
+    await turns.enter(1 + token.top.length);
+    content.push(encodeLogprob(token));
+  }
+  return { content, refusal: null };
+}
+
+const encodeLogprob = ({ token, logprob, bytes, top }: TokenLogprob) => ({
+  token,
+  logprob,
+  bytes: [...bytes],
+  top_logprobs: top.map((other) => ({ token: other.token, logprob: other.logprob, bytes: [...other.bytes] })),
 });

@@ -3,10 +3,14 @@
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type PromptLogprob, type Usage } from "../../domain/usage.ts";
+import { TurnLimit } from "../../domain/turn-limit.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
+
+/** Whose log probabilities are encoded. */
+const TOKENS_IN_A_TURN = 1000;
 
 /** Collects all answers; of those made for a prompt the likeliest are given. Throws what the generation throws. */
 export async function encodeCompletion(
@@ -19,16 +23,26 @@ export async function encodeCompletion(
     answers.map(({ finish }) => finish),
     call,
   );
-  const choices = call.echoes.flatMap((echo, prompt) =>
-    likeliest(answers.slice(prompt * call.made, (prompt + 1) * call.made), call.given).map((answer) => ({
-      text: (echo || echoed(answer)) + (call.echoAlone ? "" : answer.text),
-      logprobs: call.withLogprobs ? encodeLogprobs(tokensOf(answer, call.echoAlone), 0) : null,
-      finish_reason: call.echoAlone ? ("length" as const) : finishReason(answer.finish),
-    })),
+  const given = call.echoes.flatMap((echo, prompt) =>
+    likeliest(answers.slice(prompt * call.made, (prompt + 1) * call.made), call.given).map(
+      (answer) => [echo, answer] as const,
+    ),
   );
+  const turns = new TurnLimit(TOKENS_IN_A_TURN);
+  const choices: Completion["choices"] = [];
+  for (const [index, [echo, answer]] of given.entries()) {
+    const tokens = tokensOf(answer, call.echoAlone);
+    if (call.withLogprobs) await turns.enter(tokens.length);
+    choices.push({
+      text: (echo || echoed(answer)) + (call.echoAlone ? "" : answer.text),
+      logprobs: call.withLogprobs ? encodeLogprobs(tokens, 0) : null,
+      finish_reason: call.echoAlone ? "length" : finishReason(answer.finish),
+      index,
+    });
+  }
   return {
     ...answerHead(origin, "text_completion"),
-    choices: choices.map((choice, index) => ({ ...choice, index })),
+    choices,
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
   };

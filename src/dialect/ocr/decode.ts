@@ -38,6 +38,8 @@ const UNSUPPORTED = {
   confidence_scores_granularity: always,
 };
 const RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
+/** As many as a list may name pages. */
+const MOST_RANGES = 1000;
 /** What GET /v1/files/{id}/url says, whatever the host calls itself. */
 const CONTENT = /^https?:\/\/[^/?#]+(?:\/[^?#]*)?\/v1\/files\/(file-[0-9a-f]{1,64})\/content$/i;
 
@@ -78,11 +80,15 @@ function addressed(url: string, field: string): OcrCall["source"] {
 const single = (index: number): PageRange => ({ first: index + 1, last: index + 1 });
 
 function rangesOf(text: string): PageRange[] {
-  return text.split(",").map((part) => {
+  const refusal = () => {
+    const must = `be numbers of pages, from 0, and ranges of them, as 0-2,5, at most ${MOST_RANGES}`;
+    return invalidValue("pages", must, received(text));
+  };
+  const parts = text.split(",", MOST_RANGES + 1);
+  if (parts.length > MOST_RANGES) throw refusal();
+  return parts.map((part) => {
     const [, first, last = first] = RANGE.exec(part.trim()) ?? [];
-    if (first !== undefined && Number(first) <= Number(last)) {
-      return { first: Number(first) + 1, last: Number(last) + 1 };
-    }
-    throw invalidValue("pages", "be numbers of pages, from 0, and ranges of them, as 0-2,5", received(text));
+    if (first === undefined || Number(first) > Number(last)) throw refusal();
+    return { first: Number(first) + 1, last: Number(last) + 1 };
   });
 }

@@ -104,10 +104,10 @@ const RANGE = /^(\d{1,6})(?:(-)(\d{1,6})?)?$/;
 
 /** Throws SvcError about a text that is no list of pages. */
 function decodePages(text: string): PageRange[] {
-  const parts = text.split(",").map((part) => part.replaceAll(/\s/g, ""));
+  const parts = text.split(",", MOST_RANGES + 1);
   if (parts.length > MOST_RANGES) throw refusal(text);
   return parts.map((part) => {
-    const [, first, dash, last] = RANGE.exec(part) ?? [];
+    const [, first, dash, last] = RANGE.exec(part.replaceAll(/\s/g, "")) ?? [];
     if (first === undefined || Number(first) < 1) throw refusal(text);
     if (dash === undefined) return { first: Number(first), last: Number(first) };
     if (last === undefined) return { first: Number(first) };

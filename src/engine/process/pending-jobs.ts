@@ -38,6 +38,10 @@ export class PendingJobs<Job, Event extends {}> {
   private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
   /** What replaces the process if it does not end a job that nobody waits for. */
   private readonly ending = new Map<JobKey, () => void>();
+  /** Those whose next message is to be sent, in their order. */
+  private readonly due = new Set<PendingJob<Job, Event>>();
+  /** Something was sent in this turn of the event loop. */
+  private hasSent = false;
 
   constructor(private readonly options: PendingJobsOptions<Job, Event>) {}
 
@@ -151,13 +155,16 @@ export class PendingJobs<Job, Event extends {}> {
    * is the culprit or has survived too many deaths, of which an intended one is none.
    */
   lose(crashed: SvcError, culprit: JobKey | undefined, isIntended = false): void {
+    const { due } = this;
     for (const pending of this.pending.values()) {
-      if (pending.progress === "unsent") continue;
-      if (pending.cancelled) this.endWithoutEngine(pending, pending.cancelled);
+      if (pending.progress === "unsent") {
+        if (due.has(pending)) this.waitForModel(pending);
+      } else if (pending.cancelled) this.endWithoutEngine(pending, pending.cancelled);
       else if (pending.progress === "started" || pending.key === culprit || !(isIntended || pending.survives()))
         this.settle(pending, crashed);
       else this.waitForModel(pending);
     }
+    due.clear();
   }
 
   /** The process is gone: it cannot be late any more. */
@@ -173,8 +180,23 @@ export class PendingJobs<Job, Event extends {}> {
     });
   }
 
-  /** What a process on its way out does not take is its successor's. */
+  /** One message in each turn of the event loop: a large one takes dozens of milliseconds, and there may be hundreds. */
   private submit(pending: PendingJob<Job, Event>): void {
+    this.due.add(pending);
+    if (!this.hasSent) this.sendNext();
+  }
+
+  private sendNext(): void {
+    const [pending] = this.due;
+    this.hasSent = pending !== undefined;
+    if (!pending) return;
+    this.due.delete(pending);
+    setImmediate(() => this.sendNext());
+    this.send(pending);
+  }
+
+  /** What a process on its way out does not take is its successor's. */
+  private send(pending: PendingJob<Job, Event>): void {
     const message = pending.next();
     if (message && this.options.process()?.send(message)) pending.sent();
     else this.waitForModel(pending);
@@ -212,6 +234,7 @@ export class PendingJobs<Job, Event extends {}> {
 
   private settle(pending: PendingJob<Job, Event>, error?: SvcError): void {
     this.pending.delete(pending.key);
+    this.due.delete(pending);
     pending.settle(error);
     if (this.pending.size === 0) this.options.onIdle();
   }

@@ -19,7 +19,7 @@ export const batchRoutes = (batches: BatchesService, { bodies, router, config }:
       async ({ request }) => {
         const call = decodeBatch(await bodies.read(request, bodyCeilings.batch), config.batchEndpoints);
         const usual = router.usual(BATCH_CAPABILITIES[call.endpoint]);
-        return Response.json(encodeBatch(batches.create(call, usual?.model ?? "")));
+        return Response.json(encodeBatch(await batches.create(call, usual?.model ?? "")));
       },
       jsonRoute(BatchRequest, Batch),
     )

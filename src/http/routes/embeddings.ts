@@ -10,12 +10,13 @@ import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import { servedByFields } from "../log-fields.ts";
 
 /** Texts as vectors, and documents by their relevance. */
 export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
-  const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
+  const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Promise<Response> => {
     const { tokens, truncated, servedBy } = result;
     deps.contexts.of(request).logFields = () => ({
       model,
@@ -23,7 +24,7 @@ export const embeddingRoutes = (deps: AppDeps) => {
       prompt: tokens,
       ...(truncated > 0 && { truncated }),
     });
-    return Response.json(body, truncated > 0 ? { headers: { "X-Embedding-Truncated": String(truncated) } } : {});
+    return jsonResponse(body, truncated > 0 ? { headers: { "X-Embedding-Truncated": String(truncated) } } : {});
   };
 
   return new Elysia({ name: "route.embeddings" })

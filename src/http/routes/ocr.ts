@@ -13,6 +13,7 @@ import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 
 const MOST_PAGES = 1000;
@@ -47,7 +48,7 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
   for await (const event of deps.recognition.recognize([document], run, disconnection(request).signal, report)) {
     if (event.type === "page") read.push(event.page);
   }
-  return Response.json(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat));
+  return jsonResponse(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat));
 }
 
 /** Files that were uploaded stay. */

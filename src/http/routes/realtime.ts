@@ -26,7 +26,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import { checkUpgrade, LARGEST_MESSAGE, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
-import { TurnLimit } from "../turn-limit.ts";
+import { TurnLimit } from "../../domain/turn-limit.ts";
 
 /** Of the public convention. */
 const PROTOCOL = "realtime";

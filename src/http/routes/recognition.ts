@@ -38,6 +38,7 @@ import { disconnection, requestOrigin } from "../generation-response.ts";
 import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { readUpload } from "../upload-body.ts";
 
@@ -118,14 +119,14 @@ function respond(
   documents: readonly RecognizedDocument[],
   labels: readonly PictureLabel[] | undefined,
   call: RecognitionCall,
-): Response {
+): Response | Promise<Response> {
   const { mode, format } = call;
   if (mode === "barcode") return Response.json(encodeBarcodes(documents, call));
   if (mode === "saliency") return Response.json(encodeRegions(documents, call));
   if (mode === "classify") return Response.json(encodeLabels(documents, labels ?? [], call));
   const encoded = mode === "auto" ? encodeAnything(documents, call, labels) : encodeDocuments(documents, mode, call);
   if (format === "text") return plain(combinedText(documents), "text/plain");
-  return format === "markdown" ? plain(combinedMarkdown(documents), "text/markdown") : Response.json(encoded);
+  return format === "markdown" ? plain(combinedMarkdown(documents), "text/markdown") : jsonResponse(encoded);
 }
 
 const plain = (text: string, type: string) =>

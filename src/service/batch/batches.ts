@@ -81,7 +81,8 @@ export class BatchesService {
   }
 
   /** Makes a batch, to be answered by `model`. Throws SvcError `not_found` about the input file, or `storage_full`. */
-  create(call: BatchCall, model: string): BatchRecord {
+  async create(call: BatchCall, model: string): Promise<BatchRecord> {
+    await this.options.folder.turns.enter();
     const now = this.now();
     const store = this.options.folder.find();
     const input = store && withStorage(() => store.files.get(call.inputFileId, now));
@@ -126,6 +127,7 @@ export class BatchesService {
     while (this.get(id).status === "validating" && this.options.clock.now() < until && !this.stopping.signal.aborted) {
       await pause(VALIDATION_POLL_MS, this.stopping.signal).catch(() => {});
     }
+    await this.options.folder.turns.enter();
     const { batches } = this.options.folder.open();
     if (!withStorage(() => batches.advance(id, "in_progress", "cancelling", this.now()))) {
       const message = `Only a batch in progress can be cancelled; this one is ${this.get(id).status}.`;
@@ -197,8 +199,9 @@ export class BatchesService {
 
   /** Runs a batch until it has come further, is stopped, or cannot go on for now. Never throws. */
   private async follow(id: string, run: BatchRun): Promise<void> {
-    const { log } = this.options;
+    const { folder, log } = this.options;
     try {
+      await folder.turns.enter();
       const before = this.get(id).status;
       await run.run();
       const { status, total, completed, failed } = this.get(id);

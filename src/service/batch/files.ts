@@ -58,6 +58,7 @@ export class FilesService {
       const file = { id, bytes, filename, purpose, createdAt, expiresAt };
       try {
         await keepContent(store.partPath(id), store.contentPath(id));
+        await this.options.folder.turns.enter();
         // A server that stops closes its store before its last requests end.
         this.options.folder.open().files.add(file);
         return file;

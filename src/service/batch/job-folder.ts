@@ -1,9 +1,12 @@
 // The one store of files and batches of this process, opened when it is first needed.
 
+import { TurnLimit } from "../../domain/turn-limit.ts";
 import { JobStore } from "../../store/job-store.ts";
 import { withStorage } from "../../store/storage-error.ts";
 
 export class JobFolder {
+  /** For work that waits for the disk while everything else stands still, each a few milliseconds. */
+  readonly turns = new TurnLimit(1);
   private opened: JobStore | undefined;
 
   /** `path` is the data folder; nothing is made in it before something is to be stored, and no more than `mostBytes`. */

@@ -4,7 +4,7 @@ import { open, rename, rm } from "node:fs/promises";
 import type { BodyBudget } from "../../domain/body-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
-import { isBlank, LineCutter, parseLine, type Line } from "../../store/json-lines.ts";
+import { isBlank, LineCutter, lineTurns, parseLine, type Line } from "../../store/json-lines.ts";
 
 export interface ContentLimits {
   readonly bytes: number;
@@ -72,6 +72,7 @@ class LineCheck {
   private number = 0;
   private size = 0;
   private bounds = new JsonBounds();
+  private readonly turns = lineTurns();
 
   constructor(private readonly most: number) {}
 
@@ -93,6 +94,7 @@ class LineCheck {
     if (++this.count > this.most) {
       throw refuse("invalid_value", `The file has more than ${this.most} lines, the limit set by --max-batch-lines.`);
     }
+    await this.turns.enter(line.bytes.length);
     const { number, bytes } = line;
     const size = `${bytes.length} bytes received`;
     let value: unknown;

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BodyBudget } from "../../../src/domain/body-budget.ts";
+import { nextTurn } from "../../../src/domain/next-turn.ts";
 import { receiveContent } from "../../../src/service/batch/received-content.ts";
+import { validateInput } from "../../../src/service/batch/validate-input.ts";
 import { temporaryFolder } from "../../http/harness.ts";
 
 const MB = 1024 * 1024;
@@ -29,14 +31,45 @@ test("a long line leaves turns of the event loop to others while it is checked",
   async function* chunks() {
     yield line;
   }
-  let [turns, untilChecked, isOver] = [0, 0, false];
-  const others = (async () => {
-    for (; !isOver; turns++) await new Promise(setImmediate);
-  })();
-  const checked = () => void (untilChecked = turns);
+  const others = countTurns();
+  let untilChecked = 0;
+  const checked = () => void (untilChecked = others.turns());
   const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, checked, new BodyBudget());
   expect(await received).toBe(line.length);
-  isOver = true;
-  await others;
+  await others.end();
   expect(untilChecked).toBeGreaterThan(60);
 });
+
+test("thousands of short lines leave turns to others, when they come and when a batch is made of them", async () => {
+  const path = join(temporaryFolder(), "content");
+  const lines = Array.from({ length: 40_000 }, (_, n) => {
+    const body = { messages: [{ role: "user", content: "?" }] };
+    return JSON.stringify({ custom_id: String(n), method: "POST", url: "/v1/chat/completions", body });
+  });
+  async function* chunks() {
+    yield Buffer.from(lines.join("\n"));
+  }
+  const others = countTurns();
+  await receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new BodyBudget());
+  const received = others.turns();
+  const { total } = await validateInput(path, "/v1/chat/completions", 50_000, new AbortController().signal);
+  const checked = others.turns() - received;
+  await others.end();
+  expect(total).toBe(40_000);
+  expect([received, checked].map((turns) => turns > 60)).toEqual([true, true]);
+});
+
+/** Counts the turns of the event loop that others have. */
+function countTurns() {
+  let [turns, isOver] = [0, false];
+  const counting = (async () => {
+    for (; !isOver; turns++) await nextTurn();
+  })();
+  return {
+    turns: () => turns,
+    end(): Promise<void> {
+      isOver = true;
+      return counting;
+    },
+  };
+}

@@ -15,6 +15,9 @@ export function overload(
   { parallel, maxQueueTokens: limit }: Pick<EngineOptions, "parallel" | "maxQueueTokens">,
   clock: Clock,
 ): Refusal | undefined {
+  const { id, group = id, deadline } = request;
+  // Only the first of several answers to a request is checked: the others are part of what has begun.
+  if (group !== id) return undefined;
   const { runningCount, waitingCount, waitingTokens } = scheduler;
   // While sequences are free, waiting requests start with the next step.
   const queues = !request.background && runningCount + waitingCount > parallel;
@@ -22,9 +25,7 @@ export function overload(
     const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
     return { code: "server_busy", message, busy: "queue_tokens" };
   }
-  const { id, group = id, deadline } = request;
-  // Only the first of several answers to a request is checked.
-  if (deadline === undefined || group !== id) return undefined;
+  if (deadline === undefined) return undefined;
   if (clock.wall() + scheduler.firstTokenMs(sequence, clock.now()) <= deadline) return undefined;
   const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
   return { code: "server_busy", message, busy: "deadline" };

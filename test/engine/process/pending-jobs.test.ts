@@ -1,0 +1,73 @@
+// How jobs go to their process.
+
+import { expect, test } from "bun:test";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { nextTurn } from "../../../src/domain/next-turn.ts";
+import { PendingJobs } from "../../../src/engine/process/pending-jobs.ts";
+
+/** Jobs, which are names, and what their process was sent. */
+function setUp() {
+  const sent: string[] = [];
+  const jobs = new PendingJobs<string, { readonly type: string }>({
+    clock: systemClock,
+    loadTimeoutMs: 1000,
+    process: () => ({
+      send(message) {
+        sent.push(message.type === "submit" ? message.job : message.type);
+        return true;
+      },
+      abort() {},
+    }),
+    onOverdue() {},
+    onIdle() {},
+  });
+  const add = (...names: string[]) =>
+    names.map((name) => {
+      const job = jobs.create(name, name);
+      jobs.add(job, true);
+      return job;
+    });
+  return { sent, jobs, add };
+}
+
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn++) await nextTurn();
+};
+
+test("jobs that come at once are sent one in a turn of the loop, in their order, and others come between", async () => {
+  const { sent, jobs, add } = setUp();
+  add("a", "b", "c", "d");
+  const counts = [sent.length];
+  for (let turn = 0; turn < 3; turn++) {
+    await nextTurn();
+    counts.push(sent.length);
+  }
+  expect(counts).toEqual([1, 2, 3, 4]);
+  await nextTurn();
+  add("e");
+  expect(sent).toEqual(["a", "b", "c", "d", "e"]);
+  jobs.failAll(new SvcError("shutting_down", "over"));
+});
+
+test("one that nobody wants any more before its turn is not sent", async () => {
+  const { sent, jobs, add } = setUp();
+  const [, left] = add("a", "b", "c");
+  if (left) jobs.drop(left);
+  jobs.cancel("c", "id");
+  await turns(4);
+  expect(sent).toEqual(["a"]);
+  jobs.failAll(new SvcError("shutting_down", "over"));
+});
+
+test("those that a process was not sent before its end are its successor's, once", async () => {
+  const { sent, jobs, add } = setUp();
+  add("a", "b", "c");
+  jobs.lose(new SvcError("engine_crashed", "gone"), undefined);
+  await turns(4);
+  expect(sent).toEqual(["a"]);
+  jobs.submitAll();
+  await turns(4);
+  expect(sent).toEqual(["a", "a", "b", "c"]);
+  jobs.failAll(new SvcError("shutting_down", "over"));
+});

@@ -1,0 +1,40 @@
+// Answers of JSON, small and large.
+
+import { expect, test } from "bun:test";
+import { nextTurn } from "../../src/domain/next-turn.ts";
+import { jsonResponse } from "../../src/http/json-response.ts";
+
+const deep = { a: { b: [{ c: [{ d: [{ e: { f: [1, "ü\ud83d\ude00", null] } }] }] }] } };
+
+test("they are what Response.json answers, whatever is in them", async () => {
+  const values = [
+    null,
+    "text",
+    5,
+    [],
+    {},
+    [[], [{}], [undefined], [1, { a: 2 }], [{ a: undefined, b: null }, 3, undefined, "x"]],
+    { a: undefined, b: [undefined, { c: "\ud800" }], d: new Date(0), 'quo"te': [1.5, true] },
+    deep,
+    { data: Array.from({ length: 3000 }, (_, index) => ({ index, text: "é\ud83d\ude00".repeat(40), deep })) },
+  ];
+  for (const value of values) {
+    const init = { status: 201, headers: { "X-Own": "1" } };
+    const [made, expected] = [await jsonResponse(value, init), Response.json(value, init)];
+    expect([made.status, made.headers.get("x-own")]).toEqual([201, "1"]);
+    expect(made.headers.get("content-type")).toBe(expected.headers.get("content-type"));
+    expect(await made.text()).toBe(await expected.text());
+  }
+});
+
+test("a large one leaves turns of the event loop to others while it is written", async () => {
+  const value = { data: Array.from({ length: 20_000 }, (_, index) => ({ index, text: "x".repeat(500) })) };
+  let [turns, isOver] = [0, false];
+  const others = (async () => {
+    for (; !isOver; turns++) await nextTurn();
+  })();
+  await jsonResponse(value);
+  isOver = true;
+  await others;
+  expect(turns).toBeGreaterThan(20);
+});
