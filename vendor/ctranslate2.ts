@@ -30,7 +30,7 @@ export function readCtranslate2(file: Buffer): ReadonlyMap<string, HalfTensor> {
     const shape = Array.from({ length: u8() }, u32);
     const type = u8();
     // A copy begins at an address that numbers may have.
-    const bytes = Uint8Array.from(take(u32()));
+    const bytes = new Uint8Array(take(u32()));
     if (type === HALF) tensors.set(name, { shape, values: new Float16Array(bytes.buffer) });
     else if (shape.length > 0) throw new BuildError(`${name} of ${kind} has no half-precision numbers.`);
   }

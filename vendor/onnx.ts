@@ -23,7 +23,7 @@ export function readOnnxWeights(path: string): Map<string, Float32Array> {
       const [type, name, raw] = [field(2)?.value, field(8)?.bytes, field(9)?.bytes];
       if (type !== FLOAT || name === undefined || raw === undefined) return [];
       // A copy begins at an address that numbers may have.
-      return [[new TextDecoder().decode(name), new Float32Array(Uint8Array.from(raw).buffer)]];
+      return [[new TextDecoder().decode(name), new Float32Array(new Uint8Array(raw).buffer)]];
     }),
   );
 }

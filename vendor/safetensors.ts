@@ -26,7 +26,7 @@ export function readSafetensors(path: string): Weights {
       if (entry?.dtype !== "F32") throw new BuildError(`${path} has no tensor ${name} of single-precision numbers.`);
       const [from, to] = entry.data_offsets;
       // A copy begins at an address that numbers may have.
-      const bytes = Uint8Array.from(file.subarray(start + from, start + to));
+      const bytes = new Uint8Array(file.subarray(start + from, start + to));
       return { values: new Float32Array(bytes.buffer), shape: entry.shape };
     },
   };

@@ -44,7 +44,7 @@ export class UnknownWords {
     this.#tables = tables;
     this.#letters = new Map(tables.in.map((letter, at) => [letter, at + 1]));
     // A copy begins at an address that numbers may have.
-    const numbers = new Float32Array(Uint8Array.from(weights).buffer);
+    const numbers = new Float32Array(new Uint8Array(weights).buffer);
     let at = 0;
     const take = (length: number): Float32Array => numbers.subarray(at, (at += length));
     const norm = (): Norm => ({ weight: take(WIDTH), bias: take(WIDTH) });

@@ -4,7 +4,7 @@ import type { Dice } from "../support/dice.ts";
 
 /** A copy with some bytes changed, a piece cut out, doubled or moved, or its end cut off. */
 export function mutated(file: Uint8Array, roll: Dice): Uint8Array<ArrayBuffer> {
-  const copy = Uint8Array.from(file);
+  const copy = new Uint8Array(file);
   const extremes = [0, 1, 0x7f, 0x80, 0xff];
   // Most of what decides stands in the first bytes.
   const place = () => roll(roll(2) === 0 ? Math.min(512, copy.length) : copy.length);

@@ -1,6 +1,7 @@
 // Chat completion requests that must be refused: what is sent, with which code, and about which field.
 
 import type { ErrorCode } from "../../src/domain/errors.ts";
+import type { TestServer } from "../http/harness.ts";
 
 export interface MalformedRow {
   readonly name: string;
@@ -388,3 +389,10 @@ export const malformed: readonly MalformedRow[] = [
     param,
   })),
 ];
+
+export const sendMalformed = (server: TestServer, { body, headers }: MalformedRow, id: string): Promise<Response> =>
+  fetch(`${server.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-request-id": id, ...headers },
+    body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+  });

@@ -1,7 +1,7 @@
 // The real program speaks, and hears what it said, in every format.
 
-import { describe, expect, test } from "bun:test";
-import { withServer, type TestServer } from "../support/server.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startServer, type ServerProcess, type TestServer } from "../support/server.ts";
 import { soundRig } from "../audio/decode/rig.ts";
 import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -15,7 +15,7 @@ if (!isWhole) console.log("speech is not tested: the voice or Whisper is not bui
 const LOSING = new Set<string>(["mp3", "opus", "aac"]);
 const rig = soundRig();
 
-const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
+const FLAGS = ["--no-model", "--threads", "1"];
 const input = "Hello there. The quick brown fox jumps over the lazy dog.";
 
 const say = ({ url }: TestServer, body: object) =>
@@ -35,46 +35,46 @@ async function hear({ url }: TestServer, sound: Blob): Promise<{ text: string }>
 }
 
 describe.skipIf(!isWhole)("speech", () => {
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await startServer(FLAGS);
+  }, 60_000);
+  afterAll(() => server.stop());
+
   test("is as long in every format that has a head, and heard as what was said in those that lose something", async () => {
-    await withServer(FLAGS, async (server) => {
-      const samples = (await (await say(server, { input, response_format: "pcm" })).bytes()).length / 2;
-      for (const response_format of SPEECH_FORMATS.filter((format) => format !== "pcm")) {
-        const sound = await (await say(server, { input, response_format, voice: "nova" })).bytes();
-        const seconds = (await rig.decode(await rig.keep(sound))).length / SAMPLE_RATE;
-        expect(Math.abs(seconds - samples / 24_000)).toBeLessThan(0.15);
-        if (!LOSING.has(response_format)) continue;
-        const { text } = await hear(server, new Blob([sound]));
-        expect([response_format, wordsOf(text)]).toEqual([response_format, wordsOf(input)]);
-      }
-    });
+    const samples = (await (await say(server, { input, response_format: "pcm" })).bytes()).length / 2;
+    for (const response_format of SPEECH_FORMATS.filter((format) => format !== "pcm")) {
+      const sound = await (await say(server, { input, response_format, voice: "nova" })).bytes();
+      const seconds = (await rig.decode(await rig.keep(sound))).length / SAMPLE_RATE;
+      expect(Math.abs(seconds - samples / 24_000)).toBeLessThan(0.15);
+      if (!LOSING.has(response_format)) continue;
+      const { text } = await hear(server, new Blob([sound]));
+      expect([response_format, wordsOf(text)]).toEqual([response_format, wordsOf(input)]);
+    }
   }, 120_000);
 
   test("is heard from its beginning: with a capital letter", async () => {
-    await withServer(["--no-model", "--threads", "1"], async (server) => {
-      for (const sentence of [
-        "An old sailor carried a letter from Paris before breakfast.",
-        "Our cook described the long report after the storm.",
-      ]) {
-        const { text } = await hear(
-          server,
-          await (await say(server, { input: sentence, response_format: "wav" })).blob(),
-        );
-        expect(text).toStartWith(sentence.slice(0, 6));
-      }
-    });
+    for (const sentence of [
+      "An old sailor carried a letter from Paris before breakfast.",
+      "Our cook described the long report after the storm.",
+    ]) {
+      const { text } = await hear(
+        server,
+        await (await say(server, { input: sentence, response_format: "wav" })).blob(),
+      );
+      expect(text).toStartWith(sentence.slice(0, 6));
+    }
   }, 60_000);
 
   test("of one sentence says how long it is; events hold the same file", async () => {
-    await withServer(FLAGS, async (server) => {
-      const body = { input: "Good morning.", response_format: "wav" };
-      const file = await (await say(server, body)).bytes();
-      expect(new DataView(file.buffer, file.byteOffset).getUint32(40, true)).toBe(file.length - 44);
-      const events = (await (await say(server, { ...body, stream_format: "sse" })).text())
-        .split("\n")
-        .filter((line) => line.startsWith("data: "))
-        .map((line) => JSON.parse(line.slice(6)) as { type: string; audio?: string });
-      expect(events.at(-1)?.type).toBe("speech.audio.done");
-      expect(Buffer.concat(events.map(({ audio = "" }) => Buffer.from(audio, "base64"))).equals(file)).toBe(true);
-    });
+    const body = { input: "Good morning.", response_format: "wav" };
+    const file = await (await say(server, body)).bytes();
+    expect(new DataView(file.buffer, file.byteOffset).getUint32(40, true)).toBe(file.length - 44);
+    const events = (await (await say(server, { ...body, stream_format: "sse" })).text())
+      .split("\n")
+      .filter((line) => line.startsWith("data: "))
+      .map((line) => JSON.parse(line.slice(6)) as { type: string; audio?: string });
+    expect(events.at(-1)?.type).toBe("speech.audio.done");
+    expect(Buffer.concat(events.map(({ audio = "" }) => Buffer.from(audio, "base64"))).equals(file)).toBe(true);
   }, 60_000);
 });

@@ -58,13 +58,13 @@ export function pdfOfObjects(objects: readonly (string | Uint8Array)[], trailer 
   });
   const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
   add(`${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${at}\n%%EOF\n`);
-  return Uint8Array.from(Buffer.concat(parts));
+  return new Uint8Array(Buffer.concat(parts));
 }
 
 /** A stream as an object; `dictionary`: more entries of it. */
 export function pdfStream(content: Uint8Array, dictionary = ""): Uint8Array<ArrayBuffer> {
   const head = Buffer.from(`<< /Length ${content.length} ${dictionary} >>\nstream\n`);
-  return Uint8Array.from(Buffer.concat([head, content, Buffer.from("\nendstream")]));
+  return new Uint8Array(Buffer.concat([head, content, Buffer.from("\nendstream")]));
 }
 
 /** A document of so many pages that show this picture, as scanners write them. */
@@ -107,5 +107,5 @@ export async function bmpOf({ width, height, data }: Bitmap): Promise<Uint8Array
 }
 
 export async function pngOf(bitmap: Bitmap): Promise<Uint8Array<ArrayBuffer>> {
-  return Uint8Array.from(await new Bun.Image(await bmpOf(bitmap)).png().bytes());
+  return new Uint8Array(await new Bun.Image(await bmpOf(bitmap)).png().bytes());
 }

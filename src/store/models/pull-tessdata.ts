@@ -105,7 +105,7 @@ async function bytesAt(
       if (received > LARGEST_BYTES) throw new PullError(`${subject} is larger than any such package.`);
       if (isTold) progress(received, Number.isFinite(total) ? total : undefined);
     }
-    return Uint8Array.from(Buffer.concat(pieces));
+    return new Uint8Array(Buffer.concat(pieces));
   };
   return whileAlive({ signal, idleMs }, work, (isSilent, code) => {
     const why = isSilent ? "nothing came for too long" : code;

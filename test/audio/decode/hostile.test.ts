@@ -12,7 +12,7 @@ import { fixture, fixtures, isBuilt, soundRig } from "./rig.ts";
 /** Of each file. */
 /** A busy machine takes ten times as long. */
 const PATIENCE_MS = 30_000;
-const MUTATIONS = Number(process.env["FUZZ_CASES"] ?? 60);
+const MUTATIONS = Number(process.env["FUZZ_CASES"] ?? 20);
 const rig = soundRig();
 const all = readdirSync(fixtures).filter((name) => !name.endsWith(".ts"));
 

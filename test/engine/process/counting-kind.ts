@@ -44,7 +44,6 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
       symbols: {
         count: { args: ["f64", "f64"], returns: "f64" },
         crash: { args: [], returns: "void" },
-        hang: { args: [], returns: "void" },
       },
     });
     const jobs = new Map<JobKey, CountingJob & { count: number }>();
@@ -63,18 +62,15 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
         },
         cancel: (key) => jobs.has(key) && end(key, true),
         async run() {
-          for (;;) {
-            await Bun.sleep(1);
-            const [next] = jobs;
-            if (!next) continue;
-            const [key, job] = next;
-            if (job.count === 0) send({ type: "started", keys: [key] });
-            if (job.crash) symbols.crash();
-            if (job.hang) symbols.hang();
-            job.count = symbols.count(job.count, Math.min(job.count + SLICE, job.to));
-            send({ type: "events", outputs: [{ key, events: [{ type: "counted", count: job.count }] }], finished: [] });
-            if (job.count === job.to) end(key, false);
-          }
+          for (; ; await Bun.sleep(1))
+            for (const [key, job] of jobs) {
+              if (job.count === 0) send({ type: "started", keys: [key] });
+              if (job.crash) symbols.crash();
+              job.count = symbols.count(job.count, job.hang ? Infinity : Math.min(job.count + SLICE, job.to));
+              const outputs = [{ key, events: [{ type: "counted", count: job.count } as const] }];
+              send({ type: "events", outputs, finished: [] });
+              if (job.count === job.to) end(key, false);
+            }
         },
       },
     };

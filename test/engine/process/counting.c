@@ -3,8 +3,4 @@ double count(double from, double to) {
   return from;
 }
 
-void hang(void) {
-  for (volatile int go = 1; go;) continue;
-}
-
 void crash(void) { *(volatile int *)0 = 0; }

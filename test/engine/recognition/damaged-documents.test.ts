@@ -29,7 +29,7 @@ test(
     let [read, refused] = [0, 0];
     using log = spyOn(console, "log");
     for (let id = 1; id <= ROUNDS; id++) {
-      const content = Uint8Array.from(pick(roll, whole));
+      const content = new Uint8Array(pick(roll, whole));
       for (let left = 1 + roll(6); left > 0; left--) {
         // Heads say more than what follows them.
         const among = roll(2) === 0 ? Math.min(200, content.length) : content.length;

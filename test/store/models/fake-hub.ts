@@ -191,7 +191,7 @@ export class FakeHub implements AsyncDisposable {
   ): Promise<void> {
     const limit = Math.min(end, start + (fault.cutAfter ?? fault.hangAfter ?? Infinity));
     for (let at = start; at < limit && !response.destroyed;) {
-      const piece = Uint8Array.from(content.read(at, Math.min(limit, at + (1 << 16))));
+      const piece = new Uint8Array(content.read(at, Math.min(limit, at + (1 << 16))));
       const wrong = (fault.corrupt ?? -1) - at;
       if (wrong >= 0 && wrong < piece.length) piece[wrong] = (piece[wrong] ?? 0) ^ 1;
       at += piece.length;
