@@ -6,6 +6,7 @@ import { refuseUnsupported } from "../dialect/fields/unsupported.ts";
 import type { AppDeps } from "./deps.ts";
 import { bodyCeilings } from "./json-body.ts";
 import { jsonRoute } from "./json-content.ts";
+import { jsonResponse } from "./json-response.ts";
 
 /** SGLang's: the text of special tokens is part of what they stand for. */
 const UNSUPPORTED = { skip_special_tokens: (asked: unknown) => asked !== false };
@@ -18,7 +19,7 @@ export function detokenizing({ bodies, engine, tokenizer }: AppDeps) {
       const asked = check(await bodies.read(request, bodyCeilings.tokenizer));
       refuseUnsupported(asked, UNSUPPORTED);
       const text = await tokenizer.run(() => engine.detokenize(asked.tokens, request.signal));
-      return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
+      return jsonResponse({ prompt: text, text, content: text, model: engine.status().modelId });
     },
     hooks: jsonRoute(DetokenizeRequest, DetokenizeResponse),
   } as const;

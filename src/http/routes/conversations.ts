@@ -21,6 +21,7 @@ import { listItems } from "../../dialect/responses/items.ts";
 import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
 
 /** OpenAI's Conversations API; conversations are kept beside the responses, in memory. */
@@ -60,7 +61,7 @@ export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history
       "/v1/conversations/:id/items",
       async ({ params, request }) => {
         const items = decodeConversationItems(await read(request), history.item);
-        return Response.json(listOf(conversations.add(params.id, items), false));
+        return jsonResponse(listOf(conversations.add(params.id, items), false));
       },
       jsonRoute(ConversationItemsRequest, InputItemList),
     )
@@ -68,13 +69,13 @@ export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history
       "/v1/conversations/:id/items",
       ({ params, request }) => {
         const page = decodePage(new URL(request.url).searchParams);
-        return Response.json(listItems(conversations.get(params.id).items, page));
+        return jsonResponse(listItems(conversations.get(params.id).items, page));
       },
       jsonAnswer(InputItemList),
     )
     .get(
       "/v1/conversations/:id/items/:item",
-      ({ params }) => Response.json(conversations.item(params.id, params.item)),
+      ({ params }) => jsonResponse(conversations.item(params.id, params.item)),
       jsonAnswer(ConversationItem),
     )
     .delete(

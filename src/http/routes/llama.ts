@@ -26,6 +26,7 @@ import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import { loadedModel } from "../loaded-model.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import { tokenizing } from "../tokenize.ts";
@@ -52,8 +53,8 @@ export const llamaRoutes = (deps: AppDeps) => {
       "/tokenize",
       async ({ request }) => {
         const body = await deps.bodies.read(request, bodyCeilings.tokenizer);
-        if (isForVllm(body)) return Response.json(await forVllm(body, request.signal, HUGGING_FACE));
-        return Response.json(await tokenize(deps, checkTokenize(body), request.signal));
+        if (isForVllm(body)) return jsonResponse(await forVllm(body, request.signal, HUGGING_FACE));
+        return jsonResponse(await tokenize(deps, checkTokenize(body), request.signal));
       },
       jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),
     )

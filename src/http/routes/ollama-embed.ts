@@ -18,6 +18,7 @@ import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 
 /** Texts as vectors, for tools that know no other API. */
 export const ollamaEmbedRoutes = (deps: AppDeps) => {
@@ -37,7 +38,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       async ({ request }) => {
         const asked = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
         const computed = await compute(request, asked);
-        return Response.json(encodeEmbed(computed.result, { ...computed, truncate: asked.truncate }));
+        return jsonResponse(encodeEmbed(computed.result, { ...computed, truncate: asked.truncate }));
       },
       jsonRoute(OllamaEmbedRequest, OllamaEmbedAnswer),
     )
@@ -45,7 +46,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       "/api/embeddings",
       async ({ request }) => {
         const asked = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
-        return Response.json(encodeOlderEmbed((await compute(request, asked)).result));
+        return jsonResponse(encodeOlderEmbed((await compute(request, asked)).result));
       },
       jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),
     );

@@ -42,6 +42,7 @@ import {
 import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import { beginResource } from "../response-resource.ts";
@@ -79,7 +80,7 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
       async ({ params }) => {
         stored(kept, params.id);
         await kept.responses.cancel(params.id);
-        return Response.json(stored(kept, params.id).resource);
+        return jsonResponse(stored(kept, params.id).resource);
       },
       jsonAnswer(ResponseResource),
     )
@@ -87,7 +88,7 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
         const { input } = stored(kept, params.id);
-        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams)));
+        return jsonResponse(listItems(input, decodePage(new URL(request.url).searchParams)));
       },
       jsonAnswer(InputItemList),
     );
@@ -113,7 +114,7 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
   try {
     if (!asked.background) return await respond(deps, request, call);
     const headers = await respondLater(deps, request, call);
-    return log ? follow(deps, request, log, 0, headers) : Response.json(context.resource, { headers });
+    return log ? follow(deps, request, log, 0, headers) : jsonResponse(context.resource, { headers });
   } catch (error) {
     // Refused before it began: there is nothing to fetch.
     kept.responses.forget(id);
@@ -193,9 +194,13 @@ function stored(kept: KeptAnswers, id: string) {
 }
 
 /** A stored response, or its stream from where the query wants it. */
-function retrieve(deps: AppDeps, request: Request, { resource, events }: ReturnType<typeof stored>): Response {
+async function retrieve(
+  deps: AppDeps,
+  request: Request,
+  { resource, events }: ReturnType<typeof stored>,
+): Promise<Response> {
   const start = decodeResumption(new URL(request.url).searchParams);
-  if (start === undefined) return Response.json(resource);
+  if (start === undefined) return jsonResponse(resource);
   if (events) return follow(deps, request, events, start);
   throw fieldError("invalid_value", "stream", "needs a response that was made with background and stream");
 }

@@ -6,6 +6,7 @@ import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import { tokenizing } from "../tokenize.ts";
 
 /** Text to the model's own tokens, and their number. */
@@ -17,7 +18,7 @@ export const tokenizeRoutes = (deps: AppDeps) => {
   return new Elysia({ name: "route.tokenize" })
     .post(
       "/v1/tokenize",
-      async ({ request }) => Response.json(await tokenize(await read(request), request.signal)),
+      async ({ request }) => jsonResponse(await tokenize(await read(request), request.signal)),
       jsonRoute(TokenizeRequest, TokenizeResponse),
     )
     .post("/v1/detokenize", detokenize.handler, detokenize.hooks)
