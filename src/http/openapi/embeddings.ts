@@ -1,6 +1,6 @@
 // API description: embeddings and reranking.
 
-import { badRequest, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts";
 
 const headers = {
   "X-Embedding-Truncated":
@@ -14,11 +14,9 @@ const RETRY = "Retry-After gives the time to retry in whole seconds.";
 /** Errors of routes that compute vectors or rankings with a model of this kind. */
 const embeddingErrors = (kind: string) => ({
   400: badRequest,
-  499: "`request_cancelled`: it was cancelled by its correlation id.",
-  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
+  ...jobErrors,
   404: `\`model_not_found\`: no ${kind} with this name is served, or none at all.`,
   413: tooLarge("1 MB"),
-  500: "`engine_crashed`: the engine process ended while it computed this request; the next one starts another.",
   503: `${UNAVAILABLE} ${RETRY}`,
 });
 

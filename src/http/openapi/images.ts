@@ -1,16 +1,14 @@
 // API description: images.
 
 import { MOST_PICTURES, SIDES } from "../../contract/images.ts";
-import { badRequest, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts";
 
 /** Of every route that draws. */
 export const drawingErrors = {
   400: `${badRequest} What the model cannot do is refused, by its field; so is a field that is not described here.`,
   413: tooLarge("1 MB"),
-  499: "`request_cancelled`: it was cancelled by its correlation id.",
-  500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
+  ...jobErrors,
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After says in whole seconds when a place is free, by recent steps. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",
-  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
 };
 
 const fields = `\`model\` is an image model of GET /v1/models; another name stands for the first of them, and the answer then has the headers

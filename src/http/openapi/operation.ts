@@ -70,6 +70,13 @@ export const conversationErrors = {
 /** Images alone. */
 export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
+/** Errors of routes whose work is a job of an engine of their own kind: embeddings, sound, pictures, pages. */
+export const jobErrors = {
+  499: "`request_cancelled`: it was cancelled by its correlation id.",
+  500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
+  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
+};
+
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {
   503: "`storage_unavailable`: the data folder (--data-dir), its database or the folder for temporary files cannot be used, or the requested file is lost.",

@@ -1,17 +1,15 @@
 // API description: text recognition.
 
-import { badRequest, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, type Operations } from "./operation.ts";
 
 const recognitionErrors = {
   400: `${badRequest} \`unsupported_media_input\`: the file is of another format, or an encrypted PDF.`,
   404: "`not_found`: there is no such file in the server's media folder.",
   413: "The file is larger than 25 MB, or a JSON body than 100 MB; it is refused while it is read.",
   422: "`no_text`, `no_tables`: there is none. `unprocessable_media`: the file is damaged, has more than 4096 pixels a side, or more pages than max_pages.",
-  499: "`request_cancelled`: it was cancelled by its correlation id.",
-  500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
+  ...jobErrors,
   501: "`mode_unavailable`: this server has no model for the mode.",
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no data for text recognition, loading the model takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
-  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
   507: "`storage_full`: the disk for temporary files is full.",
 };
 

@@ -1,6 +1,6 @@
 // API description: speech synthesis.
 
-import { badRequest, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts";
 
 export const speechOperations: Operations = {
   "POST /v1/audio/speech": {
@@ -16,10 +16,8 @@ POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`,
       400: badRequest,
       404: "`not_found`: there is no voice of this name.",
       413: tooLarge("1 MB"),
-      499: "`request_cancelled`: it was cancelled by its correlation id.",
-      500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
+      ...jobErrors,
       503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no speech model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
-      504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
     },
     queued: true,
     stream:

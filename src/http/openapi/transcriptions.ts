@@ -1,6 +1,6 @@
 // API description: speech recognition.
 
-import { badRequest, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, type Operations } from "./operation.ts";
 
 const description = (
   what: string,
@@ -15,10 +15,8 @@ const errors = {
   400: `${badRequest} A recording in a format that cannot be read, or longer than --max-audio-minutes, is \`invalid_value\` at \`file\` or \`data\`.`,
   413: "The recording is larger than --max-audio-mb, or a JSON body than 100 MB; it is refused while it is read.",
   422: "`no_speech`: there is no speech in the recording.",
-  499: "`request_cancelled`: it was cancelled by its correlation id.",
-  500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
+  ...jobErrors,
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no transcription model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
-  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
   507: "`storage_full`: the disk for temporary files is full.",
 };
 
