@@ -12,7 +12,6 @@ export interface ModelInfo {
   readonly description: string;
   readonly parameters: number;
   readonly bytes: number;
-  readonly vocabulary: number;
   /** Context length the model was trained for, in tokens. */
   readonly trainedContext: number;
   /** Tokens in the KV cache, shared by all sequences. */
@@ -21,7 +20,6 @@ export interface ModelInfo {
   readonly maxModelLen: number;
   /** Sequences that can be decoded at once. */
   readonly parallel: number;
-  readonly hasChatTemplate: boolean;
   /** Kinds of media that messages may contain. */
   readonly vision: boolean;
   readonly audio: boolean;

@@ -116,8 +116,6 @@ export interface TranscriptionModel {
   readonly size: string;
   readonly bytes: number;
   readonly device: string;
-  /** Codes of the languages that it knows. */
-  readonly languages: readonly string[];
 }
 
 /** Where a recording is that did not come in a form: a file of the operator's, or base64. */

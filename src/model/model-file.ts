@@ -20,7 +20,6 @@ export interface ModelFile {
   readonly name?: string;
   /** Tokens. */
   readonly trainedContext: number;
-  readonly layers: number;
   /** Key-value heads of each layer; 0 where a layer keeps no keys and values. */
   readonly kvHeads: readonly number[];
   /** Values a head stores for one token. */
@@ -34,7 +33,6 @@ export interface ModelFile {
   /** Of all files of the model. */
   readonly fileBytes: number;
   readonly tensorBytes: number;
-  readonly hasChatTemplate: boolean;
   /** Last change of the file, Unix seconds. */
   readonly modified: number;
 }
@@ -96,7 +94,6 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
     architecture,
     ...(typeof title === "string" && title !== "" && { name: title }),
     trainedContext: facts.count("context_length"),
-    layers,
     kvHeads: facts.perLayer("attention.head_count_kv", layers, Math.max(0, ...heads)),
     keyLength: facts.count("attention.key_length", headLength),
     valueLength: facts.count("attention.value_length", headLength),
@@ -105,7 +102,6 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
     vocabulary: lengthOf(header.metadata.get("tokenizer.ggml.tokens")),
     fileBytes: parts.reduce((sum, part) => sum + part.fileBytes, 0),
     tensorBytes: parts.reduce((sum, part) => sum + part.tensorBytes, 0),
-    hasChatTemplate: header.metadata.has("tokenizer.chat_template"),
     modified: header.modified,
   };
 }

@@ -43,7 +43,6 @@ describe("a model that can be served", () => {
       keyLength: 64,
       valueLength: 64,
       vocabulary: 2560,
-      hasChatTemplate: true,
       fileBytes: 4_554_912,
       tensorBytes: 4_472_832,
     });

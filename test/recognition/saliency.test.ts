@@ -20,8 +20,8 @@ test("a look falls on what is unlike its surroundings", () => {
   const map = attention([image]);
   expect([map.width, map.height]).toEqual([64, 48]);
   const [first] = salientRegions(map, image, REGION_RULES.attention);
-  expect(covers(first?.box, 640 * 0.7 + 20, 480 * 0.2 + 20)).toBe(true);
-  expect(first?.box.width).toBeLessThan(320);
+  expect(covers(first, 640 * 0.7 + 20, 480 * 0.2 + 20)).toBe(true);
+  expect(first?.width).toBeLessThan(320);
   expect(Math.max(...map.data)).toBe(255);
 });
 
@@ -29,7 +29,7 @@ test("colours count: what differs in one of them alone stands out", () => {
   const grey = new Drawing(300, 300, 128);
   const map = attention([grey, new Drawing(300, 300, 128).box(200, 40, 40, 40, 250), grey]);
   const [first] = salientRegions(map, grey, REGION_RULES.attention);
-  expect(covers(first?.box, 220, 60)).toBe(true);
+  expect(covers(first, 220, 60)).toBe(true);
 });
 
 test("things on a ground are boxed one by one, the one that stands out most first", () => {
@@ -40,7 +40,7 @@ test("things on a ground are boxed one by one, the one that stands out most firs
     [60, 80, 150, 200],
     [400, 100, 100, 120],
   ].entries()) {
-    const box = found[at]?.box;
+    const box = found[at];
     for (const [edge, wanted] of [
       [box?.x, x],
       [box?.y, y],
@@ -50,7 +50,6 @@ test("things on a ground are boxed one by one, the one that stands out most firs
       expect(Math.abs((edge ?? 0) - (wanted ?? 0))).toBeLessThan(25);
     }
   }
-  expect(found[0]?.confidence).toBeWithin(0.5, 1.01);
 });
 
 test("an image with nothing in it has no regions, whatever its shape", () => {
@@ -72,7 +71,7 @@ test("an image with nothing in it has no regions, whatever its shape", () => {
 
 test("boxes lie within the image", () => {
   const image = new Drawing(333, 217, 255).box(300, 190, 33, 27);
-  for (const { box } of salientRegions(objectness([image]), image, REGION_RULES.objectness)) {
+  for (const box of salientRegions(objectness([image]), image, REGION_RULES.objectness)) {
     expect(box.x + box.width).toBeLessThanOrEqual(333);
     expect(box.y + box.height).toBeLessThanOrEqual(217);
   }

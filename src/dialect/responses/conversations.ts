@@ -18,12 +18,12 @@ const checkUpdate = checker(ConversationUpdate);
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeConversation(body: unknown, findItem: FindItem) {
   const { items, metadata } = checkRequest(body);
-  return { items: keptItems(items ?? [], findItem, "items"), metadata: checkedMetadata(metadata) ?? {} };
+  return { items: keptItems(items ?? [], findItem), metadata: checkedMetadata(metadata) ?? {} };
 }
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export const decodeConversationItems = (body: unknown, findItem: FindItem) =>
-  keptItems(checkItems(body).items, findItem, "items");
+  keptItems(checkItems(body).items, findItem);
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export const decodeConversationUpdate = (body: unknown) => checkedMetadata(checkUpdate(body).metadata) ?? {};

@@ -24,10 +24,10 @@ export function inputItems(input: ResponsesRequest["input"]): readonly ListedIte
 
 /**
  * Items as a conversation keeps them: listed ones, and what references refer to in their place. Throws SvcError as `decodeInput`
- * does; `path` is the field that has them.
+ * does, about the field `items`.
  */
-export function keptItems(input: ResponsesRequest["input"], findItem: FindItem, path: string): readonly ListedItem[] {
-  decodeInput(input, findItem, path);
+export function keptItems(input: ResponsesRequest["input"], findItem: FindItem): readonly ListedItem[] {
+  decodeInput(input, findItem, "items");
   return withReferred(inputItems(input), findItem);
 }
 

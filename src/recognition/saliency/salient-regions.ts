@@ -5,13 +5,6 @@ import type { Bitmap } from "../bitmap.ts";
 import { components, regions } from "../components.ts";
 import { histogram, split } from "../ink.ts";
 
-interface SalientRegion {
-  /** In pixels of the image. */
-  readonly box: Box;
-  /** From 0 to 1: how much its place stands out in the mean. */
-  readonly confidence: number;
-}
-
 interface RegionRule {
   /** How many times the mean of the map a place must have; without, what parts the map best into high and low. */
   readonly timesMean?: number;
@@ -26,8 +19,8 @@ export const REGION_RULES = {
   objectness: { least: 0.004, most: 10 },
 } as const satisfies Record<string, RegionRule>;
 
-/** Boxes around what is high in the map of an image of this size, those that stand out most first. */
-export function salientRegions(map: Bitmap, image: Omit<Bitmap, "data">, rule: RegionRule): SalientRegion[] {
+/** Boxes, in pixels of an image of this size, around what is high in its map, those that stand out most first. */
+export function salientRegions(map: Bitmap, image: Omit<Bitmap, "data">, rule: RegionRule): Box[] {
   const threshold =
     rule.timesMean === undefined ? split(histogram(map)).threshold + 1 : rule.timesMean * mean(map.data);
   if (threshold < 1) return [];
@@ -46,7 +39,7 @@ export function salientRegions(map: Bitmap, image: Omit<Bitmap, "data">, rule: R
     .map((one) => ({ one, sum: sums.get(one.region) ?? 0 }))
     .sort((a, b) => b.sum - a.sum)
     .slice(0, rule.most)
-    .map(({ one, sum }) => ({ box: scaled(one, across, down), confidence: sum / one.area / 255 }));
+    .map(({ one }) => scaled(one, across, down));
 }
 
 const mean = (values: Uint8Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;

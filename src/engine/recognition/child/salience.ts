@@ -14,6 +14,6 @@ export async function salienceOf(channels: readonly Bitmap[], { type, heatMap }:
   const [first] = channels;
   if (!first) return { regions: [] };
   const map = MAPS[type](channels);
-  const regions = salientRegions(map, first, REGION_RULES[type]).map(({ box }) => box);
+  const regions = salientRegions(map, first, REGION_RULES[type]);
   return { regions, ...(heatMap && { heatMap: await pngOf([map]) }) };
 }

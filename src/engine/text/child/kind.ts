@@ -68,8 +68,7 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
 
 function describe(llama: Llama, media: Media | undefined, options: EngineOptions): TextReady["model"] {
   const model = llama.model();
-  const { architecture, description, parameters, bytes, vocabulary, trainedContext } = model;
-  const { context, hasChatTemplate, template } = model;
+  const { architecture, description, parameters, bytes, trainedContext, context, template } = model;
   const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
   const defaults = { ...SAMPLER_DEFAULTS, ...model.sampling, ...options.sampling };
   const { temperature, topP, presencePenalty } = defaults;
@@ -83,10 +82,8 @@ function describe(llama: Llama, media: Media | undefined, options: EngineOptions
     description,
     parameters,
     bytes,
-    vocabulary,
     trainedContext,
     context,
-    hasChatTemplate,
     template,
     device: [...workersOf(options).map(({ name }) => `worker ${name}`), model.device].join(", "),
     vision,

@@ -54,9 +54,9 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
       send,
     );
     const listener = new Listener(whisper, tools.audio, vadPath !== undefined, send, () => worker.expectUtterance());
-    const { type: size, bytes, device, languages } = whisper.model();
+    const { type: size, bytes, device } = whisper.model();
     return {
-      ready: { size, bytes, device, languages },
+      ready: { size, bytes, device },
       worker: {
         submit: (key, job) => ("listening" in job ? listener.submit(key, job.listening) : worker.submit(key, job)),
         cancel: (key, cause) => worker.cancel(key, cause),
