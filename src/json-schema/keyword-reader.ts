@@ -1,18 +1,16 @@
 // Reads the plain keywords of one subschema, each with its type checked.
 
 import { fault } from "./fault.ts";
-import { isObject, kindOf, valueKey } from "./json-value.ts";
+import { isObject, kindOf, valueKey, type JsonObject } from "./json-value.ts";
 import { KIND, TYPE_KINDS, type Kinds } from "./kinds.ts";
 import { MAX_NAME_LENGTH } from "./limits.ts";
 import { isRegex } from "./regex-parser.ts";
 import { under, type Bound, type NumberFacts, type SchemaFields, type StringFacts } from "./schema-node.ts";
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** Keywords of one raw subschema. Every method throws SvcError about a value that the keyword cannot have. */
 export class KeywordReader {
   constructor(
-    private readonly raw: Raw,
+    private readonly raw: JsonObject,
     private readonly at: string,
     private readonly param: string,
   ) {}
@@ -33,33 +31,29 @@ export class KeywordReader {
   }
 
   number(keyword: string): number | undefined {
-    if (!this.has(keyword)) return undefined;
-    const value = this.raw[keyword];
-    return typeof value === "number" ? value : this.fail(keyword, `it must be a number, got ${typeName(value)}`);
+    return this.typed(keyword, (value) => typeof value === "number", "a number");
   }
 
   string(keyword: string): string | undefined {
-    if (!this.has(keyword)) return undefined;
-    const value = this.raw[keyword];
-    return typeof value === "string" ? value : this.fail(keyword, `it must be a string, got ${typeName(value)}`);
+    return this.typed(keyword, (value) => typeof value === "string", "a string");
   }
 
   flag(keyword: string): boolean {
-    if (!this.has(keyword)) return false;
-    const value = this.raw[keyword];
-    return typeof value === "boolean" ? value : this.fail(keyword, `it must be a boolean, got ${typeName(value)}`);
+    return this.typed(keyword, (value) => typeof value === "boolean", "a boolean") ?? false;
   }
 
   list(keyword: string): readonly unknown[] | undefined {
-    if (!this.has(keyword)) return undefined;
-    const value = this.raw[keyword];
-    return Array.isArray(value) ? value : this.fail(keyword, `it must be an array, got ${typeName(value)}`);
+    return this.typed(keyword, (value): value is unknown[] => Array.isArray(value), "an array");
   }
 
-  map(keyword: string): Raw | undefined {
+  map(keyword: string): JsonObject | undefined {
+    return this.typed(keyword, isObject, "an object");
+  }
+
+  private typed<T>(keyword: string, is: (value: unknown) => value is T, type: string): T | undefined {
     if (!this.has(keyword)) return undefined;
     const value = this.raw[keyword];
-    return isObject(value) ? value : this.fail(keyword, `it must be an object, got ${typeName(value)}`);
+    return is(value) ? value : this.fail(keyword, `it must be ${type}, got ${typeName(value)}`);
   }
 
   /** A list of property names without repetitions. */

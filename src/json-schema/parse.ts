@@ -1,7 +1,7 @@
 // A client's schema → nodes, every keyword checked. References are only collected here; see references.ts.
 
 import { fault } from "./fault.ts";
-import { isObject } from "./json-value.ts";
+import { isObject, type JsonObject } from "./json-value.ts";
 import { defined, KeywordReader, typeName } from "./keyword-reader.ts";
 import { MAX_DEPTH } from "./limits.ts";
 import type { NodeMaker } from "./node-maker.ts";
@@ -14,12 +14,10 @@ import {
   type SchemaNode,
 } from "./schema-node.ts";
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** A subschema that names itself or others. */
 export interface Naming {
   readonly node: SchemaNode;
-  readonly raw: Raw;
+  readonly raw: JsonObject;
   /** The node whose `$id` this one's references are relative to. */
   readonly resource: Resource;
 }
@@ -87,7 +85,7 @@ class Subschema {
   constructor(
     private readonly parser: SchemaParser,
     private readonly keywords: KeywordReader,
-    private readonly raw: Raw,
+    private readonly raw: JsonObject,
     private readonly at: string,
     private readonly resource: Resource,
     private readonly depth: number,
