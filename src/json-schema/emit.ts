@@ -5,7 +5,7 @@ import type { ArrayForm } from "./array-plan.ts";
 import type { Spend } from "./effort.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
-import type { JsonObject } from "./json-value.ts";
+import { valuesSchema, type JsonObject } from "./json-value.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
 import { MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
 import { numberPlan } from "./number-plan.ts";
@@ -197,12 +197,9 @@ class Emitter {
 
 const isAny = ({ nodes, kinds }: Unit): boolean => nodes.length === 0 && kinds === EVERY_KIND;
 
-const valuesSchema = (values: readonly unknown[]): JsonObject =>
-  values.length === 1 ? { const: values[0] } : { enum: values };
-
 const boolean = (excluded: readonly unknown[]): JsonObject => {
   const left = [true, false].filter((value) => !excluded.includes(value));
-  return left.length === 1 ? { const: left[0] } : { type: "boolean" };
+  return left.length === 1 ? valuesSchema(left) : { type: "boolean" };
 };
 
 /** Adds the words of some nodes, save those that stand at the place of use. */

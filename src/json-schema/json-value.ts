@@ -17,6 +17,10 @@ export function valueKey(value: unknown): string {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The schema of the values in a list. */
+export const valuesSchema = (values: readonly unknown[]): JsonObject =>
+  values.length === 1 ? { const: values[0] } : { enum: values };
+
 export function kindOf(value: unknown): Kinds {
   if (value === null) return KIND.null;
   if (Array.isArray(value)) return KIND.array;

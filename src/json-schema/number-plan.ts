@@ -2,7 +2,7 @@
 
 import { KIND, type Kinds } from "./kinds.ts";
 import { MAX_ENUMERATED } from "./limits.ts";
-import { isMultiple, kindOf } from "./json-value.ts";
+import { isMultiple, kindOf, valuesSchema } from "./json-value.ts";
 import { isEmptyRange, numberRange, type NumberRange, type PlacedBound } from "./merge.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
 
@@ -49,7 +49,7 @@ function wholeNumbers({ min, max }: NumberRange, all: readonly Step[]): NumberPl
   // Every whole number is a multiple of 1, of 0.5, of 0.1.
   const steps = all.filter(({ value }) => !isMultiple(1, value));
   const listed = steps.length > 0 ? multiples(low, high, steps) : undefined;
-  if (listed) return listed.length > 0 ? { schema: listOf(listed), lost: [] } : undefined;
+  if (listed) return listed.length > 0 ? { schema: valuesSchema(listed), lost: [] } : undefined;
   const lost = steps.map(({ at }) => at);
   const isFar = low > Number.MAX_SAFE_INTEGER || high < Number.MIN_SAFE_INTEGER;
   if ((!min && !max) || isFar) return { schema: { type: "integer" }, lost: [...lost, ...boundPaths(min, max)] };
@@ -70,8 +70,6 @@ function multiples(low: number, high: number, steps: readonly Step[]): readonly 
     .filter((number) => steps.every(({ value }) => isMultiple(number, value)))
     .map((number) => number + 0);
 }
-
-const listOf = (values: readonly number[]) => (values.length === 1 ? { const: values[0] } : { enum: values });
 
 const boundPaths = (...bounds: readonly (PlacedBound | undefined)[]): string[] =>
   bounds.flatMap((bound) => (bound ? [under(bound.at, bound.keyword)] : []));
