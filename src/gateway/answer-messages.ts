@@ -9,7 +9,7 @@ import { silent } from "./upstream-failure.ts";
 const PART_BYTES = 16 * 1024;
 const NOTHING = new Uint8Array();
 
-export interface AnswerMessagesOptions {
+interface AnswerMessagesOptions {
   readonly response: Response;
   /** Characters of one message. */
   readonly longest?: number | undefined;

@@ -8,7 +8,7 @@ import type { CallPiece, Piece, UpstreamUsage } from "./output.ts";
 import { ThinkTags } from "./think-tags.ts";
 import { lost, malformed, wrongCall } from "./upstream-failure.ts";
 
-export interface AnswerOptions {
+interface AnswerOptions {
   /** The server may leave `<think>` tags in the text. */
   readonly splitThinking: boolean;
   /** What the server may say again before it goes on: no part of the answer. */
@@ -25,7 +25,7 @@ export interface AnswerOptions {
 }
 
 /** Milliseconds of an answer, measured here. */
-export interface AnswerTimes {
+interface AnswerTimes {
   readonly promptMs: number;
   readonly completionMs: number;
 }

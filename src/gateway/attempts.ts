@@ -22,7 +22,7 @@ const REPORTED_FIRST: readonly ErrorCode[] = [
 ];
 
 /** What a request is to its replicas. */
-export interface Routed {
+interface Routed {
   /** Their name for its model. */
   readonly model: string;
   /** Requests with the same key go to the same replica while it has room. */

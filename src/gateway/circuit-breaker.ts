@@ -4,7 +4,7 @@ const FAILURES = 2;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
-export type BreakerState = "closed" | "open" | "half-open";
+type BreakerState = "closed" | "open" | "half-open";
 
 /** What shows that a server is well again that failed: that it lists its models, or a request alone. */
 export type Remedy = "list" | "request";

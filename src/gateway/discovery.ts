@@ -13,7 +13,7 @@ export interface SearchOptions {
   readonly timeouts: Timeouts;
 }
 
-export interface DiscoveryOptions extends SearchOptions {
+interface DiscoveryOptions extends SearchOptions {
   /** Ports that are asked instead of the known and the listening ones; empty: those. */
   readonly ports: readonly number[];
   readonly listeningPorts: () => Promise<readonly number[]>;

@@ -18,7 +18,7 @@ import { traitsOf } from "./server-kind.ts";
 import { StateLog } from "./state-log.ts";
 import type { Upstream } from "./upstream.ts";
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /** In the order of the configuration. */
   readonly configured: readonly Upstream[];
   /** Absent: nothing is looked for. */

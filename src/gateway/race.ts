@@ -21,7 +21,7 @@ interface Step {
   readonly error?: unknown;
 }
 
-export interface RaceOptions {
+interface RaceOptions {
   readonly attempts: Attempts;
   /** Asks the attempt's replica, and ends the attempt; `signal` ends both. */
   readonly ask: (attempt: Attempt, signal: AbortSignal) => Events;

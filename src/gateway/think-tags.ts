@@ -5,7 +5,7 @@ const CLOSE = "</think>";
 /** Characters before a tag; with more of them it is none. */
 const MOST_BLANK = 1024;
 
-export interface SplitText {
+interface SplitText {
   readonly reasoning: string;
   readonly text: string;
 }

@@ -23,7 +23,7 @@ export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as cons
 const LEAST_FIRST_TOKENS = 20;
 const MOST_HEDGED = 0.05;
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
   readonly firstPauseMs?: number;
   /** Requests whose first token takes longer than usual are sent to a second replica as well. */

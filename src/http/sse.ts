@@ -20,7 +20,7 @@ export interface BodyOptions {
   readonly ends?: () => void;
 }
 
-export interface EventStreamOptions extends BodyOptions {
+interface EventStreamOptions extends BodyOptions {
   /** Silence in milliseconds after which a comment is sent, or a quarter of it earlier. */
   readonly heartbeatMs: number;
   /** What is sent then; default: a comment. */

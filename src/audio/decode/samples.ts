@@ -28,7 +28,7 @@ const DEMUXERS: Readonly<Record<ForFfmpeg, string>> = {
 };
 
 /** What ffmpeg may be asked to read. */
-export type ForFfmpeg = Container | ForeignFormat | "wav";
+type ForFfmpeg = Container | ForeignFormat | "wav";
 
 /** How far a file has been read. */
 export interface ReadingState {

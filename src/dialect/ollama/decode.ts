@@ -20,7 +20,7 @@ import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 type OllamaSettings = Omit<GenerationSettings, "streamUsage" | "guidedJson">;
 
-export interface OllamaCall {
+interface OllamaCall {
   /** The model that is named; absent: none. */
   readonly model?: string;
   /** Absent: there is nothing to answer, the client only wants the model to be there. */

@@ -7,12 +7,12 @@ import type { TokenLogprob } from "../../domain/usage.ts";
 /** A generation that ended without its last event. */
 export const withoutFinish = () => new SvcError("internal_error", "The generation ended without a finish.");
 
-export interface TextPart {
+interface TextPart {
   readonly type: "text" | "reasoning";
   text: string;
 }
 
-export interface CallPart {
+interface CallPart {
   readonly type: "tool_call";
   readonly id: string;
   readonly name: string;

@@ -34,7 +34,7 @@ export interface StreamedRequest extends Pick<AcceptedEvent, "promptTokens" | "r
   readonly requestId: string;
 }
 
-export interface StreamOptions<Chunk> {
+interface StreamOptions<Chunk> {
   /** Aborted when the client disconnects; a pending `next` of the events must then settle. */
   readonly signal: AbortSignal;
   /** The last chunk, after a failure as well. */

@@ -12,7 +12,7 @@ export interface Hub {
   readonly wheels?: string;
 }
 
-export interface HubAnswer {
+interface HubAnswer {
   readonly response: Response;
   /** What the hub said of the file before it sent the request on to where the bytes are. */
   readonly linked: { readonly etag?: string; readonly bytes?: number };
