@@ -122,7 +122,8 @@ test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
     const reader = child.stdout.getReader();
     expect(Buffer.from((await reader.read()).value ?? []).toString("latin1")).toStartWith("RIFF");
     await reader.cancel();
-    expect(await endOf(child)).toEqual([0, ""]);
+    // On a busy machine it has shown by then how far it is.
+    expect(await endOf(child)).toEqual([0, expect.stringMatching(/^(speaking: .*\n)*$/)]);
   },
   60_000,
 );
