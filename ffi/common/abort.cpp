@@ -1,11 +1,9 @@
 #include "abort.hpp"
 
 #include "errors.hpp"
+#include "platform.hpp"
 #include "threads.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,9 +61,7 @@ void request_abort(int32_t owner) {
 // One more; no two threads add to it often enough for a lost one to matter, and between graph nodes every nanosecond counts.
 void beat() { aborts.beats.store(aborts.beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
-// See svc_abort_listen. Where nobody reads, nothing is written.
-void tell(int fd, const std::string & line) { (void) !send(fd, line.data(), line.size(), MSG_DONTWAIT); }
-
+// See svc_abort_listen.
 void report(int fd) {
     static uint32_t reported = 0;
     const uint32_t beats = aborts.beats.load(std::memory_order_relaxed);
@@ -84,12 +80,9 @@ void listen(int fd) {
             due = Clock::now() + REPORT_PERIOD;
             continue;
         }
-        pollfd readable = {fd, POLLIN, 0};
-        if (poll(&readable, 1, static_cast<int>(left)) <= 0) continue;
-        const ssize_t got = read(fd, reinterpret_cast<char *>(&owner) + have, sizeof owner - have);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        const int got = receive(fd, reinterpret_cast<char *>(&owner) + have, sizeof owner - have, static_cast<int>(left));
         // The other end is gone, so nobody waits for this process any more, whatever it is computing.
-        if (got <= 0) _exit(0);
+        if (got < 0) _exit(0);
         have += static_cast<size_t>(got);
         if (have < sizeof owner) continue;
         have = 0;
@@ -140,7 +133,7 @@ using namespace svc;
 
 extern "C" int32_t svc_abort_listen(int32_t fd) {
     return guarded<int32_t>(-1, [&] {
-        if (fcntl(fd, F_GETFD) < 0) return fail("cannot listen for aborts: " + std::string(std::strerror(errno)));
+        if (!is_open(fd)) return fail("cannot listen for aborts: " + std::string(std::strerror(errno)));
         aborts.fd = fd;
         start_thread([fd] { listen(fd); });
         return 0;

@@ -11,7 +11,11 @@
 extern "C" {
 #endif
 
+#ifdef _WIN32
+#define SVC_API __declspec(dllexport)
+#else
 #define SVC_API __attribute__((visibility("default")))
+#endif
 
 // Version of the library's shim.h; the binding refuses any other.
 SVC_API int32_t svc_abi_version(void);

@@ -38,6 +38,7 @@ double seconds(clockid_t clock) {
 
 // Seconds that cores were idle since the system began; negative where it does not say.
 double idle_seconds() {
+#ifdef __linux__
     std::FILE * file = std::fopen("/proc/stat", "re");
     if (!file) return -1;
     unsigned long long idle = 0;
@@ -46,6 +47,9 @@ double idle_seconds() {
     std::fclose(file);
     static const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     return found == 2 ? static_cast<double>(idle + waiting) / ticks : -1;
+#else
+    return -1;
+#endif
 }
 
 struct Moment {
@@ -75,7 +79,7 @@ struct Pool {
     ggml_threadpool * threads = nullptr;
     // Of all but the caller's. Elsewhere than on Linux the caller's clock is that of the process.
     std::vector<clockid_t> clocks;
-    // No other thread began beside them.
+    // No other thread began beside them. Windows' clocks tell nothing of so short a time.
     bool is_measured = true;
 };
 
@@ -88,6 +92,8 @@ Pool make_pool(decltype(ggml_threadpool_new) * make, ggml_threadpool_params & pa
     }
     made.is_measured = made.clocks.size() + 1 == static_cast<size_t>(params.n_threads);
     return made;
+#elif defined(_WIN32)
+    return {make(&params), {}, false};
 #else
     return {make(&params)};
 #endif

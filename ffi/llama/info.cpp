@@ -1,9 +1,8 @@
 // What there is to know about the loaded model and the device it runs on.
 
+#include "../common/platform.hpp"
 #include "chat-template.hpp"
 #include "spread.hpp"
-
-#include <dlfcn.h>
 
 #include <cstdlib>
 #include <utility>
@@ -19,11 +18,9 @@ namespace {
 
 // "sapphirerapids" when the functions come from libggml-cpu-sapphirerapids.so.
 std::string cpu_variant() {
-    Dl_info library;
     void * function = cpu_function("ggml_threadpool_new");
-    if (!function || !dladdr(function, &library)) return "";
-    const std::string path = library.dli_fname;
-    const std::string prefix = "libggml-cpu-";
+    const std::string path = function ? library_of(function) : "";
+    const std::string prefix = "ggml-cpu-";
     const size_t start = path.rfind(prefix);
     if (start == std::string::npos) return "";
     const size_t from = start + prefix.size();

@@ -1,5 +1,6 @@
 // Version, log and compute backends: everything that exists before a model does.
 
+#include "../common/platform.hpp"
 #include "state.hpp"
 
 #include "build-info.h"
@@ -48,7 +49,7 @@ int32_t svc_init(const char * backend_dir) {
         common_log_set_verbosity_thold(-1);
         common_log_pause(common_log_main());
         // ggml would also load whatever this names.
-        unsetenv("GGML_BACKEND_PATH");
+        forget_variable("GGML_BACKEND_PATH");
         state.libraries = backend_dir;
         ggml_backend_load_all_from_path(backend_dir);
         if (ggml_backend_dev_count() == 0) return fail(std::string("no compute backend in ") + backend_dir);

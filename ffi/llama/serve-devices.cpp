@@ -3,27 +3,23 @@
 // The protocol has neither encryption nor a password, and its server no list of who may use it: connections are accepted
 // here, and only those of the list are given to it.
 
+#include "../common/platform.hpp"
 #include "compute-threads.hpp"
+#include "sockets.hpp"
 #include "spread.hpp"
 
 #include "ggml-backend-impl.h"
 
-#include <arpa/inet.h>
-#include <dlfcn.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <deque>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 
 namespace svc {
 namespace {
@@ -37,6 +33,12 @@ constexpr int GREETING_MS = 5000;
 constexpr int IDLE_SECONDS = 30;
 constexpr int PROBES = 3;
 constexpr int PROBE_SECONDS = 10;
+
+#ifdef _WIN32
+constexpr char RPC_LIBRARY[] = "ggml-rpc.dll";
+#else
+constexpr char RPC_LIBRARY[] = "libggml-rpc.so";
+#endif
 
 using Serve = void (*)(int fd, ggml_backend_t * backends, size_t count);
 
@@ -139,21 +141,18 @@ void open_devices(int threads) {
 
 // The function of libggml-rpc, which is open already.
 Serve serving_function() {
-    const std::string path = state.libraries + "/libggml-rpc.so";
-    void * library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    void * function = library ? dlsym(library, "svc_rpc_serve") : nullptr;
-    if (!function) throw std::runtime_error(path + " is missing: rebuild the native libraries");
+    void * function = function_of(state.libraries + "/" + RPC_LIBRARY, "svc_rpc_serve");
+    if (!function) throw std::runtime_error(std::string(RPC_LIBRARY) + " is missing: rebuild the native libraries");
     return reinterpret_cast<Serve>(function);
 }
 
 void configure(int fd) {
-    const auto set = [fd](int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); };
-    set(IPPROTO_TCP, TCP_NODELAY, 1);
-    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 #ifdef TCP_KEEPIDLE
-    set(IPPROTO_TCP, TCP_KEEPIDLE, IDLE_SECONDS);
-    set(IPPROTO_TCP, TCP_KEEPINTVL, PROBE_SECONDS);
-    set(IPPROTO_TCP, TCP_KEEPCNT, PROBES);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, IDLE_SECONDS);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_SECONDS);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, PROBES);
 #endif
 }
 
@@ -167,9 +166,8 @@ void serve_clients() {
             client = worker.waiting.front();
             worker.waiting.pop_front();
         }
-        pollfd readable = {client.fd, POLLIN, 0};
-        if (poll(&readable, 1, GREETING_MS) <= 0) {
-            close(client.fd);
+        if (!is_readable(client.fd, GREETING_MS)) {
+            close_socket(client.fd);
             continue;
         }
         note(GGML_LOG_LEVEL_INFO, "serving " + client.address);
@@ -183,16 +181,16 @@ void accept_clients(int listener) {
     for (;;) {
         sockaddr_in peer = {};
         socklen_t size = sizeof peer;
-        const int fd = accept(listener, reinterpret_cast<sockaddr *>(&peer), &size);
+        const int fd = static_cast<int>(accept(listener, reinterpret_cast<sockaddr *>(&peer), &size));
         if (fd < 0) {
             // Of connections that ended before, and where no more files can be open.
-            if (errno != EINTR && errno != ECONNABORTED) poll(nullptr, 0, 100);
+            if (errno != EINTR && errno != ECONNABORTED) std::this_thread::sleep_for(std::chrono::milliseconds(100));
             continue;
         }
         char address[INET_ADDRSTRLEN] = "";
         inet_ntop(AF_INET, &peer.sin_addr, address, sizeof address);
         if (!is_allowed(peer)) {
-            close(fd);
+            close_socket(fd);
             // Whoever tries on and on is told of once.
             if (refused != address) note(GGML_LOG_LEVEL_WARN, "refused " + std::string(address) + ", which --allow does not name");
             refused = address;
@@ -201,7 +199,7 @@ void accept_clients(int listener) {
         configure(fd);
         std::lock_guard<std::mutex> lock(worker.mutex);
         if (worker.waiting.size() == MOST_WAITING) {
-            close(worker.waiting.front().fd);
+            close_socket(worker.waiting.front().fd);
             worker.waiting.pop_front();
         }
         worker.waiting.push_back({fd, address});
@@ -212,18 +210,18 @@ void accept_clients(int listener) {
 // The listening socket.
 int listen_at(const std::string & host, int port) {
     const auto refuse = [&](int fd) {
-        const std::string reason = std::strerror(errno);
-        if (fd >= 0) close(fd);
+        const std::string reason = socket_error();
+        if (fd >= 0) close_socket(fd);
         throw std::runtime_error("cannot listen on " + host + ":" + std::to_string(port) + " (" + reason + ")");
     };
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
     if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) throw std::runtime_error(host + " is no IPv4 address");
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    const int yes = 1;
+    start_sockets();
+    const int fd = static_cast<int>(socket(AF_INET, SOCK_STREAM, 0));
     if (fd < 0) refuse(fd);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    reuse_address(fd);
     if (bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 || ::listen(fd, SOMAXCONN) < 0) refuse(fd);
     return fd;
 }

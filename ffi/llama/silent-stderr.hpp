@@ -3,7 +3,8 @@
 
 #pragma once
 
-#include <fcntl.h>
+#include "../common/platform.hpp"
+
 #include <unistd.h>
 
 #include <mutex>
@@ -17,7 +18,7 @@ class SilentStderr {
         std::lock_guard<std::mutex> lock(mutex());
         if (count()++ > 0) return;
         kept() = dup(STDERR_FILENO);
-        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        const int nowhere = open_nowhere();
         if (kept() >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
         if (nowhere >= 0) close(nowhere);
     }

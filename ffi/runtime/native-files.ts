@@ -33,8 +33,10 @@ export interface NativeFiles {
 
 const root = join(import.meta.dir, "../..");
 
+const SUFFIXES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "dylib", win32: "dll" };
+
 /** Name of a library's file. */
-export const fileName = (name: string): string => `libsvc_${name}.${process.platform === "darwin" ? "dylib" : "so"}`;
+export const fileName = (name: string): string => `libsvc_${name}.${SUFFIXES[process.platform] ?? "so"}`;
 
 /**
  * Finds the native files, extracting the base under `cacheDir` at the first start of a compiled binary.
@@ -109,7 +111,7 @@ function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => strin
 
 /** Whether the libraries in this folder compute on GPUs of this machine, too. */
 export const hasGpuBackend = (libraries: string): boolean =>
-  readdirSync(libraries).some((name) => /^libggml-(?!base|cpu|blas|rpc)/.test(name));
+  readdirSync(libraries).some((name) => /^(lib)?ggml-(?!base|cpu|blas|rpc)/.test(name));
 
 /** The set that `npm run build:native` made last. */
 export function developmentLibraries(): string {

@@ -8,8 +8,12 @@ const STICKY = 0o1000;
 
 type Owned = Pick<Stats, "uid" | "mode">;
 
+/** Windows keeps lists of who may do what instead, and those of a user's folders name nobody else. */
+export const HAS_MODES = process.platform !== "win32";
+
 /** Whether this user and root alone can change this file, or what is in this folder. */
-export const isOurs = (found: Owned): boolean => isOwned(found) && (found.mode & WRITABLE_BY_OTHERS) === 0;
+export const isOurs = (found: Owned): boolean =>
+  isOwned(found) && (!HAS_MODES || (found.mode & WRITABLE_BY_OTHERS) === 0);
 
 /** Whether what is ours stays ours in this folder, even where others may put something beside it. */
 export const keepsOurs = (found: Owned): boolean => isOurs(found) || (isOwned(found) && (found.mode & STICKY) !== 0);
@@ -21,8 +25,8 @@ export const keepsOurs = (found: Owned): boolean => isOurs(found) || (isOwned(fo
 export const keepsBelow = ({ uid, mode }: Owned, unknown = unknownUid()): boolean =>
   keepsOurs({ uid: uid === unknown ? 0 : uid, mode });
 
-/** Of this process; containers give it one that no password file knows. -1 where the system has none. */
-export const ownUid = (): number => process.getuid?.() ?? -1;
+/** Of this process; containers give it one that no password file knows. Windows has none, and calls the owner of any file 0. */
+export const ownUid = (): number => process.getuid?.() ?? 0;
 
 const isOwned = ({ uid }: Owned): boolean => uid === ownUid() || uid === 0;
 

@@ -1,7 +1,7 @@
 // A folder for what nobody else may read.
 
 import { mkdirSync, statSync } from "node:fs";
-import { ownUid } from "../../ffi/runtime/ownership.ts";
+import { HAS_MODES, ownUid } from "../../ffi/runtime/ownership.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
@@ -16,7 +16,7 @@ export function privateFolder(path: string, option: string): string {
   });
   const mode = found.mode & 0o777;
   if (found.uid !== ownUid()) throw new ExitError("failure", `${option} ${path} belongs to another user.`);
-  if ((mode & 0o077) !== 0) {
+  if (HAS_MODES && (mode & 0o077) !== 0) {
     const remedy = `It is to hold prompts: chmod 700 ${path}, or name another folder.`;
     throw new ExitError("failure", `${option} ${path} is open to other users (mode ${mode.toString(8)}). ${remedy}`);
   }

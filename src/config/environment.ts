@@ -28,7 +28,7 @@ export function keepLoopbackFromProxies(environment: Record<string, string | und
 export function engineEnvironment(environment: Environment): Record<string, string> {
   // What this process was started under, a sanitizer say, is for its engines, too.
   const kept =
-    /^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_LIBRARY_PATH|LD_PRELOAD|ASAN_OPTIONS|UBSAN_OPTIONS|DYLD_.*|CUDA_.*|NVIDIA_.*|VK_.*|GGML_VK_.*|GGML_CUDA_.*|HIP_.*|ROCR_.*|NODE_ENV)$/;
+    /^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_LIBRARY_PATH|LD_PRELOAD|ASAN_OPTIONS|UBSAN_OPTIONS|DYLD_.*|CUDA_.*|NVIDIA_.*|VK_.*|GGML_VK_.*|GGML_CUDA_.*|HIP_.*|ROCR_.*|NODE_ENV|SYSTEMROOT|TEMP|TMP)$/i;
   return keep(environment, kept);
 }
 

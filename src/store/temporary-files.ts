@@ -113,7 +113,7 @@ function removeAbandoned(parent: string, prefix: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
     const path = join(parent, name);
-    if (pid === undefined || isAlive(Number(pid)) || lstatSync(path).uid !== process.getuid?.()) continue;
+    if (pid === undefined || isAlive(Number(pid)) || lstatSync(path).uid !== (process.getuid?.() ?? 0)) continue;
     rmSync(path, { recursive: true, force: true });
   }
 }

@@ -88,7 +88,7 @@ export const layers: Layers = {
     why: "the table of kinds starts them, and no more",
   },
   "src/engine/process": {
-    may: ["src/domain", "src/telemetry"],
+    may: ["src/domain", "src/telemetry", "ffi/runtime"],
     why: "processes are supervised without knowing what they compute",
   },
   "src/engine/text": {

@@ -1,6 +1,6 @@
 // One engine process as seen from its parent: messages, abort requests and signs of life, the tail of its stderr, and its end.
 
-import { closeSync, readSync, writeSync } from "node:fs";
+import { childSocket, type ChildSocket } from "../../../ffi/runtime/child-socket.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import type { JobKey } from "./protocol.ts";
 import type { Pulse } from "./watchdog.ts";
@@ -36,7 +36,7 @@ export class EngineProcess<To, From> {
   private readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
   private readonly stderrTail: string[] = [];
   /** Ours to close: Bun leaves it open when the process is gone. Undefined then, as another file may get its number. */
-  private abortFd: number | undefined;
+  private socket: ChildSocket | undefined;
   /** It was signalled to end. */
   private isEnding = false;
   private culprit: JobKey | undefined;
@@ -51,11 +51,11 @@ export class EngineProcess<To, From> {
       serialization: "advanced",
       ipc: (message) => options.onMessage(message as From),
     });
-    this.abortFd = this.child.stdio[3] as unknown as number;
+    this.socket = childSocket(this.child.stdio[3] as unknown as number);
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {
       this.newLines();
-      this.closeAborts();
+      this.closeSocket();
       await Promise.race([stderr, Bun.sleep(100)]);
       const { exitCode: code, signalCode } = this.child;
       const signal = signalCode === null ? null : String(signalCode);
@@ -82,11 +82,10 @@ export class EngineProcess<To, From> {
 
   /** Interrupts the computation if it is this request's or holds prompts of several; its `cancel` message must come too. */
   abort(key: JobKey): void {
-    if (this.abortFd === undefined) return;
     const bytes = new Uint8Array(4);
     new DataView(bytes.buffer).setInt32(0, key, true);
     try {
-      writeSync(this.abortFd, bytes);
+      this.socket?.write(bytes);
     } catch {
       // The process is gone or its pipe is full: its exit, or the cancel message, does the work.
     }
@@ -101,10 +100,9 @@ export class EngineProcess<To, From> {
 
   /** The lines about computations since the last call; takes note of the culprit and of the last file. */
   private newLines(): string[] {
-    if (this.abortFd === undefined) return [];
     const bytes = Buffer.alloc(PULSE_BYTES);
     try {
-      const lines = bytes.toString("utf8", 0, readSync(this.abortFd, bytes)).split("\n");
+      const lines = bytes.toString("utf8", 0, this.socket?.read(bytes) ?? 0).split("\n");
       const last = lines.find((line) => line.startsWith("!"));
       if (last !== undefined) this.culprit = Number(last.slice(1));
       const file = lines.findLast((line) => line.startsWith("@"));
@@ -123,13 +121,13 @@ export class EngineProcess<To, From> {
     await this.child.exited;
   }
 
-  private closeAborts(): void {
+  private closeSocket(): void {
     try {
-      if (this.abortFd !== undefined) closeSync(this.abortFd);
+      this.socket?.close();
     } catch {
       // It is closed already.
     }
-    this.abortFd = undefined;
+    this.socket = undefined;
   }
 
   /** Ends the process, by force after `graceMs`. Resolves when it is gone. */
