@@ -14,6 +14,7 @@ import { BuildError, step } from "./vendor/run.ts";
 import { libraryName } from "./vendor/shim.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
 import { buildImage } from "./vendor/stable-diffusion.ts";
+import { forWindows } from "./vendor/target.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
@@ -78,8 +79,9 @@ async function main(): Promise<void> {
     await step("completed dist/release", () => completeRelease(releases));
     return;
   }
-  // These take longer than all the rest. Who had them once keeps them.
-  const isWanted = (folder: string) => target === "media" || isExecutable(target) || existsSync(join(out, folder));
+  // These take longer than all the rest. Who had them once keeps them. They are not ported to Windows.
+  const isWanted = (folder: string) =>
+    !forWindows && (target === "media" || isExecutable(target) || existsSync(join(out, folder)));
   const llama = buildLlama(flavour);
   const media = () =>
     Promise.all([

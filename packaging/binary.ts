@@ -1,19 +1,22 @@
 // Compiles the executables: svc, which has everything inside, and svc-slim, which downloads what most people do not need.
 
 import { renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { BunPlugin } from "bun";
 import packageJson from "../package.json" with { type: "json" };
 import { bundlePages } from "../src/http/pages/bundle.ts";
+import { fetchPackage } from "../vendor/fetch.ts";
 import { usualFlavour, type Flavour } from "../vendor/llama.ts";
 import { BuildError, run, step } from "../vendor/run.ts";
+import { forWindows, platform as ownPlatform } from "../vendor/target.ts";
+import versions from "../vendor/versions.json" with { type: "json" };
 import { embed, type BinaryName, type Packed } from "./components.ts";
 
 const root = join(import.meta.dir, "..");
 
 /** Platform and flavour, as files of a release have them in their names. */
 export const platformOf = (flavour: Flavour): string =>
-  `${process.platform}-${process.arch}${flavour === usualFlavour ? "" : `-${flavour}`}`;
+  `${ownPlatform}${flavour === usualFlavour ? "" : `-${flavour}`}`;
 
 /**
  * Compiles `dist/NAME`. The environment variable SVC_RELEASES says where it is going to be released. Throws BuildError.
@@ -24,14 +27,16 @@ export async function buildBinary(
   pages: readonly WrittenPage[],
   platform: string,
 ): Promise<void> {
-  const executable = join(root, "dist", name);
+  // Bun gives a program of Windows this ending where it has another.
+  const ending = forWindows ? ".exe" : "";
+  const executable = join(root, "dist", `${name}${ending}`);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
-  const outfile = `${executable}.part-${process.pid}`;
+  const outfile = join(root, "dist", `${name}.part-${process.pid}${ending}`);
   const releases = process.env["SVC_RELEASES"];
   await step(`compiled dist/${name}`, async () => {
     const result = await Bun.build({
       entrypoints: [join(root, "src/main.ts")],
-      compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+      compile: { outfile, autoloadDotenv: false, autoloadBunfig: false, ...(await foreignBun()) },
       // Elysia reads the source of handlers, so their names must survive.
       minify: { whitespace: true, syntax: true, identifiers: false },
       bytecode: true,
@@ -48,7 +53,14 @@ export async function buildBinary(
     if (!result.success) throw new BuildError(result.logs.map(String).join("\n"));
     renameSync(outfile, executable);
   });
-  console.log(`dist/${name}: ${(statSync(executable).size / 2 ** 20).toFixed(0)} MiB`);
+  console.log(`dist/${basename(executable)}: ${(statSync(executable).size / 2 ** 20).toFixed(0)} MiB`);
+}
+
+/** Bun for another system than this one. */
+async function foreignBun(): Promise<Partial<Bun.CompileBuildOptions>> {
+  if (!forWindows) return {};
+  const folder = await fetchPackage(versions.bun["windows-x64"], join(root, "vendor/.build/packages"));
+  return { target: "bun-windows-x64", executablePath: join(folder, "bin/bun.exe") };
 }
 
 /** A file of the pages. */

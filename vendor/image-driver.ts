@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint } from "./media.ts";
 import { makeFolder, run, step } from "./run.ts";
-import { compiler } from "./shim.ts";
+import { compiler } from "./target.ts";
 import { compileSdUnit, compileStableDiffusion, MAIN_FLAGS, mainWith } from "./stable-diffusion.ts";
 
 const out = join(import.meta.dir, ".build/image");

@@ -17,12 +17,13 @@ import { fetchPackage, type PinnedPackage } from "./fetch.ts";
 import { compileRpcBackend, rpcFingerprint } from "./rpc.ts";
 import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
 import { flavourFlags, llamaOptions } from "./sanitizers.ts";
-import { compiler, compileShim, linkedLibraries, origin, shimFingerprint } from "./shim.ts";
+import { compileShim, linkedLibraries, shimFingerprint } from "./shim.ts";
+import { CMAKE_OPTIONS, compiler, CPP_RUNTIME, forMac, forWindows, origin, platform, SOCKETS } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export const flavours = ["cpu", "cuda", "vulkan", "metal", "sanitize"] as const;
 export type Flavour = (typeof flavours)[number];
-export const usualFlavour: Flavour = process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu";
+export const usualFlavour: Flavour = platform === "darwin-arm64" ? "metal" : "cpu";
 
 export interface LlamaBuild {
   /** Checked-out llama.cpp sources of the pinned version. */
@@ -32,9 +33,8 @@ export interface LlamaBuild {
 }
 
 const out = join(import.meta.dir, ".build");
-const mac = process.platform === "darwin";
-/** Compute backends end in .so on every system. */
-const LIBRARY = /\.(so|dylib)$/;
+/** Compute backends end in .so also on macOS. */
+const LIBRARY = /\.(so|dylib|dll)$/;
 /**
  * Builds the set and makes it the one that development runs use. Does nothing when the same versions, sources and flags
  * were built before. Throws BuildError when a tool is missing or a step fails.
@@ -55,8 +55,9 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
           join(sources, folder),
         );
         const flags = flavourFlags(flavour);
+        const parts = [...linkedLibraries(temporary), ...SOCKETS];
         await Promise.all([
-          compileShim({ name: "llama", includes, parts: linkedLibraries(temporary), flags }, temporary),
+          compileShim({ name: "llama", includes, parts, flags }, temporary),
           compileRpcBackend(sources, flags, temporary),
         ]);
         // Copies, not links: nothing here may ever write to a file of the system.
@@ -64,7 +65,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
       }),
     );
   }
-  makeCurrent(libraries);
+  if (!forWindows) makeCurrent(libraries);
   return { sources, libraries };
 }
 
@@ -85,11 +86,10 @@ async function checkOutSources(): Promise<string> {
 async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> {
   if (flavour === "sanitize") return undefined;
   const pins: Readonly<Record<string, PinnedPackage | undefined>> = versions.prebuilt;
-  const platform = `${process.platform}-${process.arch}`;
   const name = flavour === "cpu" || flavour === "metal" ? platform : `${platform}-${flavour}`;
   const pin = pins[name];
   if (!pin) {
-    if (!mac)
+    if (!forMac && !forWindows)
       throw new BuildError(`There are no llama.cpp libraries for ${name}. Known: ${Object.keys(pins).join(", ")}.`);
     return undefined;
   }
@@ -99,7 +99,7 @@ async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> 
 
 /** Where no prebuilt libraries exist, llama.cpp is built from its pinned sources: minutes instead of seconds. */
 async function compileLlama(sources: string, flavour: Flavour): Promise<string> {
-  const build = join(out, `llama.cpp-build-${flavour}`);
+  const build = join(out, `llama.cpp-build-${platform}-${flavour}`);
   const options = {
     CMAKE_BUILD_TYPE: "Release",
     CMAKE_BUILD_WITH_INSTALL_RPATH: "ON",
@@ -112,6 +112,7 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
     GGML_METAL: flavour === "metal" ? "ON" : "OFF",
     GGML_METAL_EMBED_LIBRARY: "ON",
     LLAMA_OPENSSL: "OFF",
+    ...CMAKE_OPTIONS,
     ...llamaOptions(flavour),
     ...Object.fromEntries(
       ["APP", "EXAMPLES", "SERVER", "TESTS", "TOOLS"].map((part) => [`LLAMA_BUILD_${part}`, "OFF"]),
@@ -127,9 +128,7 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
 
 /** The compiler's C++ runtime, so that the set also loads on a machine with an older one or none. */
 async function cppRuntime(): Promise<string[]> {
-  if (mac) return [];
-  const names = ["libstdc++.so.6", "libgcc_s.so.1"];
-  return Promise.all(names.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()));
+  return Promise.all(CPP_RUNTIME.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()));
 }
 
 function place(file: string, directory: string): void {
@@ -143,7 +142,7 @@ function place(file: string, directory: string): void {
 }
 
 function fingerprint(flavour: Flavour): string {
-  const ours = [flavour, flavourFlags(flavour), llamaOptions(flavour)];
+  const ours = [flavour, flavourFlags(flavour), llamaOptions(flavour), CMAKE_OPTIONS, CPP_RUNTIME];
   const content = [
     versions,
     ...ours,

@@ -15,15 +15,8 @@ import { basename, join, resolve } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { inParallel, makeFolder, requireTools, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
-import {
-  compiler,
-  compileShim,
-  CXX_FLAGS,
-  joinSources,
-  libraryName,
-  linkedLibraries,
-  shimFingerprint,
-} from "./shim.ts";
+import { compileShim, joinSources, libraryName, linkedLibraries, shimFingerprint } from "./shim.ts";
+import { compiler, CXX_FLAGS } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export interface MtmdObjects {

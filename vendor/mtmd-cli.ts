@@ -6,7 +6,8 @@ import { basename, join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { compileMtmd, compileUnit, place } from "./media.ts";
 import { inParallel, makeFolder, run, step } from "./run.ts";
-import { compiler, linkedLibraries, origin } from "./shim.ts";
+import { linkedLibraries } from "./shim.ts";
+import { compiler, origin } from "./target.ts";
 
 const out = join(import.meta.dir, ".build/media");
 const UNITS = [

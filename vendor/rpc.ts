@@ -1,9 +1,10 @@
 // llama.cpp's RPC backend as a library of the set: nobody publishes it with the others.
 
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { inParallel, run } from "./run.ts";
-import { compiler, CXX_FLAGS, LINK_FLAGS, linkedLibraries, origin } from "./shim.ts";
+import { linkedLibraries } from "./shim.ts";
+import { beside, compiler, CXX_FLAGS, forWindows, LINK_FLAGS, SOCKETS } from "./target.ts";
 
 const source = join(import.meta.dir, "../ffi/rpc/backend.cpp");
 /** As llama.cpp's own build has them for a backend that is loaded at run time. */
@@ -15,9 +16,9 @@ const UNALIGNED = "-fno-sanitize=alignment";
 /** Compiles it into `folder`, which has the libraries of ggml. Throws BuildError with the compiler's sentences. */
 export async function compileRpcBackend(sources: string, flags: readonly string[], folder: string): Promise<void> {
   const includes = ["ggml/include", "ggml/src"].flatMap((name) => ["-isystem", join(sources, name)]);
-  const base = linkedLibraries(folder).filter((path) => path.includes("libggml-base."));
-  const output = ["-o", join(folder, "libggml-rpc.so")];
-  const link = [...LINK_FLAGS, `-Wl,-rpath,${origin}`, ...base];
+  const base = linkedLibraries(folder).filter((path) => basename(path).includes("ggml-base."));
+  const output = ["-o", join(folder, forWindows ? "ggml-rpc.dll" : "libggml-rpc.so")];
+  const link = [...LINK_FLAGS, ...beside, ...base, ...SOCKETS];
   const command = [
     compiler,
     ...CXX_FLAGS,

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BuildError, run } from "./run.ts";
-import { compiler } from "./shim.ts";
+import { compiler } from "./target.ts";
 
 /** Of our own code: the first finding ends the process, and what an iterator or an index may not do is one, too. */
 const SANITIZED = [

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { inParallel, run } from "./run.ts";
+import { beside, compiler, CXX_FLAGS, forMac, LINK_FLAGS, platform, suffix } from "./target.ts";
 
 export interface Shim {
   /** Of its folder; the library is called after it. */
@@ -15,23 +16,13 @@ export interface Shim {
   readonly flags: readonly string[];
 }
 
-const mac = process.platform === "darwin";
 const ffi = join(import.meta.dir, "../ffi");
-export const suffix = mac ? "dylib" : "so";
-export const compiler = mac ? "clang++" : "g++";
-/** Where a library looks for its siblings: beside itself. */
-export const origin = mac ? "@loader_path" : "$ORIGIN";
-/** Of all code in our libraries, also that of others. */
-export const CXX_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"];
 /** `-fwrapv`: samples of damaged sound files overflow in miniaudio's decoders, and may. */
 const FLAGS = [...CXX_FLAGS, "-O2", "-Wall", "-Wextra", "-fwrapv"];
 /** Compilers of one library beside each other. */
 const UNITS = 2;
-export const LINK_FLAGS = mac
-  ? ["-dynamiclib", "-Wl,-dead_strip", "-pthread"]
-  : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-pthread"];
 /** What a shim links against of llama.cpp's libraries; compute backends are found at run time. */
-const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
+const LINKED = new RegExp(`^(?:lib)?(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
 
 export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
 
@@ -43,7 +34,7 @@ export async function compileShim({ name, includes, parts, flags }: Shim, folder
   const objects = units.map((unit) => `${unit}.o`);
   await inParallel(units, (unit) => run([compiler, ...FLAGS, ...flags, ...system, "-c", unit, "-o", `${unit}.o`]));
   const library = libraryName(name);
-  const path = [`-Wl,-rpath,${origin}`, ...(mac ? [`-Wl,-install_name,@rpath/${library}`] : [])];
+  const path = [...beside, ...(forMac ? [`-Wl,-install_name,@rpath/${library}`] : [])];
   await run([compiler, ...LINK_FLAGS, ...flags, ...path, ...objects, ...parts, "-o", join(folder, library)]);
   for (const file of [...units, ...objects]) rmSync(file);
 }
@@ -64,7 +55,7 @@ export async function joinSources(sources: readonly string[], path: string, coun
 
 /** Everything that the library depends on here: sources, headers and how they are compiled. */
 export const shimFingerprint = (name: string): unknown => [
-  [FLAGS, LINK_FLAGS, process.platform, process.arch],
+  [FLAGS, LINK_FLAGS, platform],
   [...shimFiles(name), import.meta.path].map((path) => [basename(path), readFileSync(path, "utf8")]),
 ];
 

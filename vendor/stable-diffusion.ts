@@ -7,14 +7,14 @@ import type { Flavour, LlamaBuild } from "./llama.ts";
 import { fingerprint, place } from "./media.ts";
 import { BuildError, inParallel, makeFolder, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
-import { compiler, compileShim, CXX_FLAGS, libraryName, shimFingerprint } from "./shim.ts";
+import { compileShim, libraryName, shimFingerprint } from "./shim.ts";
+import { compiler, CXX_FLAGS, forMac } from "./target.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
 import { assembleVocabularies, packVocabularies } from "./vocabularies.ts";
 
 const out = join(import.meta.dir, ".build");
 const inside = join(import.meta.dir, "../ffi/image/inside");
-const mac = process.platform === "darwin";
 const arch = process.arch === "arm64" ? "arm" : "x86";
 
 /** What is compiled alike: sources by their folder, and flags. */
@@ -36,7 +36,7 @@ const GGML_FLAGS = [
   "-DGGML_SCHED_MAX_COPIES=4",
   `-DGGML_VERSION="0.12.0"`,
   `-DGGML_COMMIT="${pin.crate}-${pin.version}"`,
-  ...(mac ? ["-D_DARWIN_C_SOURCE"] : ["-D_GNU_SOURCE", "-D_XOPEN_SOURCE=600"]),
+  ...(forMac ? ["-D_DARWIN_C_SOURCE"] : ["-D_GNU_SOURCE", "-D_XOPEN_SOURCE=600"]),
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
 const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
@@ -224,7 +224,7 @@ export async function compileSdUnit(
 
 /** What tells the linker that nothing but the shim's functions leaves the library: upstream marks its own as exported. */
 async function exportsOnly(folder: string): Promise<string[]> {
-  if (mac) return ["-Wl,-exported_symbol,_svc_*"];
+  if (forMac) return ["-Wl,-exported_symbol,_svc_*"];
   const script = join(folder, "exports.map");
   await Bun.write(script, "{ global: svc_*; local: *; };\n");
   return [`-Wl,--version-script=${script}`];

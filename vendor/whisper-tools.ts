@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { place } from "./media.ts";
 import { inParallel, makeFolder, run, step } from "./run.ts";
-import { compiler, CXX_FLAGS, linkedLibraries, origin } from "./shim.ts";
+import { linkedLibraries } from "./shim.ts";
+import { compiler, CXX_FLAGS, origin } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 import { whisperSources } from "./whisper.ts";
 
