@@ -63,7 +63,7 @@ async function* sideBySide(
     const events = () =>
       stopped.aborted ? neverBegun(1, stopped.reason as CancelCause) : engine.generate(request, ends);
     const bytes = isFirst(request) ? 0 : (request.media ?? []).reduce((sum, one) => sum + contentOf(one).length, 0);
-    const answer = (bytes > 0 ? holding(copies, bytes, ends, events) : events())[Symbol.asyncIterator]();
+    const answer = (bytes > 0 ? holding(copies, bytes, { ends, stopped }, events) : events())[Symbol.asyncIterator]();
     begun.push(answer);
     merge.add(choice, answer);
   };
@@ -86,22 +86,33 @@ async function* sideBySide(
   }
 }
 
-/** The same events, once so much memory is free, and until they end. */
-async function* holding<T>(
+/**
+ * The events of a further answer after its acceptance, which is said once for all. It has so much memory from before it is begun
+ * until the engine computes it, whether or not anybody reads.
+ */
+async function* holding(
   memory: SharedBytes,
   bytes: number,
-  signal: AbortSignal,
-  events: () => AsyncIterable<T>,
-): AsyncGenerator<T, void, void> {
+  { ends, stopped }: { readonly ends: AbortSignal; readonly stopped: AbortSignal },
+  events: () => AsyncIterable<EngineEvent>,
+): AsyncGenerator<EngineEvent, void, void> {
   const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = () => {
     begin.resolve();
     return end.promise;
   };
-  memory.run(bytes, signal, work).catch(begin.reject);
+  // What is stopped needs none: it is not begun.
+  memory.run(bytes, AbortSignal.any([ends, stopped]), work).catch((error: unknown) => {
+    if (ends.aborted) begin.reject(error);
+    else begin.resolve();
+  });
   try {
     await begin.promise;
-    yield* events();
+    for await (const event of events()) {
+      if (event.type === "accepted") continue;
+      end.resolve();
+      yield event;
+    }
   } finally {
     end.resolve();
   }

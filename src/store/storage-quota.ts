@@ -16,8 +16,10 @@ interface Disk {
 }
 
 export class StorageQuota {
-  /** Bytes, at least those that there are: what is removed is not taken off before somebody needs the room. */
+  /** Bytes, as far as this server knows; undefined: not looked at yet. */
   private used: number | undefined;
+  /** Something was removed here that another server may have written: `used` may be too low. */
+  private hasReleased = false;
   /** When all contents may be looked at again. */
   private restsUntil = -Infinity;
 
@@ -37,7 +39,8 @@ export class StorageQuota {
       const message = `The disk that holds the server's data is full but for ${(reserve / MIB).toFixed(1)} MiB, which stay free: make room, then try again.`;
       throw new SvcError("storage_full", message);
     }
-    if (this.used === undefined || (this.used + bytes > this.limit && this.now() >= this.restsUntil)) this.look();
+    const isDoubtful = this.hasReleased || (this.used ?? 0) + bytes > this.limit;
+    if (this.used === undefined || (isDoubtful && this.now() >= this.restsUntil)) this.look();
     const used = this.used ?? 0;
     if (used + bytes > this.limit) {
       const taken = (used / MIB).toFixed(1);
@@ -55,7 +58,9 @@ export class StorageQuota {
   /** Takes off the bytes of a content that is about to be removed, unless it has another name. */
   release(path: string): void {
     const found = look(path);
-    if (this.used !== undefined && found?.nlink === 1) this.used -= found.size;
+    if (this.used === undefined || found?.nlink !== 1) return;
+    this.used -= found.size;
+    this.hasReleased = true;
   }
 
   /** Looks again before the next claim: another server on the folder may have written or removed something. */
@@ -65,6 +70,7 @@ export class StorageQuota {
 
   private look(): void {
     const began = this.now();
+    this.hasReleased = false;
     this.used = bytesIn(this.folder);
     const ended = this.now();
     this.restsUntil = ended + REST * (ended - began);

@@ -11,6 +11,9 @@ const never = new Promise<void>(() => {});
 const hanging: FakeScript = { steps: [{ wait: never }] };
 const talking: FakeScript = { steps: [{ text: "now" }, { wait: never }] };
 
+/** Of 30 bytes. */
+const image = { kind: "image", id: "i", width: 2, height: 5, rgb: new Uint8Array(30) } as const;
+
 /** Engine requests for two answers to each of these prompts. */
 const twoOf = (...prompts: string[]) =>
   splitChoices(
@@ -22,12 +25,17 @@ const twoOf = (...prompts: string[]) =>
 function start(
   requests: readonly GenerateRequest[],
   scripts: Record<string, FakeScript>,
-  { signal = new AbortController().signal, stopped = new AbortController().signal, parallel = 4, bytes = 100 } = {},
+  {
+    signal = new AbortController().signal,
+    stopped = new AbortController().signal,
+    parallel = 4,
+    memory = new SharedBytes(100),
+  } = {},
 ) {
   const engine = new FakeEngine(({ id }) => scripts[id] ?? { steps: [] });
   return {
     engine,
-    events: generateAll(engine, requests, { signal, stopped, parallel, copies: new SharedBytes(bytes) }),
+    events: generateAll(engine, requests, { signal, stopped, parallel, copies: memory }),
   };
 }
 
@@ -111,12 +119,11 @@ describe("answers side by side", () => {
   });
 
   test("whose images the engine gets again are begun as there is memory for them", async () => {
-    const image = { kind: "image", id: "i", width: 2, height: 5, rgb: new Uint8Array(30) } as const;
     const ids = ["a 0", "a 1", "a 2", "a 3", "a 4"];
     const requests = splitChoices([plainRequest("a", { choices: 5, media: [image] })], ids);
     const end = Promise.withResolvers<void>();
     const scripts = Object.fromEntries(ids.map((id) => [id, { steps: [{ wait: end.promise }] }]));
-    const { events, engine } = start(requests, scripts, { bytes: 70 });
+    const { events, engine } = start(requests, scripts, { memory: new SharedBytes(70) });
     const all = Array.fromAsync(events);
     await Bun.sleep(5);
     expect(engine.requests.map(({ id }) => id)).toEqual(["a 0", "a 1", "a 2"]);
@@ -124,16 +131,42 @@ describe("answers side by side", () => {
     expect((await all).filter(({ type }) => type === "finish")).toHaveLength(5);
   });
 
+  test("leave the memory of their images to others once they are computed, whether or not they are read", async () => {
+    const requests = splitChoices([plainRequest("a", { choices: 4, media: [image] })], ["a 0", "a 1", "a 2", "a 3"]);
+    const scripts = Object.fromEntries(requests.map(({ id }) => [id, talking]));
+    const { events, engine } = start(requests, scripts, { memory: new SharedBytes(30) });
+    for (let read = 0; read < 2; read++) await events[Symbol.asyncIterator]().next();
+    await Bun.sleep(5);
+    expect(engine.requests).toHaveLength(4);
+  });
+
   test("that wait for memory end when nobody wants them any more", async () => {
-    const image = { kind: "image", id: "i", width: 2, height: 5, rgb: new Uint8Array(30) } as const;
     const requests = splitChoices([plainRequest("a", { choices: 3, media: [image] })], ["a 0", "a 1", "a 2"]);
     const leave = new AbortController();
     const scripts = { "a 0": hanging, "a 1": hanging };
-    const { events, engine } = start(requests, scripts, { signal: leave.signal, bytes: 30 });
+    const { events, engine } = start(requests, scripts, { signal: leave.signal, memory: new SharedBytes(30) });
     const over = Array.fromAsync(events).catch((reason: unknown) => reason);
     await Bun.sleep(5);
     leave.abort("left");
     expect([await over, engine.live, engine.requests.length]).toEqual(["left", 0, 2]);
+  });
+
+  test("that wait for memory when they are cancelled end without it", async () => {
+    const requests = splitChoices([plainRequest("a", { choices: 3, media: [image] })], ["a 0", "a 1", "a 2"]);
+    const cancel = new AbortController();
+    const memory = new SharedBytes(30);
+    void memory.run(30, new AbortController().signal, () => never);
+    const { events, engine } = start(requests, { "a 0": { steps: [] } }, { stopped: cancel.signal, memory });
+    const all = Array.fromAsync(events);
+    await Bun.sleep(5);
+    cancel.abort("id");
+    const finishes = (await all).flatMap((event) => (event.type === "finish" ? [[event.choice, event.reason]] : []));
+    expect(finishes).toEqual([
+      [0, "stop"],
+      [1, "cancelled"],
+      [2, "cancelled"],
+    ]);
+    expect(engine.requests).toHaveLength(1);
   });
 
   test("that were not begun when they were cancelled end without being computed", async () => {

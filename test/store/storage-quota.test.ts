@@ -83,3 +83,17 @@ test("what another server writes is seen when it is looked at again", () => {
   quota.forget();
   expect(() => quota.claim(1)).toThrow(SvcError);
 });
+
+test("what another server wrote and this one removes does not make room twice", () => {
+  let time = 0;
+  const quota = new StorageQuota(folder, MIB, undefined, () => time);
+  quota.claim(MIB / 4);
+  put("files/mine", MIB / 4);
+  put("files/theirs", MIB / 2);
+  quota.release(join(folder, "files/theirs"));
+  rmSync(join(folder, "files/theirs"));
+  time += 1;
+  quota.claim(MIB / 2);
+  put("files/another", MIB / 2);
+  expect(() => quota.claim(MIB / 2)).toThrow(SvcError);
+});

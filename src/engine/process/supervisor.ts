@@ -31,7 +31,6 @@ export class Supervisor<
   private process: EngineProcess<ToEngine<Options, Job>, FromEngine<Ready, Event, Report>> | undefined;
   private watchdog: Watchdog | undefined;
   private progress = 0;
-  /** The file that is being loaded. */
   /** Why the process is killed. */
   private hang: string | undefined;
   private lastError: string | undefined;
