@@ -1,4 +1,4 @@
-// Has an agent trust the certificate of the server, which often no authority signed, beside those that it trusts anyway.
+// Makes an agent trust the server's certificate, which is often self-signed, in addition to those it already trusts.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -7,12 +7,12 @@ import { rootCertificates } from "node:tls";
 import type { Environment } from "../config/environment.ts";
 import type { Agent } from "./agents.ts";
 
-/** What OpenSSL and others read, whatever else is there. */
+/** The variable that OpenSSL and other libraries read, whichever variables the agent has besides. */
 const COMMON = "SSL_CERT_FILE";
 
 /**
- * The variables by which the agent trusts `cert`, a PEM text, and what they name in the user's environment. `write`: keeps a file for
- * the time of the run, and returns its path.
+ * Returns the variables that make the agent trust `cert`, a PEM text, and the certificates that the user's environment
+ * already names. `write` stores a file for the duration of the run and returns its path.
  */
 export function trusting(
   { certificates: { variables, alone } }: Pick<Agent, "certificates">,
@@ -27,17 +27,17 @@ export function trusting(
   return Object.fromEntries(variables.map((name) => [name, path]));
 }
 
-/** Whether the certificate is for the host of this address: clients that do not know it otherwise look. */
+/** Returns whether the certificate covers this address's host; clients check this unless they know the certificate. */
 export function isFor(certificate: X509Certificate, url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
   return (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
 }
 
-/** The host names that a certificate is for, without patterns. */
+/** Returns the host names that a certificate covers, without wildcard patterns. */
 export const namesOf = ({ subjectAltName = "" }: X509Certificate): string[] =>
   [...subjectAltName.matchAll(/(?<=^|, )DNS:([\w.-]+)(?=,|$)/g)].map(([, name = ""]) => name);
 
-/** None where it cannot be read: programs do without, too. */
+/** Returns no certificates when the file cannot be read: other programs ignore such a file, too. */
 function textOf(file: string): string[] {
   try {
     return [readFileSync(file, "utf8")];

@@ -1,45 +1,45 @@
-// Coding agents, and how each is pointed at a server for one run: by its environment and arguments. Nobody's files are changed.
+// Coding agents, and how each is pointed at a server for one run: by environment and arguments, without changing files.
 
 import type { Environment } from "../config/environment.ts";
 
-/** The server and the model that an agent is to use. */
+/** The server and model that an agent uses. */
 export interface AgentTarget {
   /** Address without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
   readonly model: string;
-  /** Largest prompt plus output of one request, in tokens; undefined: not known. */
+  /** Largest prompt plus output of one request, in tokens; undefined when unknown. */
   readonly context: number | undefined;
 }
 
 interface AgentSettings {
   readonly args: readonly string[];
-  /** Undefined: removed from what the user has. */
+  /** Variables to set; undefined removes a variable from the user's environment. */
   readonly env: Environment;
 }
 
 export interface Agent {
   /** The program on PATH. */
   readonly program: string;
-  /** How it is installed, for who does not have it. */
+  /** The command that installs the program, shown when it is missing. */
   readonly install: string;
-  /** Whether its model has to call tools. */
+  /** Whether the agent needs a model that calls tools. */
   readonly callsTools: boolean;
-  /** Variables that name a file of certificates to trust. `alone`: in place of all others, not beside them. */
+  /** Variables that name a file of certificates to trust. `alone`: the file replaces all other certificates. */
   readonly certificates: { readonly variables: readonly string[]; readonly alone?: true };
-  /** `write`: keeps a file for the time of the run, and returns its path. */
+  /** `write` stores a file for the duration of the run and returns its path. */
   readonly settings: (target: AgentTarget, write: (name: string, text: string) => string) => AgentSettings;
 }
 
-/** Milliseconds that a long first prompt on a slow machine may take. */
+/** Stream idle timeout in milliseconds: a long first prompt on a slow machine may take that long. */
 const PATIENCE_MS = 3_600_000;
-/** Where nobody knows the context. */
+/** Context in tokens that is assumed when the server does not report one. */
 const USUAL_CONTEXT = 32_768;
 const LONGEST_OUTPUT = 8192;
 
 const outputOf = (context: number): number => Math.min(LONGEST_OUTPUT, Math.floor(context / 4));
 
-/** A JSON string is a TOML string, too. */
+/** A JSON string is also a TOML string. */
 const toml = (value: string | number | boolean): string => JSON.stringify(value);
 
 const codex: Agent["settings"] = ({ url, apiKey, model, context }) => {
@@ -52,7 +52,7 @@ const codex: Agent["settings"] = ({ url, apiKey, model, context }) => {
     "model_providers.svc.env_key": "SVC_LAUNCH_KEY",
     "model_providers.svc.stream_idle_timeout_ms": PATIENCE_MS,
     ...(context !== undefined && { model_context_window: context }),
-    // No attempt to fetch plugins from the internet.
+    // Keeps Codex from fetching plugins from the internet.
     "features.plugins": false,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${toml(value)}`]);
@@ -62,7 +62,7 @@ const codex: Agent["settings"] = ({ url, apiKey, model, context }) => {
 const claude: Agent["settings"] = ({ url, apiKey, model, context }, write) => {
   const env = {
     ANTHROPIC_BASE_URL: url,
-    // A token is taken as it is; about a key it would ask first.
+    // Claude Code uses a token without asking, but asks the user before it uses an API key.
     ANTHROPIC_AUTH_TOKEN: apiKey,
     ANTHROPIC_MODEL: model,
     ANTHROPIC_DEFAULT_OPUS_MODEL: model,
@@ -72,7 +72,7 @@ const claude: Agent["settings"] = ({ url, apiKey, model, context }, write) => {
     ...(context !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   };
-  // What the user's settings say of the environment wins over the environment itself, and this over them.
+  // The environment in the user's settings overrides the process environment; --settings overrides both.
   const settings = write("claude-settings.json", JSON.stringify({ env }));
   return { args: ["--settings", settings], env: { ...env, ANTHROPIC_API_KEY: undefined } };
 };
@@ -100,7 +100,7 @@ const aider: Agent["settings"] = ({ url, apiKey, model, context = USUAL_CONTEXT 
   const metadata = write("aider-models.json", JSON.stringify({ [`openai/${model}`]: known }));
   return {
     args: ["--model", `openai/${model}`, "--model-metadata-file", metadata, "--no-show-model-warnings"],
-    // Its config file wins over OPENAI_API_BASE, and these over the file.
+    // Aider's config file overrides OPENAI_API_BASE; these variables override the file.
     env: { AIDER_OPENAI_API_BASE: `${url}/v1`, AIDER_OPENAI_API_KEY: apiKey },
   };
 };

@@ -1,4 +1,4 @@
-// The command line: GNU style long and short options, made from the tables of options and of commands.
+// Parses the command line: GNU style long and short options, built from the tables of options and commands.
 
 import { nearest } from "../config/nearest.ts";
 import type { Option, OptionValue } from "../config/option.ts";
@@ -7,22 +7,22 @@ import { didYouMean, parseValue, UsageError, type Values } from "../config/parse
 import { commandNames, commandOf, isCommand, type CommandName, type Flag } from "./commands.ts";
 import { translateArguments } from "./llama-options.ts";
 
-/** What is printed without anything being done. */
+/** What is printed without running anything. */
 type Information = "help" | "help-all" | "help-json" | "version";
 
 export interface CommandLine {
-  /** What to do: `serve` is also answering once. */
+  /** What to do; `serve` includes answering a single prompt. */
   readonly action: CommandName | Information;
-  /** The command that was named; help is about it. */
+  /** The command that was named, which is also the subject of --help. */
   readonly command?: CommandName;
-  /** `svc serve`: standard input is no prompt, whatever is in it. */
+  /** Whether `serve` was named: standard input is then never read as a prompt. */
   readonly explicitServe: boolean;
   readonly values: Values;
-  /** The files, words or names that a command is about. */
+  /** The files, words or names that follow the command. */
   readonly operands: readonly string[];
-  /** Options of the command itself; `true` where they take no value. */
+  /** Options of the command itself; `true` for switches. */
   readonly flags: Readonly<Record<string, string | true>>;
-  /** Of options that were taken and have no effect, or another one than their user may think. */
+  /** Notes on options that were accepted but have no effect, or a different effect than the user may expect. */
   readonly notes: readonly string[];
 }
 
@@ -35,15 +35,15 @@ const INFORMATION: Readonly<Record<string, Information>> = {
   "-V": "version",
 };
 
-/** What people type who come from other programs. */
+/** Words that users of other programs type in place of options. */
 const WORDS: Readonly<Record<string, Information>> = { help: "help", version: "version" };
 
-/** A single answer takes it, too. */
+/** Accepted for a single answer, too, although that has no command. */
 const JSON_FLAG: Flag = { name: "json", help: "" };
 
 /**
- * Reads the arguments. `--name value`, `--name=value`, `-n value`, `-nvalue`, `--flag`, `--no-flag`, `--` ends options; without a
- * command, one positional argument is the model file. Throws UsageError.
+ * Parses the arguments: `--name value`, `--name=value`, `-n value`, `-nvalue`, `--flag`, `--no-flag`; `--` ends the
+ * options. Without a command, the one positional argument is the model file. Throws UsageError.
  */
 export function parseArguments(args: readonly string[]): CommandLine {
   let information: Information | undefined;
@@ -81,7 +81,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   return { ...line, action: command ?? "serve", ...(command && { command }) };
 }
 
-/** What is spelled as an option of the command is that one, and not the server's of the same name. Throws UsageError. */
+/** Throws UsageError when an option of the command stands before it, where the server's option would be read. */
 function checkBefore(command: CommandName, before: readonly string[]): void {
   const own = flagsOf(command).filter(({ name }) => name !== JSON_FLAG.name);
   for (const argument of before) {
@@ -93,7 +93,7 @@ function checkBefore(command: CommandName, before: readonly string[]): void {
 
 const flagsOf = (command: CommandName): readonly Flag[] => commandOf(command).flags ?? [];
 
-/** Of several words without a `command`, one was to be that. */
+/** Stores the model file. Throws UsageError for several words: one of them was probably meant as a command. */
 function readModel(
   [file, surplus]: readonly string[],
   values: Map<string, OptionValue>,
@@ -122,7 +122,7 @@ function checkOperands(command: CommandName, operands: readonly string[]): void 
   if (operands.length < least) throw new UsageError(`svc ${command} needs ${needs}.`);
 }
 
-/** Whether the argument is a command's own option, which is read then, with its value. Throws UsageError. */
+/** Reads the argument and its value when it is a command's own option; returns whether it was. Throws UsageError. */
 function readFlag(
   known: readonly Flag[],
   argument: string,
@@ -191,7 +191,7 @@ function store(
   values.set(option.name, [...earlier, ...(parseValue(option, given, origin) as readonly string[])]);
 }
 
-/** Whether the argument is certainly an option: then the one before it lacks its value. Numbers and texts may begin with -. */
+/** Returns whether the argument is a known option, so the option before it lacks a value: values may begin with -. */
 function isOption(argument: string | undefined): boolean {
   if (argument === undefined || argument in INFORMATION) return argument !== undefined;
   const name = /^--(no-)?([^=]+)/.exec(argument)?.[2];

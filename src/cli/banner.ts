@@ -1,4 +1,4 @@
-// What a person sees when the server is ready.
+// The banner that a user sees when the server is ready.
 
 import { styleText } from "node:util";
 import type { Config } from "../config/config.ts";
@@ -15,7 +15,7 @@ export interface BannerOptions {
   readonly colours?: boolean;
 }
 
-/** Model, context and why, device, addresses, and a request that can be pasted. */
+/** Returns model, context and its reason, device, addresses, and a curl command to paste. */
 export function banner(
   { context, modelGiven, config }: Pick<Runtime, "config" | "context" | "modelGiven">,
   model: ModelInfo,
@@ -38,13 +38,13 @@ export function banner(
   return `${page([...lines, ...addressLines(addresses)], colours)}\n  ${call}\n${demo}\n`;
 }
 
-/** The same of a server without a model of its own. */
+/** Returns the banner of a server without a model of its own. */
 export function gatewayBanner(models: number, { addresses, colours = false }: BannerOptions): string {
   const found = `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${addresses.here}/v1/models lists them`;
   return `${page([["gateway", found], ...addressLines(addresses)], colours)}\n`;
 }
 
-/** What is to be opened, and from where. */
+/** The addresses to open, and the machines that can open them. */
 const addressLines = ({ here, others }: Reachable): Line[] => [
   ["chat", `${here}/`],
   ["API", `${here}/v1  (reference: ${here}/docs)`],
@@ -67,7 +67,7 @@ function page(lines: readonly Line[], colours: boolean): string {
   return `${paint("bold", `svc ${version}`)}\n${shown.join("")}`;
 }
 
-/** What clients may ask of it, beyond text. */
+/** Returns what the model can do beyond text. */
 function abilities({ template, vision, audio }: ModelInfo): string {
   const can = [
     template.tools && "tools",
@@ -89,7 +89,7 @@ function contextText(
   return `${maxModelLen} tokens a request${why}; up to ${parallel} at once in ${context}, ${mode}`;
 }
 
-/** What listening beyond loopback means where no key is asked for, or nothing. */
+/** Returns a warning when the server listens beyond loopback without requiring a key, else an empty string. */
 export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {
   if (isLoopback(host) || apiKeys.length > 0) return "";
   const address = host.includes(":") ? `[${host}]` : host;

@@ -1,26 +1,26 @@
-// Every command of the program in one table: reading arguments, help, completions and the docs are all made from it.
+// Every command of the program in one table; argument parsing, help, completions and docs are made from it.
 
-/** An option that a command has for itself. */
+/** An option that belongs to one command. */
 export interface Flag {
   readonly name: string;
   readonly short?: string;
-  /** What its value is called; a flag without one is a switch. */
+  /** Placeholder for the value; a flag without one is a switch. */
   readonly value?: string;
   readonly help: string;
 }
 
 export interface Command {
-  /** What is written behind the name. */
+  /** What follows the name in the usage line. */
   readonly usage: string;
   readonly help: string;
-  /** How many operands it takes, and what is said to whoever gives fewer. */
+  /** Minimum and maximum number of operands; `needs` names what is missing when there are fewer. */
   readonly least?: number;
   readonly most?: number;
   readonly needs?: string;
-  /** What its operands are, for completions: files, downloaded models, or one of these words. */
+  /** Kind of the operands, for completions: files, downloaded models, or one of these words. */
   readonly operands?: "files" | "models" | readonly string[];
   readonly flags?: readonly Flag[];
-  /** Calls that its help shows. */
+  /** Calls that the command's help shows. */
   readonly examples?: readonly string[];
 }
 
@@ -179,7 +179,7 @@ export const isCommand = (word: string | undefined): word is CommandName => comm
 
 export const commandOf = (name: CommandName): Command => commands[name];
 
-/** A command with its flags as a usage line shows it: `svc pull MODEL`. */
+/** Returns a command as a usage line shows it: `svc pull MODEL`. */
 export const callOf = (name: CommandName): string => `svc ${name} ${commandOf(name).usage}`;
 
 /** `-o, --output PATH`. */

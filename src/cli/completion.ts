@@ -1,4 +1,4 @@
-// `svc completion bash|zsh|fish`: what a shell completes, from the tables of options and commands.
+// `svc completion bash|zsh|fish`: prints a shell's completion script, made from the tables of options and commands.
 
 import type { Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
@@ -7,14 +7,14 @@ import { commandNames, commandOf, type Command } from "./commands.ts";
 
 const SHELLS: Readonly<Record<string, () => string>> = { bash, zsh, fish };
 
-/** The script for a shell. Throws UsageError for another one. */
+/** Returns the script for a shell. Throws UsageError for an unknown shell. */
 export function completion(shell: string): string {
   const make = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
   if (!make) throw new UsageError(`svc completion knows bash, zsh and fish, not "${shell.slice(0, 20)}".`);
   return make();
 }
 
-/** `--name`, `--no-name` of what is on by default, `-n`. */
+/** Returns `--name`, `-n`, and `--no-name` for switches that are on by default. */
 const spellingsOf = ({ name, type, default: usual, aliases = [] }: Option): string[] => [
   `--${name}`,
   ...(type === "boolean" && usual === true ? [`--no-${name}`] : []),
@@ -28,7 +28,7 @@ const flagsOf = ({ flags = [] }: Command): string[] =>
 
 const everywhere = ["--help", "-h", "--help-all", "--version", "-V"];
 
-/** Prints the names of the downloaded models, in any shell. */
+/** A command that prints the names of the downloaded models, in any shell. */
 const NAMES = 'svc list 2>/dev/null | tail -n +2 | cut -d " " -f 1';
 
 function bash(): string {
@@ -80,17 +80,17 @@ complete -o filenames -F _svc svc
 `;
 }
 
-/** Inside single quotes, and without what _arguments reads in it. */
+/** Escapes a text for single quotes, and the brackets and colons that _arguments would interpret. */
 const zshText = (text: string) => text.replaceAll("'", "'\\''").replaceAll(/([[\]:])/g, "\\$1");
 
-/** What zsh does for the values of an option. */
+/** Returns the zsh action that completes the values of an option. */
 function zshValues(option: Option): string {
   if (option.choices) return `(${option.choices.join(" ")})`;
   if (option.orName) return "{_svc_models; _files}";
   return takesFile(option) ? "_files" : " ";
 }
 
-/** What zsh does for the operands of a command. */
+/** Returns the zsh action that completes the operands of a command. */
 function zshOperands({ operands }: Command): string {
   if (operands === "files") return "_files";
   if (operands === "models") return "_svc_models";

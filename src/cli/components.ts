@@ -1,4 +1,4 @@
-// What svc-slim lacks: components that are downloaded when somebody allows it, by checksums that are part of the program.
+// Components that svc-slim lacks: downloaded when the user allows it, and checked against checksums in the program.
 
 import { existsSync } from "node:fs";
 import type { Component, ComponentName } from "../../ffi/runtime/embedded.ts";
@@ -16,7 +16,7 @@ import { fetchReleaseFile, type FetchOptions } from "../store/release-file.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { gigabytes } from "./download-progress.ts";
 
-/** What becomes possible with it, as messages say it. */
+/** What each component provides, as the subject of a message. */
 const USES: Readonly<Record<ComponentName, string>> = {
   base: "Text",
   embeddings: "The embedding model all-MiniLM-L6-v2",
@@ -27,8 +27,8 @@ const USES: Readonly<Record<ComponentName, string>> = {
 };
 
 /**
- * How the file `path` comes to be there before an engine is started that reads it: `prepare` of that engine. Nothing where this
- * program has it inside, or it is none of its files.
+ * Returns the engine option `prepare`, which downloads the component that contains the file `path` before the engine
+ * starts. Returns no option when the component is embedded in this program, or when the file belongs to no component.
  */
 export function preparing(
   path: string,
@@ -79,7 +79,7 @@ async function fetchLogged(
   }
 }
 
-/** Downloads the archive of a component, unless it is there. Throws PullError, or the signal's reason. */
+/** Downloads a component's archive unless it is there. Throws PullError, or the reason of the aborted signal. */
 export async function fetchComponent(
   component: Component,
   parent: string,
@@ -96,6 +96,6 @@ export async function fetchComponent(
   await fetchReleaseFile({ url, bytes, sha256 }, downloadOf(component, parent), done, { ...options, userAgent });
 }
 
-/** Unpacked, or ready to be. */
+/** Returns whether the component is unpacked, or its archive is there to unpack. */
 const isThere = (component: Component, parent: string): boolean =>
   existsSync(downloadOf(component, parent)) || isSound(component, folderOf(component, parent));

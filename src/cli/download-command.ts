@@ -1,4 +1,4 @@
-// A command that downloads: its progress, its interruption and its failures.
+// Runs a command that downloads: shows progress, and handles interrupts and failures.
 
 import type { Config } from "../config/config.ts";
 import { PullError } from "../store/models/pull-error.ts";
@@ -9,13 +9,13 @@ import { writeOut } from "./write-out.ts";
 
 interface DownloadCommand {
   readonly config: Pick<Config, "logFormat" | "logLevel">;
-  /** What is printed after an interruption, behind "Interrupted. ". */
+  /** What is printed behind "Interrupted. ". */
   readonly onInterrupt: string;
-  /** Downloads, and returns the sentence to print; the signal is aborted by SIGINT and SIGTERM. */
+  /** Downloads and returns the sentence to print. SIGINT and SIGTERM abort the signal. */
   readonly work: (progress: DownloadProgress, signal: AbortSignal) => Promise<string>;
 }
 
-/** Runs the command; returns the exit code. Throws ExitError. */
+/** Runs the command and returns the exit code. Throws ExitError. */
 export async function runDownload({ config, onInterrupt, work }: DownloadCommand): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));

@@ -1,4 +1,4 @@
-// A download, made visible.
+// Shows the progress of a download.
 
 import type { DownloadProgress as Progress } from "../domain/download.ts";
 import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
@@ -20,7 +20,7 @@ export class DownloadProgress extends ProgressLine {
   }
 }
 
-/** Bytes as people read them. */
+/** Formats a number of bytes for people. */
 export function gigabytes(bytes: number): string {
   if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(2)} GB`;
   return bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${bytes} bytes`;

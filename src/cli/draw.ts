@@ -1,4 +1,4 @@
-// `svc draw PROMPT`: images from a description, into files, to standard output, or on terminals that show images.
+// `svc draw PROMPT`: draws images into files, to standard output, or on terminals that show images.
 
 import { extname } from "node:path";
 import type { Config } from "../config/config.ts";
@@ -20,14 +20,14 @@ interface DrawFlags {
   readonly size?: string;
   readonly seed?: string;
   readonly steps?: string;
-  /** Images. */
+  /** Number of images. */
   readonly count?: string;
   readonly format?: string;
-  /** File for the image; several have a number before its ending. Absent: standard output, or the terminal. */
+  /** File for the image; several get a number before the ending. Absent: standard output or the terminal. */
   readonly output?: string;
 }
 
-/** Elsewhere than on a terminal, what is done sooner needs no line. */
+/** Milliseconds before progress appears in output that is not a terminal; faster work needs no line. */
 const PATIENCE_MS = 10_000;
 const MEASURE = {
   amount: (done: number, total: number | undefined) => (total === undefined ? "" : `step ${done} of ${total}`),
@@ -39,7 +39,7 @@ interface Answer {
   readonly size: string;
 }
 
-/** Draws what is described; without words, or for `-`, by standard input. Returns the exit code. Throws ExitError. */
+/** Draws the description in `words`, or standard input (no words, or `-`). Returns the exit code. Throws ExitError. */
 export async function draw(config: Config, words: readonly string[], flags: DrawFlags): Promise<number> {
   const { output, size } = flags;
   const count = wholeNumber("-n", flags.count) ?? 1;
@@ -102,14 +102,14 @@ async function drawing({ ask, services }: Api, body: object, shown: ProgressLine
   }
 }
 
-/** What would be no number in JSON would be none at all. */
+/** Throws ExitError for anything but a whole number: NaN would become null in JSON, which counts as absent. */
 function wholeNumber(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new ExitError("usage", `${flag} must be a whole number that is not negative, as 4.`);
 }
 
-/** `sky.png`, or `sky-1.png` and so on. */
+/** Returns the path of one image: `sky.png` for a single one, else `sky-1.png` and so on. */
 function pathOf(output: string, at: number, count: number): string {
   if (count === 1) return output;
   const ending = extname(output);

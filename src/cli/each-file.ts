@@ -1,5 +1,5 @@
-// What commands on files have in common: one after the other, standard input among them, results to files or standard output, and
-// how far each is.
+// What commands on files share: they process files in order, standard input among them, write results to files or
+// standard output, and show progress.
 
 import { accessSync, constants, createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,33 +16,33 @@ import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
-/** Elsewhere than on a terminal, what is done sooner needs no line. */
+/** Milliseconds before progress appears in output that is not a terminal; faster work needs no line. */
 const PATIENCE_MS = 10_000;
-/** Pages, and half minutes of sound, take seconds each. */
+/** Milliseconds over which the rate is averaged: a page, or half a minute of sound, takes seconds. */
 const RATE_MS = 60_000;
 
 interface FileWork {
   readonly config: Config;
   readonly results: ResultFiles;
-  /** What the files are, for the sentence about those that failed: `recordings could not be transcribed`. */
+  /** What failed, as the end of an error message: `recordings could not be transcribed`. */
   readonly failure: string;
   readonly measure: Measure;
-  /** How far the request of this id is; undefined before it has begun. */
+  /** Progress of the request with this id; undefined before the request has begun. */
   readonly progressOf: (id: string) => { readonly done: number; readonly of?: number } | undefined;
   readonly signal: AbortSignal;
-  /** The result for a file, by its absolute path, with a request of this id. Throws ExitError. */
+  /** Returns the result for a file, given by its absolute path, using a request with this id. Throws ExitError. */
   readonly work: (path: string, id: string) => Promise<string>;
 }
 
-/** Throws ExitError about a single file that is not there: nothing has to be loaded to say so. */
+/** Throws ExitError when the only file is missing, before anything is loaded. */
 export function expectOne(files: readonly string[]): void {
   const [only, another] = files;
   if (only !== undefined && another === undefined) expectThere(only);
 }
 
 /**
- * Has the files worked on; `-` is standard input, which is put into a file that ends with it. Of several, one that fails is told
- * and the others go on. Throws ExitError.
+ * Processes the files; `-` is standard input, which is first copied to a temporary file. When one of several files
+ * fails, the failure is reported and the others continue. Throws ExitError.
  */
 export async function eachFile(files: readonly string[], options: FileWork): Promise<void> {
   const { config, results, failure, measure, signal } = options;
@@ -102,13 +102,13 @@ async function resultOf(
   }
 }
 
-/** Throws ExitError. */
+/** Throws ExitError when the file is missing, no regular file, or not readable. */
 function expectThere(file: string): void {
   if (file === "-") return;
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) throw new ExitError("failure", `${file}: there is no such file.`);
   if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
-  // A pipe of the shell's, as `<(…)` is.
+  // A pipe made by the shell, such as `<(…)`.
   if (!found.isFile())
     throw new ExitError("failure", `${file}: it is no regular file; send it to standard input, named -.`);
   try {
@@ -118,11 +118,11 @@ function expectThere(file: string): void {
   }
 }
 
-/** About the file by its name, and not as the field of the request that it was. */
+/** Returns the message with the file's name in place of the request field `file`. */
 const told = ({ message }: ExitError, name: string): string =>
   message.startsWith(`${name}: `) ? message : `${name}: ${message.replace(/^'file' /, "it ")}`;
 
-/** Among others on standard output: under its name, and JSON as one line of its own. */
+/** Formats one of several results for standard output: under its name, or as one line of JSON. */
 function ofSeveral(file: string, text: string, format: string): string {
   return format.endsWith("json") ? `${JSON.stringify({ file, ...JSON.parse(text) })}\n` : `${file}:\n${text}\n`;
 }

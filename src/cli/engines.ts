@@ -1,4 +1,4 @@
-// The engines that a Config asks for. None is started here.
+// Creates the engines that a Config asks for. None is started here.
 
 import { statSync } from "node:fs";
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -32,10 +32,10 @@ import { eachOnce, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 import { roomOn, spreadLoading } from "./workers.ts";
 
-/** `created`: of svc-mini, for listings before it is unpacked. */
+/** `created`: creation time of svc-mini in Unix seconds, for listings made before the model is unpacked. */
 export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
 
-/** What must be known of embedded models before they are unpacked; a test compares it with their files. */
+/** Properties of embedded models that are needed before unpacking; a test compares them with the files. */
 export const ALL_MINILM = {
   id: "all-minilm-l6-v2",
   ranks: false,
@@ -50,7 +50,7 @@ export const WHISPER_BASE = {
   stateBytes: 128_489_728,
 } as const;
 
-/** What the system model does not take from the options, which are about the model that was given. */
+/** Settings of the system model that override the options, which are about the given model. */
 const SYSTEM_CONFIG = {
   alias: [SYSTEM_MODEL],
   parallel: SYSTEM_ENGINE.parallel,
@@ -65,16 +65,16 @@ const SYSTEM_CONFIG = {
   chatTemplate: "",
 } as const satisfies Partial<Config>;
 
-/** A text model as far as it is known before it is loaded. */
+/** What is known of a text model before it is loaded. */
 export interface PreparedModel {
   readonly id: string;
   readonly file: ModelFile;
-  /** false: the embedded demonstration model serves. */
+  /** False when the embedded demonstration model is served. */
   readonly modelGiven: boolean;
   readonly context: ContextChoice;
   readonly adapters: readonly OfferedAdapter[];
   readonly options: EngineOptions;
-  /** Those that were there. */
+  /** The workers that answered. */
   readonly workers: readonly FoundWorker[];
 }
 
@@ -90,37 +90,37 @@ export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logg
   };
 }
 
-/** Linux keeps what this process runs there, also when an update has put another file in its place. */
+/** On Linux, the file that this process runs, even when an update has replaced it on disk. */
 const RUNNING = "/proc/self/exe";
 
-/** This program again, as an engine: the executable itself, or Bun with the entry file. */
+/** Returns the command that starts this program as an engine: the executable, or Bun with the entry file. */
 function engineCommand(kind: string): string[] {
   const program = Bun.isStandaloneExecutable ? [ownExecutable()] : [process.execPath, Bun.main];
   return [...program, "__engine", kind];
 }
 
-/** By its own name, which lists of processes show, for as long as that is the same file. */
+/** Returns the executable by the name that process lists show, as long as that name is still the same file. */
 function ownExecutable(): string {
   const own = statSync(RUNNING, { throwIfNoEntry: false });
   const named = statSync(process.execPath, { throwIfNoEntry: false });
   return own && (own.ino !== named?.ino || own.dev !== named.dev) ? RUNNING : process.execPath;
 }
 
-/** What every engine is made with. */
+/** What every engine is created with. */
 export interface Setup {
   readonly config: Config;
   readonly launch: Launch;
   readonly native: NativeFiles;
 }
 
-/** Of an engine that is there while it is used. `path`: its file that svc-slim may lack. */
+/** Returns the options of an engine that unloads when idle. `path`: a file of the engine that svc-slim may lack. */
 export const whileUsed = ({ config, launch }: Setup, path?: string) => ({
   launch,
   idleMs: config.idleUnloadMs,
   ...(path !== undefined && preparing(path, config, launch.log)),
 });
 
-/** The engine of the model that is served from the start. */
+/** Creates the engine of the model that is loaded from the start. */
 export function servedEngine(prepared: PreparedModel, config: Config, launch: Launch): TextEngine {
   const { id, file, adapters, options, context, workers } = prepared;
   const needBytes = file.tensorBytes + context.context * context.tokenBytes;
@@ -130,7 +130,7 @@ export function servedEngine(prepared: PreparedModel, config: Config, launch: La
   return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores });
 }
 
-/** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
+/** Creates an engine for the small embedded model, which runs on the CPU, loads on first use and unloads when idle. */
 export function systemEngine(setup: Setup): TextEngine {
   const { config, native } = setup;
   const { model: _model, mmproj: _mmproj, draft: _draft, traceFile: _traceFile, ...others } = config;
@@ -146,7 +146,7 @@ export function systemEngine(setup: Setup): TextEngine {
   });
 }
 
-/** Checks the files that are given for vectors and scores. Throws ExitError about one that cannot be used, or two of one name. */
+/** Reads the given embedding and rerank models. Throws ExitError when a file is unusable or two have the same name. */
 export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }: Config): EmbeddingFile[] {
   return reading(() => {
     const files = [
@@ -157,7 +157,7 @@ export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }:
   });
 }
 
-/** One engine a file, loaded on first use; without a file for vectors the embedded model has one. */
+/** Creates one engine per file, loaded on first use; without an embedding file, one for the embedded model. */
 export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup): EmbeddingEngine[] {
   const { config, native } = setup;
   const embedded = native.embeddedEmbeddings;
@@ -176,7 +176,7 @@ export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup):
   });
 }
 
-/** Checks the files that are given for speech recognition. Throws ExitError about one that cannot be used, or two of one name. */
+/** Reads the given transcription models. Throws ExitError when a file is unusable or two have the same name. */
 export function readWhisperFiles({ transcriptionModels, modelsDir }: Config): WhisperFile[] {
   return reading(() => {
     const files = transcriptionModels.map((name) => readWhisperFile(namedModel(name, modelsDir).path));
@@ -184,7 +184,7 @@ export function readWhisperFiles({ transcriptionModels, modelsDir }: Config): Wh
   });
 }
 
-/** One engine a file, loaded on first use; without a file the embedded model has one. */
+/** Creates one engine per file, loaded on first use; without files, one for the embedded model. */
 export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup): TranscriptionEngine[] {
   const { config, native } = setup;
   const { embeddedTranscription, embeddedVad } = native;
@@ -207,18 +207,18 @@ export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup
   });
 }
 
-/** Beyond these, more threads for each are as good. */
+/** Recordings transcribed at once. Beyond 8, more threads per recording are as fast. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
-/** What every engine is told about the machine. */
+/** Returns the machine settings that every engine gets. */
 export const computeOptions = (config: Config, { libraries }: NativeFiles): ComputeOptions => {
   const { threads = physicalCores(), gpuLayers, flashAttention, mmap, mlock, warmup } = config;
   return { libraries, threads, gpuLayers, flashAttention, mmap, mlock, warmup };
 };
 
 /**
- * Checks the model's files and decides how the model is loaded. `unpacked`: gives the native libraries, once the files are
- * known to be good. Throws ExitError when a file cannot be used.
+ * Checks the model's files and decides how the model is loaded. `unpacked` returns the native libraries; it is called
+ * once the files are known to be good. Throws ExitError when a file cannot be used.
  */
 export function prepareModel(
   config: Config,
@@ -282,20 +282,20 @@ export function prepareModel(
   return { id, file, modelGiven: given !== undefined, context, adapters, options, workers };
 }
 
-/** Whether memory of the KV cache can be taken as it is filled: where it is the host's, and values lie as keys do. */
+/** Returns whether KV cache memory can be allocated as it fills: in host memory, with values laid out like keys. */
 function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFiles): boolean {
   const onHost = gpuLayers === 0 || !hasGpuBackend(libraries);
   return onHost && flashAttention !== "off" && process.platform === "linux";
 }
 
-/** The memory for weights and KV cache, and that of this machine where it is another. */
+/** Returns the memory for weights and KV cache, and this machine's memory where workers make the two differ. */
 function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {
   const hostBytes = availableMemory();
   const availableBytes = roomOn(workers, config, hostBytes) - adapterBytes;
   return workers.length === 0 ? { availableBytes } : { availableBytes, hostBytes };
 }
 
-/** Bytes of the host cache. What is restored from disk must fit, up to the longest conversation. */
+/** Returns the size of the host cache in bytes. With a disk cache, the longest conversation must fit. */
 function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, tokenBytes }: ContextChoice): number {
   if (cacheRam !== undefined) return cacheRam * 2 ** 20;
   return kvDir === undefined ? spareBytes : Math.max(spareBytes, maxModelLen * tokenBytes);
@@ -321,7 +321,7 @@ function kvFolders(
 
 const modelFile = (path: string): ModelFile => reading(() => readModelFile(path));
 
-/** Checks the file of an adapter. Throws ExitError. */
+/** Checks an adapter's file. Throws ExitError. */
 function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
   if (adapter.name === modelId) {
     throw new ExitError(
@@ -332,7 +332,7 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
   return { ...adapter, ...reading(() => readAdapterFile(adapter.path, architecture)) };
 }
 
-/** What `read` returns; what it finds wrong with a model's file ends the program with one sentence. */
+/** Returns what `read` returns. Throws ExitError `model` in place of a ModelFileError. */
 export function reading<T>(read: () => T): T {
   try {
     return read();
@@ -341,7 +341,7 @@ export function reading<T>(read: () => T): T {
   }
 }
 
-/** A file that cannot be written is known at once, and not by an engine that restarts for ever. */
+/** Creates the trace file, so that an unwritable path fails at once, not in an engine that then restarts forever. */
 function startTrace(path: string): string {
   try {
     createTraceFile(path);
@@ -351,7 +351,7 @@ function startTrace(path: string): string {
   }
 }
 
-/** The native libraries, unpacked where that has to be. Throws ExitError when the cache folder cannot be used. */
+/** Returns the native libraries, unpacked if necessary. Throws ExitError when the cache folder cannot be used. */
 export function unpack({ cacheDir }: Config, log: Logger): NativeFiles {
   try {
     const native = nativeFiles(cacheDir);

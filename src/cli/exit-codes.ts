@@ -1,4 +1,4 @@
-// How the program ends, for scripts.
+// Exit codes of the program, for scripts.
 
 export const exitCodes = {
   ok: { code: 0, meaning: "done, or stopped by SIGINT or SIGTERM" },

@@ -1,4 +1,4 @@
-// Other servers' models, put together from a Config.
+// Creates the gateway to other servers' models from a Config.
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
@@ -15,14 +15,14 @@ import type { Logger } from "../telemetry/log.ts";
 
 const CONNECT_MS = 3000;
 
-/** Serves no other server's models while the configuration names none and does not ask to look for any. */
+/** Creates the gateway; it is empty while the configuration names no upstreams and discovery is off. */
 export function createGateway(config: Config, clock: Clock, log: Logger): Gateway {
   const { discover, ports } = config.gateway;
   const discovery = discover ? new Discovery({ ports, listeningPorts, ...searchOf(config), clock }) : undefined;
   return new Gateway({ configured: upstreamsOf(config, clock), ...(discovery && { discovery }), clock, log });
 }
 
-/** Gives the gateway the upstreams of another configuration; resolves when new ones have answered, or had their time to. */
+/** Applies another configuration's upstreams; resolves when the new ones have answered or timed out. */
 export async function reconfigureGateway(gateway: Gateway, config: Config, clock: Clock): Promise<void> {
   await gateway.reconfigure(upstreamsOf(config, clock), searchOf(config));
 }

@@ -1,4 +1,4 @@
-// Help texts, all made from the tables of options and of commands.
+// Help texts, made from the tables of options and commands.
 
 import { environmentName, optionGroups, type Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
@@ -6,10 +6,10 @@ import { version } from "../config/version.ts";
 import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from "./commands.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-/** Columns, where nobody knows how wide the terminal is. */
+/** Width in columns that is assumed when the terminal reports none. */
 export const USUAL_WIDTH = 100;
 const INDENT = 34;
-/** Two columns take too many lines on narrower terminals: what stands right goes below then, with this indentation. */
+/** Below this width, two columns need too many lines: the right one then goes below, with this indentation. */
 const NARROW = { width: 70, indent: 8 };
 
 /** Calls without a command. */
@@ -24,7 +24,7 @@ const calls = () => [
   ...commandNames.map((name) => ({ call: callOf(name), help: commandOf(name).help })),
 ];
 
-/** What most people use; all others are in --help-all. */
+/** The options that most people use; --help-all shows all of them. */
 export const COMMON_OPTIONS = [
   "model",
   "mmproj",
@@ -43,12 +43,12 @@ export const COMMON_OPTIONS = [
   "prompt",
 ];
 
-/** Where values come from, the strongest first. */
+/** Sources of values, highest precedence first. */
 const PRECEDENCE = ["command line", "environment", "config file", "default"];
 
 const title = () => `svc ${version}: local AI models behind one HTTP server`;
 
-/** The text of `svc --help`, for a terminal of so many columns. */
+/** Returns the text of `svc --help` for a terminal of `width` columns. */
 export function helpText(width = USUAL_WIDTH): string {
   const common = options.filter(({ name }) => COMMON_OPTIONS.includes(name));
   const shown = calls().map(({ call, help }) => entry(call, help, width));
@@ -66,7 +66,7 @@ ${entry("-V, --version", "Show the version.", width)}
 `;
 }
 
-/** The text of `svc --help-all`. */
+/** Returns the text of `svc --help-all`. */
 export function fullHelpText(width = USUAL_WIDTH): string {
   const groups = optionGroups.map((group) => {
     const lines = options.filter((option) => option.group === group).map((option) => optionHelp(option, width));
@@ -98,7 +98,7 @@ ${codes.join("\n")}
 `;
 }
 
-/** The text of `svc COMMAND --help`. */
+/** Returns the text of `svc COMMAND --help`. */
 export function commandHelp(name: CommandName, width = USUAL_WIDTH): string {
   const { help, flags = [], examples = [] } = commandOf(name);
   const own = flags.map((flag) => entry(flagSpelling(flag), flag.help, width));
@@ -109,7 +109,7 @@ export function commandHelp(name: CommandName, width = USUAL_WIDTH): string {
   return `${usage}${options}${shown}\nThe options of svc apply as well: svc --help-all.\n`;
 }
 
-/** The text of `svc --help-json`: every option with its type, limits, default and other spellings. */
+/** Returns the text of `svc --help-json`: every option with its type, limits, default and other spellings. */
 export function helpJson(): string {
   const described = options.map(({ wanted: _wanted, name, secret, aliases, group, ...option }) => ({
     name,
@@ -133,7 +133,7 @@ export function helpJson(): string {
   return JSON.stringify(document, undefined, 2);
 }
 
-/** The option's spellings: `-p, --port NUMBER`. */
+/** Returns the option's spellings: `-p, --port NUMBER`. */
 export function spelling(option: Option): string {
   const short = option.aliases?.find((alias) => alias.length === 1);
   const long = option.aliases?.filter((alias) => alias.length > 1).map((alias) => `, --${alias}`) ?? [];
@@ -142,7 +142,7 @@ export function spelling(option: Option): string {
   return `${short ? `-${short}, ` : "    "}--${name}${long.join("")}${value ? ` ${value}` : ""}`;
 }
 
-/** What applies when the option is not given, in words; empty when that is nothing. */
+/** Describes what applies when the option is not given; empty when nothing does. */
 export function defaultText(option: Option): string {
   if (option.default === undefined) return option.absent ?? "";
   return option.type === "boolean" ? (option.default ? "on" : "off") : String(option.default);
@@ -172,7 +172,7 @@ function placeholder(option: Option): string {
   }
 }
 
-/** Two columns; what does not fit beside the second begins a line of its own. */
+/** Formats two columns; a left part that is too wide gets a line of its own. */
 function entry(left: string, right: string, width: number): string {
   const first = `  ${left}`;
   const isNarrow = width < NARROW.width;

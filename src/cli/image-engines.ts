@@ -1,4 +1,4 @@
-// The engines that draw images which a Config asks for. None is started here.
+// Creates the image engines that a Config asks for. None is started here.
 
 import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
@@ -9,9 +9,9 @@ import { computeOptions, reading, SYSTEM_ENGINE, whileUsed, type Setup } from ".
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { eachOnce, namedModel, type NamedModel } from "./named-model.ts";
 
-/** The files of an image model, checked. */
+/** The checked files of an image model. */
 export interface ImageFiles {
-  /** What clients call it. */
+  /** The name by which clients select the model. */
   readonly id: string;
   readonly model: ImageFile;
   readonly vae?: ImageFile;
@@ -21,10 +21,10 @@ export interface ImageFiles {
 }
 
 const DEMO_SIZE = { width: 128, height: 128 } as const;
-/** One node of a graph may take so long on a slow machine, and nothing is heard of it meanwhile. */
+/** Milliseconds that the engine may be silent: on a slow machine, one graph node may take that long. */
 const QUIET_MS = 60_000;
 
-/** The image models that a Config names. Throws ExitError about a file that cannot be used, or two models of one name. */
+/** Reads the configured image models. Throws ExitError when a file is unusable or two models have the same name. */
 export function readImageFiles(config: Config): ImageFiles[] {
   const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, modelsDir } = config;
   const pathOf = (name: string) => namedModel(name, modelsDir).path;
@@ -52,7 +52,7 @@ export function readImageFiles(config: Config): ImageFiles[] {
   });
 }
 
-/** Models that make images larger. Throws as `readImageFiles`. */
+/** Reads the upscaling models. Throws as `readImageFiles` does. */
 export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ImageFile[] {
   return reading(() =>
     eachOnce(
@@ -68,7 +68,7 @@ interface PartPaths {
   readonly textEncoders: readonly string[];
 }
 
-/** What svc pull brought with a model: others do not fit it. */
+/** Returns the parts that svc pull downloaded with a model: no other parts fit it. */
 function partsIn(parts: NonNullable<NamedModel["set"]>["parts"]): PartPaths {
   const of = (wanted: ModelPart) => parts.filter(({ part }) => part === wanted).map(({ path }) => path);
   const [vae] = of("vae");
@@ -76,7 +76,7 @@ function partsIn(parts: NonNullable<NamedModel["set"]>["parts"]): PartPaths {
   return { ...(vae && { vae }), ...(taesd && { taesd }), textEncoders: of("text-encoder") };
 }
 
-/** One engine a model, loaded on first use; without one the embedded model draws. None where the build left the library out. */
+/** Creates one engine per model, or one for the embedded model, loaded on first use. Empty without the library. */
 export function imageEngines(models: readonly ImageFiles[], setup: Setup): ImageEngine[] {
   const engine = engineWith(models.length, setup);
   if (!engine) return [];
@@ -84,7 +84,7 @@ export function imageEngines(models: readonly ImageFiles[], setup: Setup): Image
   return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
 }
 
-/** One engine a model that makes images larger, loaded on first use. */
+/** Creates one engine per upscaling model, loaded on first use. */
 export function upscaleEngines(models: readonly ImageFile[], setup: Setup): ImageEngine[] {
   const engine = engineWith(models.length, setup);
   if (!engine) return [];
@@ -93,7 +93,7 @@ export function upscaleEngines(models: readonly ImageFile[], setup: Setup): Imag
   );
 }
 
-/** What makes an engine of a model; undefined, with a line about it where `count` models are given: the library is not built. */
+/** Returns a function that creates an engine, or undefined (logged if `count` > 0) when the library is not built. */
 function engineWith(count: number, setup: Setup) {
   const { config, launch, native } = setup;
   const { imageLibrary } = native;

@@ -1,4 +1,4 @@
-// The API of this program for its own commands: the same requests that clients send, and nothing listens.
+// Gives commands the HTTP API inside this process: they send the same requests as clients, without a listener.
 
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -13,31 +13,31 @@ import { findWorkers } from "./workers.ts";
 export interface Asked {
   /** The request's id. */
   readonly id?: string;
-  /** What the person typed for fields of the body, by the fields: `{ voice: "--voice" }`. */
+  /** Names of the command line options that set fields of the body, by field: `{ voice: "--voice" }`. */
   readonly options?: Readonly<Record<string, string>>;
 }
 
 export interface Api {
   /**
-   * Sends a JSON body, or reads what is there without one. Throws ExitError with the answer's message when it is refused: about the
-   * option, where it refuses the value of one.
+   * Sends a JSON body, or a GET request without one. Throws ExitError with the error message of the response; when an
+   * option's value is refused, the message names that option.
    */
   readonly ask: (path: string, body?: object, asked?: Asked) => Promise<Response>;
-  /** Aborted at an interrupt. */
+  /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** They know how far the request of an id is. */
+  /** The services that report the progress of a request by its id. */
   readonly services: {
     readonly [Service in "transcriptions" | "recognition" | "speech" | "images"]: Pick<Runtime[Service], "progressOf">;
   };
 }
 
-/** Milliseconds that a model may load: whoever waits sees it, and can interrupt. */
+/** Load timeout in milliseconds: long, since the user sees the progress and can interrupt. */
 const PATIENCE_MS = 86_400_000;
 
 /**
- * Does `work`, which may ask; returns the exit code. With `loadsModel` the model is loaded from the start, and its progress
- * shown on a terminal. Only warnings are logged, unless more was wanted. Paths may name any file that the user may read. Throws
- * ExitError.
+ * Runs `work` with the API and returns the exit code. `loadsModel`: the model is loaded from the start, with progress
+ * shown on a terminal. Only warnings are logged, unless another level is configured. Paths may name any file that the
+ * user can read. Throws ExitError.
  */
 export async function withApi(
   given: Config,
@@ -51,7 +51,7 @@ export async function withApi(
   const showsBar = loadsModel && isTerminal() && given.logFormat === "text";
   const progress = showsBar ? showLoading(engine, progressOutput(given)) : undefined;
   try {
-    // The engine process starts up while this one loads its HTTP half, and the first request waits for it.
+    // The engine process starts while this process loads the HTTP code; the first request waits for the engine.
     if (loadsModel) engine.start();
     const { createApp } = await import("../http/app.ts");
     const { signal } = interrupt;
@@ -60,7 +60,7 @@ export async function withApi(
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;
-    // An answer that broke off.
+    // A response failed after it had begun.
     throw error instanceof SvcError ? new ExitError("failure", error.message) : error;
   } finally {
     progress?.end();
@@ -68,7 +68,7 @@ export async function withApi(
   }
 }
 
-/** What differs where nobody but this command asks. */
+/** Adapts the configuration to a process with this command as its only client. */
 const alone = ({ tls: _tls, ...given }: Config): Config => ({
   ...given,
   apiKeys: [],
@@ -95,7 +95,7 @@ function refusal(
   { message, param }: { readonly message: string; readonly param: string | null },
   options: Readonly<Record<string, string>>,
 ): ExitError {
-  // A name that does not exist is a wrong value, too.
+  // 404: a name that does not exist is a wrong value, too.
   const isAboutValue = status === 400 || status === 404;
   const option = isAboutValue && param !== null ? options[param] : undefined;
   if (option === undefined) return new ExitError("failure", message);

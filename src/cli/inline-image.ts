@@ -1,17 +1,17 @@
-// Images in the terminal itself, on those that show them.
+// Shows images in terminals that support them.
 
 import type { Environment } from "../config/environment.ts";
 
-/** Of base64, in one escape sequence. */
+/** Base64 characters in one escape sequence. */
 const KITTY_CHUNK = 4096;
 
 /**
- * How to show a PNG on the terminal that the environment speaks of: what is to be written. Undefined: it shows none, or does not
- * say that it does.
+ * Returns a function that encodes a PNG for the terminal that the environment describes. Returns undefined when the
+ * terminal shows no images or does not reveal that it does.
  */
 export function inlineImage(environment: Environment): ((png: Uint8Array) => string) | undefined {
   const { TERM = "", TERM_PROGRAM = "", TMUX, KITTY_WINDOW_ID } = environment;
-  // It keeps such sequences to itself.
+  // tmux does not pass such sequences on to the terminal.
   if (TMUX) return undefined;
   if (KITTY_WINDOW_ID || /kitty|ghostty/.test(TERM)) return kitty;
   return TERM_PROGRAM === "iTerm.app" || TERM_PROGRAM === "WezTerm" ? iterm : undefined;

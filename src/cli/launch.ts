@@ -1,4 +1,4 @@
-// `svc launch AGENT`: starts a coding agent against the server at --host and --port, or against one that runs as long as it.
+// `svc launch AGENT`: starts a coding agent against the server at --host and --port, or against one of its own.
 
 import { X509Certificate } from "node:crypto";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -20,35 +20,38 @@ import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
 
-/** Tokens below which an agent has to forget its work again and again: its first prompt has up to 25,000. */
+/**
+ * Recommended minimum context in tokens. The first prompt of an agent has up to 25,000; in a smaller context, the agent
+ * constantly drops its history.
+ */
 const LEAST_CONTEXT = 32_768;
 
-/** Smaller models follow no instructions of an agent's length. */
+/** Parameter count below which models cannot follow the long instructions of an agent. */
 const LEAST_PARAMETERS = 1e9;
 
-/** Models that call tools, from Hugging Face; the largest first. */
+/** Models on Hugging Face that call tools, the largest first. */
 const TOOL_MODELS = [
   { name: "unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF", bytes: 18.6e9 },
   { name: "ggml-org/gpt-oss-20b-GGUF", bytes: 12.1e9 },
   { name: "Qwen/Qwen3-8B-GGUF", bytes: 5e9 },
   { name: "Qwen/Qwen3-4B-GGUF", bytes: 2.5e9 },
 ];
-/** Memory beside the weights: a context of that size, and the agent. */
+/** Bytes needed besides the weights: a context of the minimum size, and the agent. */
 const BESIDE_WEIGHTS = 4e9;
 
 /** The model that the options name. */
 interface Wanted {
-  /** As the user wrote it. */
+  /** The name as the user wrote it. */
   readonly name: string;
-  /** What a server may call it, that among them. */
+  /** Ids that a server may use for this model, including `name`. */
   readonly ids: readonly string[];
-  /** By the command line; else by the environment or the config file, which may be about another server. */
+  /** Whether the command line named it. Otherwise the environment or config file did, perhaps for another server. */
   readonly isAsked: boolean;
 }
 
 /**
- * Runs the agent with these arguments in the user's environment; returns its exit code. `isModelAsked`: the command line has
- * --model. Throws UsageError and ExitError.
+ * Runs the agent with these arguments in the user's environment and returns its exit code. `isModelAsked`: --model is
+ * on the command line. Throws UsageError and ExitError.
  */
 export async function launch(
   config: Config,
@@ -100,7 +103,7 @@ async function startAgent(
   const { id: model, context, warnings: doubts } = choose(await fetchListing(config), agent, wanted);
   const warnings = [...doubts, ...certificateWarning(config.tls?.cert, url, agent)];
   for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`);
-  // The agent is about to clear the screen.
+  // Waits for Enter, since the agent is about to clear the screen.
   if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Enter starts it all the same, Ctrl-C does not.");
   const folder = mkdtempSync(join(tmpdir(), "svc-launch-"));
   const write = (name: string, text: string) => {
@@ -124,7 +127,10 @@ interface Choice {
   readonly warnings: readonly string[];
 }
 
-/** The names that a server has for the model of --model: its own, those of its files, and of a server with these options --alias. */
+/**
+ * Returns the ids that a server may use for the model of --model: the name, those of its files, and the --alias names
+ * unless the command line named the model. Undefined without a model.
+ */
 export function wantedModel(
   { model: name, alias, modelsDir }: Pick<Config, "model" | "alias" | "modelsDir">,
   isAsked: boolean,
@@ -135,7 +141,7 @@ export function wantedModel(
   return { name, ids: [name, ...files.map(modelId), ...(isAsked ? [] : alias)], isAsked };
 }
 
-/** The model that the agent is to use: the wanted one, else the first; and what speaks against it. Throws ExitError. */
+/** Selects the wanted model, else the first chat model, with warnings about the choice. Throws ExitError. */
 export function choose({ data, models = [] }: Listing, agent: Agent, wanted: Wanted | undefined): Choice {
   const details = new Map(models.map((one) => [one.name, one]));
   const chats = data.filter(({ id }) => details.get(id)?.capabilities.includes("chat") ?? true);
@@ -181,7 +187,7 @@ function suggestions(): string {
   return `Models that call tools${fitting.length > 0 ? " and fit the memory" : ""}: ${list}.`;
 }
 
-/** The terminal is the agent's. */
+/** Returns a logger that writes to a file, since the agent uses the terminal. */
 function fileLog({ dataDir, logLevel: level, logFormat: format }: Config): Logger {
   mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, "launch.log");

@@ -1,4 +1,4 @@
-// `svc list`: the models that svc pull downloaded.
+// `svc list`: lists the models that svc pull downloaded.
 
 import type { Config } from "../config/config.ts";
 import { bytesOf, filesOf, ModelStore } from "../store/models/model-store.ts";
@@ -7,7 +7,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Prints one line a model, or JSON; returns the exit code. */
+/** Prints one line per model, or JSON. Returns the exit code. */
 export async function listStored(config: Config, asJson: boolean): Promise<number> {
   const store = new ModelStore(config.modelsDir);
   const models = store.list().map((model) => ({

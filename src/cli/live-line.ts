@@ -1,11 +1,11 @@
-// What a server computes at this moment, as one line below its log that is drawn over: how far the longest prompt is, else
-// how fast answers are generated.
+// Shows the server's current work as one line below the log, updated in place: the progress of the longest prompt, else
+// the rate at which tokens are generated.
 
 import type { RequestRecord } from "../domain/request-record.ts";
 import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
 
 const LOOK_MS = 200;
-/** Requests that end sooner have a line in the log soon enough. */
+/** Milliseconds a request must run to be shown; the log soon reports shorter ones. */
 const PATIENCE_MS = 400;
 
 const tokens = (count: number) => count.toLocaleString("en-US");
@@ -16,7 +16,7 @@ const MEASURE = {
 };
 
 interface LiveLineOptions {
-  /** Requests that have not ended, in the order of their admission. */
+  /** The requests that have not ended, in order of admission. */
   readonly live: () => readonly RequestRecord[];
   readonly output: Pick<ProgressOptions, "out" | "format">;
   readonly now?: () => number;
@@ -32,7 +32,7 @@ export class LiveLine {
     this.line = new ProgressLine({ ...output, measure: MEASURE, ...(now && { now }) });
   }
 
-  /** Draws until `stop`. */
+  /** Redraws the line until `stop` is called. */
   start(): void {
     this.timer = setInterval(() => this.draw(), LOOK_MS);
     this.timer.unref();
@@ -49,7 +49,7 @@ export class LiveLine {
     const generating = live.filter(({ completionTokens }) => completionTokens > 0);
     const [first] = generating;
     const subject = prompt?.id ?? generating.map(({ id }) => id).join(" ");
-    // Another prompt, or other streams: a rate over both would be nobody's.
+    // The rate starts again for another prompt or other streams: an average over both would describe neither.
     if (subject !== this.shown) this.line.begin();
     this.shown = subject;
     if (prompt) {
@@ -67,13 +67,13 @@ export class LiveLine {
 const isPrefilling = ({ completionTokens, processedTokens, state }: RequestRecord): boolean =>
   state === "running" && completionTokens === 0 && processedTokens !== undefined;
 
-/** That with the most to compute. */
+/** Returns the prompt with the most tokens left to compute. */
 function longest(prompts: readonly RequestRecord[]): RequestRecord | undefined {
   const left = ({ promptTokens, processedTokens = 0 }: RequestRecord) => promptTokens - processedTokens;
   return prompts.toSorted((one, other) => left(other) - left(one))[0];
 }
 
-/** `2 generating, 1 waiting` */
+/** Summarizes the other requests: `2 generating, 1 waiting`. */
 function besides(live: readonly RequestRecord[], shown: RequestRecord): string {
   const others = live.filter((one) => one !== shown);
   const counts = {

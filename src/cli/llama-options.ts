@@ -1,10 +1,10 @@
-// Options by the names that llama.cpp's server has for them, so that a command line of it starts svc.
+// Translates the option names of llama.cpp's server, so that a command line for that server starts svc.
 
 import type { Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { UsageError } from "../config/parse.ts";
 
-/** Its names that are no aliases, and what they are here. */
+/** llama.cpp's names that are not aliases in svc's option table, with svc's name for each. */
 const NAMES: Readonly<Record<string, string>> = {
   "-ngl": "--gpu-layers",
   "-np": "--parallel",
@@ -33,7 +33,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "--no-cache-prompt": "--no-prefix-cache",
 };
 
-/** Options that have nothing to do here, and why. `true`: with a value. */
+/** Options that have no effect in svc, and why. `true`: the option has a value. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly [why: string, hasValue?: true]>> = {
   "--jinja": ["chat templates are always rendered by Jinja"],
   "--no-jinja": ["chat templates are always rendered by Jinja"],
@@ -70,7 +70,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly [why: string, hasValue?: 
 
 const PULL = "svc pull downloads a model, and --model serves it by name";
 
-/** What svc has no option for, and what serves instead. */
+/** Options that svc lacks, and what to use in their place. */
 const INSTEAD: Readonly<Record<string, string>> = {
   "-hf": PULL,
   "-hfr": PULL,
@@ -85,7 +85,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   "-r": "--stop takes stop sequences",
 };
 
-/** Its other short names of several letters: read as one letter and its value, they would be something else. */
+/** llama.cpp's other short names of several letters, refused since svc would read them as a letter and its value. */
 const OTHERS = new Set(
   `-Cb -Cbd -Cd -Cr -Crb -Crbd -Crd -ag -bs -cl -cmoe -cmoed -cms -ctkd -ctvd -ctxcp -dev -devd -dt -fitc -fitt -hfd -hfrd
 -hft -kvo -lcd -lcs -lm -lzm -mmdev -mmu -ncffn -ncmoe -ncmoed -ngld -nkvo -no-ag -nr -ot -otd -sp -sps -tbd -td`.split(
@@ -93,7 +93,7 @@ const OTHERS = new Set(
   ),
 );
 
-/** A value of a switch that may stand alone. */
+/** Values of options whose value may be absent. */
 const IS_VALUE: Readonly<Record<string, RegExp>> = {
   "-fa": /^(on|off|auto|1|0|true|false)$/,
   "--flash-attn": /^(on|off|auto|1|0|true|false)$/,
@@ -102,7 +102,7 @@ const IS_VALUE: Readonly<Record<string, RegExp>> = {
 };
 const ON_OFF: Readonly<Record<string, string>> = { "1": "on", true: "on", "0": "off", false: "off" };
 
-/** Values by which the server is to choose, of options by their names. */
+/** Values that let the server choose, by option name. */
 const BY_ITSELF: Readonly<Record<string, RegExp>> = {
   ctx: /^0$/,
   "max-tokens": /^-[12]$/,
@@ -116,7 +116,7 @@ const BY_ITSELF: Readonly<Record<string, RegExp>> = {
   think: /^auto$/,
 };
 
-/** What means something else there, if the value looks like that. */
+/** Options with another meaning in llama.cpp, recognized by a value of that meaning. */
 const ELSEWHERE: Readonly<Record<string, readonly [value: RegExp, says: string]>> = {
   "-t": [/^([2-9]|\d\d+)$/, "-t is the temperature; threads are --threads."],
   "-s": [/^\d+$/, "-s is a prompt to answer once; a seed is --seed."],
@@ -125,11 +125,11 @@ const ELSEWHERE: Readonly<Record<string, readonly [value: RegExp, says: string]>
 
 interface Translated {
   readonly args: readonly string[];
-  /** What is to be said about options that have no effect, or another one than there. */
+  /** Notes on options that have no effect, or a different effect than in llama.cpp. */
   readonly notes: readonly string[];
 }
 
-/** The arguments with svc's names; what follows `--` stays as it is. Throws UsageError for what svc certainly has not. */
+/** Returns the arguments with svc's names, unchanged after `--`. Throws UsageError for options that svc lacks. */
 export function translateArguments(args: readonly string[]): Translated {
   const translated: string[] = [];
   const notes: string[] = [];
@@ -177,7 +177,7 @@ function refuse(name: string): void {
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** The option that a long name or a letter is. */
+/** Returns the option with this long name or letter. */
 function optionOf(argument: string): Option | undefined {
   const name = /^(?:-(\w)|--([\w-]{2,}))$/.exec(argument)?.slice(1).join("");
   return options.find((option) => option.name === name || option.aliases?.some((alias) => alias === name));

@@ -1,4 +1,4 @@
-// Loading, made visible.
+// Shows the progress of loading a model.
 
 import { errorMessage } from "../domain/error-message.ts";
 import type { TextPort } from "../engine/text/port.ts";
@@ -14,7 +14,7 @@ interface Shown {
   end(): void;
 }
 
-/** Shows progress until `end` is called. */
+/** Shows progress until `end` is called on the returned object. */
 export function showLoading(engine: TextPort, output: Pick<ProgressOptions, "out" | "format">): Shown {
   const line = new ProgressLine({ ...output, measure: MEASURE, patienceMs: PATIENCE_MS });
   const timer = setInterval(() => {
@@ -29,7 +29,7 @@ export function showLoading(engine: TextPort, output: Pick<ProgressOptions, "out
   };
 }
 
-/** Resolves when the model is loaded, which was `shown`. Throws ExitError when it cannot be. */
+/** Resolves when the model is loaded, and ends the progress in `shown`. Throws ExitError when loading fails. */
 export async function loaded(engine: TextEngine, shown: Shown | undefined): Promise<void> {
   try {
     await engine.ready();

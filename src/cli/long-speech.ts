@@ -1,4 +1,4 @@
-// A text of any length as one sound: the API says so much of it at once.
+// Speaks a text of any length as one sound file, in several requests, since the API limits the text of one.
 
 import { FORMATS } from "../audio/encode/formats.ts";
 import { BYTES_PER_SAMPLE, HIGHEST } from "../audio/encode/pcm.ts";
@@ -8,18 +8,18 @@ import { LONGEST_TEXT, PCM_RATE, type SpeechFormat } from "../domain/speech.ts";
 import { portions } from "../speech/portions.ts";
 import type { Api } from "./in-process.ts";
 
-/** What the person typed for fields of the body. */
+/** Names of the command line options that set fields of the body. */
 const OPTIONS = { voice: "--voice", locale: "--locale", speed: "--speed" };
 
 export class LongSpeech {
   private readonly texts: readonly string[];
-  /** Of the text that is being said, and what was said before it. */
+  /** Request id of the portion being spoken; `length`: its characters; `before`: characters already spoken. */
   private id = "";
   private length = 0;
   private before = 0;
   private samples = 0;
 
-  /** `wishes`: fields of the request beside the text and its format. */
+  /** `wishes`: fields of the request besides the text and its format. */
   constructor(
     private readonly api: Pick<Api, "ask" | "signal"> & { readonly services: Pick<Api["services"], "speech"> },
     text: string,
@@ -29,7 +29,7 @@ export class LongSpeech {
     this.texts = speechPortions(text);
   }
 
-  /** Characters that are said, and that are to be. */
+  /** Characters spoken so far, and in all. */
   get progress(): { readonly done: number; readonly total: number } {
     const progress = this.api.services.speech.progressOf(this.id);
     const share = progress ? progress.said / progress.of : 0;
@@ -37,7 +37,7 @@ export class LongSpeech {
     return { done: Math.round(this.before + share * this.length), total };
   }
 
-  /** The file, as it comes. Throws ExitError. */
+  /** Yields the sound file as it is generated. Throws ExitError. */
   async *file(): AsyncGenerator<Uint8Array, void, void> {
     if (this.texts.length === 1) return yield* this.sound(this.format);
     const encoder = await FORMATS[this.format].make(PCM_RATE);
@@ -55,7 +55,7 @@ export class LongSpeech {
     yield encoder.finish();
   }
 
-  /** Fills in how long the file is in its first bytes, when all of it is written. */
+  /** Fills in the length in the file's first bytes once the whole file is written. */
   complete(head: Uint8Array): void {
     if (this.samples > 0) FORMATS[this.format].complete?.(head, this.samples);
   }
@@ -73,7 +73,7 @@ export class LongSpeech {
   }
 }
 
-/** A text in portions that are said at once; one that has nothing to say is left to the API to refuse. */
+/** Splits a text into portions of one request each. A text without words is left for the API to refuse. */
 export function speechPortions(text: string): string[] {
   if (text.length <= LONGEST_TEXT) return [text];
   const spoken = portions(text, { first: LONGEST_TEXT, most: LONGEST_TEXT }).filter((one) => /[\p{L}\p{N}]/u.test(one));

@@ -1,4 +1,4 @@
-// The command line program: arguments to configuration, then help, one answer, a command or the server.
+// The command line program: reads arguments and configuration, then prints help, answers once, runs or serves.
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
@@ -15,7 +15,7 @@ import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Runs the program and returns its exit code; see `exit-codes.ts`. `user`: the environment as the user has it. */
+/** Runs the program and returns its exit code (see `exit-codes.ts`). `user`: the user's unmodified environment. */
 export async function main(args: readonly string[], user: Environment): Promise<number> {
   let config: Config | undefined;
   try {
@@ -34,7 +34,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
     if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
     const { output, ...elsewhere } = flags;
-    // As without it: the result goes to standard output.
+    // `-o -` means the same as no -o: the result goes to standard output.
     const own = output === "-" ? elsewhere : flags;
     const json = flags["json"] === true;
     return await runs[action]({ ...commandLine, flags: own, config, operand, json, user, reread });
@@ -45,7 +45,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
   }
 }
 
-/** Where a wrong command line is explained. */
+/** Returns the help command that explains the command line in question. */
 function helpFor([word = ""]: readonly string[]): string {
   return isCommand(word) && word !== "serve" ? `svc ${word} --help` : "svc --help";
 }
@@ -53,12 +53,12 @@ function helpFor([word = ""]: readonly string[]): string {
 /** Lines longer than this are hard to read. */
 const WIDEST = 120;
 
-/** What is printed without any configuration being read. */
+/** Returns what is printed without reading any configuration. */
 function informationText(
   action: "help" | "help-all" | "help-json" | "version" | "completion",
   { command, operands: [shell = ""] }: CommandLine,
 ): string {
-  // Some pseudo terminals say 0.
+  // Some pseudo terminals report 0 columns.
   const width = Math.min(process.stdout.columns || USUAL_WIDTH, WIDEST);
   switch (action) {
     case "help":
@@ -74,13 +74,13 @@ function informationText(
   }
 }
 
-/** What commands are given. */
+/** What every command receives. */
 interface Start extends CommandLine {
   readonly config: Config;
   /** The first operand. */
   readonly operand: string;
   readonly json: boolean;
-  /** The environment as the user has it. */
+  /** The user's unmodified environment. */
   readonly user: Environment;
   /** Reads the configuration again. Throws UsageError. */
   readonly reread: () => Config;
@@ -88,7 +88,7 @@ interface Start extends CommandLine {
 
 type Information = Parameters<typeof informationText>[0];
 
-/** Each command as it is run, which returns the exit code; only its own code is loaded. */
+/** How each command is run, returning the exit code; only the code of that command is loaded. */
 const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start: Start) => Promise<number>>> = {
   serve: serveOrAnswer,
   transcribe: async ({ config, operands, flags }) =>
@@ -132,20 +132,20 @@ async function serveOrAnswer(start: Start): Promise<number> {
   return answer(config, prompt, json);
 }
 
-/** The commands that have this flag. */
+/** Returns the commands that have this flag. */
 const callsWith = (flag: string): string[] =>
   commandNames.filter((name) => commandOf(name).flags?.some((own) => own.name === flag)).map((name) => `svc ${name}`);
 
-/** Other servers' models are for a server alone. */
+/** Throws UsageError with --no-model: only a server can do without a model of its own. */
 function needModel({ serveModel }: Config): void {
   if (!serveModel) throw new UsageError("--no-model is for a server: one answer and the self-test need a model.");
 }
 
 /**
- * The prompt to answer once, or undefined to serve. Standard input is read when asked for (`-s -`), and joined to the text of
- * -s behind an empty line where somebody piped or redirected text into the program. Without -s it is read
- * only when somebody piped or redirected text into the program and neither the command `serve` nor an option of the
- * server was given: a service manager's empty or silent input must not keep a server from starting.
+ * Returns the prompt to answer once, or undefined to serve. `-s -` reads standard input. Other text of -s is joined
+ * with piped or redirected input, an empty line between them. Without -s, piped or redirected input is the prompt
+ * unless the command `serve` or a server option was given: the empty or silent input of a service manager must not keep
+ * a server from starting.
  */
 async function promptOf({ config, explicitServe, values }: Start): Promise<string | undefined> {
   const { prompt: option } = config;
@@ -160,7 +160,7 @@ async function promptOf({ config, explicitServe, values }: Start): Promise<strin
 const namesServer = (values: Values): boolean =>
   options.some(({ group, name }) => (group === "Server" || group === "Gateway") && values.has(name));
 
-/** Tells why the program ends, in the form of the log. */
+/** Reports why the program ends, in the log's format. Returns the exit code. */
 function complain(message: string, reason: ExitReason, config: Config | undefined): number {
   const write = (line: string) => void process.stderr.write(line);
   if (config?.logFormat !== "json") write(`svc: ${message}\n`);

@@ -1,4 +1,4 @@
-// `svc models`: what the server that runs at --host and --port can be asked for.
+// `svc models`: lists the models of the server at --host and --port.
 
 import type { Config } from "../config/config.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -14,14 +14,14 @@ interface ListedModel {
   readonly max_context_length?: number;
 }
 
-/** What is served. */
+/** The models that a server lists. */
 export interface Listing {
   readonly data: readonly ListedModel[];
   readonly models?: readonly { name: string; capabilities: readonly string[]; parameters?: number }[];
 }
 
 /**
- * Prints one line a model: name, owner, whether it is loaded, context, what it can do; or the server's own listing as
+ * Prints one line per model (name, owner, whether it is loaded, context, capabilities), or the server's listing as
  * JSON. Throws ExitError.
  */
 export async function listModels(config: Config, asJson: boolean): Promise<number> {
@@ -30,10 +30,10 @@ export async function listModels(config: Config, asJson: boolean): Promise<numbe
   return exitCodes.ok.code;
 }
 
-/** What the server at --host and --port serves. Throws ExitError. */
+/** Returns the models of the server at --host and --port. Throws ExitError. */
 export const fetchListing = (config: Where): Promise<Listing> => fetchList<ListedModel>(config, "/v1/models");
 
-/** The listing as aligned columns with a head line. */
+/** Formats the listing as aligned columns with a header. */
 export function modelTable({ data, models = [] }: Listing): string {
   const capabilities = new Map(models.map((model) => [model.name, model.capabilities.join(", ")]));
   const rows = data.map(({ id, owned_by, loaded, max_context_length }) => [

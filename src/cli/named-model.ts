@@ -1,4 +1,4 @@
-// What an option names that takes a model: a file, or a model that svc pull downloaded.
+// Resolves an option that names a model: a file, or a model that svc pull downloaded.
 
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
@@ -12,11 +12,11 @@ import { commandNames } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 
 export interface NamedModel {
-  /** The file to load; of a model in several files, the first. */
+  /** The file to load; the first one of a model in several files. */
   readonly path: string;
   /** The projector that came with a downloaded model. */
   readonly mmproj?: string;
-  /** Of a downloaded model that consists of parts: its name, and its other files. */
+  /** Name and other files of a downloaded model that consists of parts. */
   readonly set?: {
     readonly name: string;
     readonly parts: readonly { readonly part: ModelPart; readonly path: string }[];
@@ -24,15 +24,15 @@ export interface NamedModel {
 }
 
 /**
- * The files of the model that `name` says: an absolute path, or a name in the store. Throws ExitError when the store has
- * no such model, or only a part of it.
+ * Returns the files of the model `name`: an absolute path, or a name in the store. Throws ExitError when the store
+ * lacks the model or has it only in part.
  */
 export function namedModel(name: string, modelsDir: string): NamedModel {
   if (isAbsolute(name)) return { path: name };
   const store = new ModelStore(modelsDir);
   const found = store.find(name);
   if (!found) {
-    // Of an address, the name is known when it was looked at.
+    // The model name behind a URL is unknown until svc pull has read the URL.
     const isUrl = /^https?:\/\//i.test(name);
     const hint =
       isUrl || isRepo(inFull(name).replace(/:.*$/, ""))
@@ -57,14 +57,14 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   };
 }
 
-/** Models of one `kind`, as it reads in the error. Throws ModelFileError about two of one name. */
+/** Returns the models. Throws ModelFileError when two have the same name; `kind` is the word for them in the error. */
 export function eachOnce<Model extends { readonly id: string }>(models: Model[], kind: string): Model[] {
   const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
   if (!twice) return models;
   throw new ModelFileError(`Two ${kind} models are called ${twice.id}; clients could ask for one only.`);
 }
 
-/** All files that a server of this configuration computes with, also later ones. */
+/** Returns all files that a server with this configuration uses, at once or later. */
 export function filesInUse(config: Config): string[] {
   const { model, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } = config;
   const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
@@ -76,7 +76,7 @@ export function filesInUse(config: Config): string[] {
     const found = isAbsolute(name) ? undefined : store.find(name);
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
-  // They are served without being named.
+  // These sets are served without being named in an option.
   const sets = ["kokoro", "ppocr"].map((name) => store.get(name)).filter((set) => set !== undefined);
   const unnamed = sets.flatMap(filesOf).map(({ path }) => store.path(path));
   return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...unnamed];

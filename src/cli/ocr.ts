@@ -1,4 +1,4 @@
-// `svc ocr FILE…`: the text of pictures and documents, as text, Markdown, tables or all that is known.
+// `svc ocr FILE…`: recognises text in pictures and documents; prints text, Markdown, tables or JSON.
 
 import type { Config } from "../config/config.ts";
 import { eachFile, expectOne } from "./each-file.ts";
@@ -12,11 +12,11 @@ const OPTIONS = { languages: "--language", pages: "--pages" };
 
 interface OcrFlags {
   readonly format?: string;
-  /** Of the text: tags with commas between them. */
+  /** Languages of the text, as tags separated by commas. */
   readonly language?: string;
-  /** As `1-3,7`. */
+  /** Pages and page ranges, such as `1-3,7`. */
   readonly pages?: string;
-  /** Folder for the results, one file each, or one result's file; absent: they go to standard output. */
+  /** Folder for one result file per input, or the file of a single result; absent: standard output. */
   readonly output?: string;
 }
 
@@ -27,8 +27,8 @@ const MEASURE = {
 };
 
 /**
- * Reads the files one after the other; `-` is standard input. Of several, one that fails is told and the others go on. Returns the
- * exit code. Throws ExitError.
+ * Recognises the files in order; `-` is standard input. When one of several fails, the failure is reported and the
+ * others continue. Returns the exit code. Throws ExitError.
  */
 export async function ocr(config: Config, files: readonly string[], flags: OcrFlags): Promise<number> {
   const { language, pages } = flags;
@@ -62,7 +62,7 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
   });
 }
 
-/** All tables, an empty line between them. */
+/** Returns all tables as CSV, separated by empty lines. */
 async function tablesOf(ask: Api["ask"], body: object, asked: Asked): Promise<string> {
   const response = await ask(ROUTE, { ...body, mode: "table" }, asked);
   const { documents } = (await response.json()) as { documents: { tables: { csv_data: string }[] }[] };

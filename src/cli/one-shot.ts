@@ -1,4 +1,4 @@
-// `svc -s "prompt"`: one answer on standard output, nothing listens. With --json it is the whole chat completion.
+// `svc -s "prompt"`: prints one answer without listening; --json prints the whole chat completion.
 
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { Config } from "../config/config.ts";
@@ -7,8 +7,8 @@ import { withApi } from "./in-process.ts";
 import { writeOut } from "./write-out.ts";
 
 /**
- * Streams the answer to `prompt` to standard output; returns the exit code. A reader that goes away (`| head -1`) ends the
- * answer and is no failure. Throws ExitError.
+ * Streams the answer to standard output and returns the exit code. A reader that closes the pipe (`| head -1`) ends the
+ * answer without an error. Throws ExitError.
  */
 export async function answer(config: Config, prompt: string, asJson: boolean): Promise<number> {
   const { instructions } = config;
@@ -25,7 +25,7 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
   );
 }
 
-/** Each as it comes, and a line break behind the last one. */
+/** Prints each text as it arrives, and a line break at the end if there is none. */
 async function print(texts: AsyncIterable<string>): Promise<void> {
   let last = "";
   for await (const text of texts) {
@@ -40,13 +40,13 @@ async function* whole(response: Response): AsyncGenerator<string> {
   yield choices[0].message.content ?? "";
 }
 
-/** What a chunk of a stream may have. */
+/** The fields of a stream's chunk that are used. */
 interface Chunk {
   readonly choices?: readonly { readonly delta: { readonly content?: string | null } }[];
   readonly error?: { readonly message: string };
 }
 
-/** Throws ExitError with the sentence of an answer that breaks off. */
+/** Yields the text of a stream. Throws ExitError when the answer breaks off, with the server's message if any. */
 async function* streamed({ body }: Response): AsyncGenerator<string> {
   const events = body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()) ?? [];
   for await (const { data } of events) {

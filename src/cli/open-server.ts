@@ -1,4 +1,4 @@
-// A listening server around the services, for the command that serves and for those that need one while they run.
+// Runs a listening server around the services, for `serve` and for commands that need a server while they run.
 
 import type { Config } from "../config/config.ts";
 import type { RunningServer } from "../http/server.ts";
@@ -10,19 +10,19 @@ import { createGatewayServices, createRuntime, stopEngines, type Services } from
 import { progressOutput } from "./terminal.ts";
 import { findWorkers } from "./workers.ts";
 
-/** Throws ExitError where everybody could call and that is forbidden. */
+/** Throws ExitError when --require-auth is set and everybody could call the server. */
 export function checkExposure(config: Config): void {
   if (!config.requireAuth || !exposure(config)) return;
   throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
 }
 
-/** Says in the log who can call, where that is everybody. */
+/** Logs a warning when everybody can call the server. */
 export function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
   const warning = exposure({ ...config, port });
   if (warning) log.warn(warning);
 }
 
-/** Serves HTTP from now on. Throws ExitError when it cannot listen. */
+/** Starts to serve HTTP. Throws ExitError when the address cannot be listened on. */
 export async function startListening(services: Services): Promise<RunningServer> {
   const { createApp } = await import("../http/app.ts");
   const { listen, ListenError } = await import("../http/server.ts");
@@ -38,19 +38,19 @@ export async function startListening(services: Services): Promise<RunningServer>
   }
 }
 
-/** Resolves when upstreams have listed their models, or had their time to. */
+/** Starts discovery; resolves when upstreams have listed their models or timed out. */
 export async function lookForOthers({ upstreams }: Services, { port }: RunningServer): Promise<void> {
   upstreams.exclude(port);
   await upstreams.start();
 }
 
-/** Ends everything in order: requests, engines, what is kept while they run. */
+/** Stops the server, the engines and what is kept while they run, in this order. */
 export async function closeServer(services: Services, server: RunningServer): Promise<void> {
   await server.stop();
   await closeServices(services);
 }
 
-/** Ends the engines, and what is kept while they run, where nobody listens any more. */
+/** Stops the engines and what is kept while they run, when no server listens any more. */
 export async function closeServices(services: Services): Promise<void> {
   services.upstreams.stop();
   await stopEngines(services);
@@ -60,7 +60,7 @@ export async function closeServices(services: Services): Promise<void> {
 }
 
 /**
- * Serves while `use` runs, which gets the port, and logs to `log`. Throws ExitError when the server cannot start.
+ * Serves while `use` runs, which receives the port, and logs to `log`. Throws ExitError when the server cannot start.
  */
 export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
   checkExposure(config);

@@ -1,13 +1,13 @@
-// Text that was piped or redirected into the program.
+// Reads text that was piped or redirected into the program.
 
 import { fstatSync } from "node:fs";
 
-/** How long a pipe may stay silent before it counts as one that nobody writes to. */
+/** Milliseconds that a pipe may be silent before it counts as unused. */
 const SILENCE_MS = 200;
 
 /**
- * Reads standard input to its end. Unless `wanted`, only a file or a pipe counts, and a pipe only when it has something to
- * say at once; terminals, sockets and /dev/null never do. Undefined when there is no text.
+ * Reads standard input to its end. Unless `wanted`, only files and pipes are read, and a pipe only when it has data at
+ * once; terminals, sockets and /dev/null are not. Returns undefined when there is no text.
  */
 export async function readPipedInput(wanted: boolean): Promise<string | undefined> {
   if (!wanted && !isFileOrPipe()) return undefined;
@@ -25,7 +25,7 @@ export async function readPipedInput(wanted: boolean): Promise<string | undefine
   return text.trim() === "" ? undefined : text.trimEnd();
 }
 
-/** What the words of a command say; without any, or for `-`, what standard input says. Undefined when there is no text. */
+/** Returns a command's words, or standard input without words or for `-`. Undefined when there is no text. */
 export async function wordsOrInput(words: readonly string[]): Promise<string | undefined> {
   const given = words.join(" ");
   return given === "" || given === "-" ? readPipedInput(true) : given;

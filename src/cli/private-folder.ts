@@ -1,4 +1,4 @@
-// A folder for what nobody else may read.
+// Provides a folder that no other user can read.
 
 import { mkdirSync, statSync } from "node:fs";
 import { HAS_MODES, ownUid } from "../../ffi/runtime/ownership.ts";
@@ -6,8 +6,8 @@ import { systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /**
- * Makes sure of a folder that its owner alone can look into, and returns its path. Throws ExitError naming `option` when
- * it cannot be made, or is somebody else's, or is open to others: what is in it then is not this program's to guard.
+ * Creates or checks a folder that only its owner can open, and returns its path. Throws ExitError naming `option` when
+ * it cannot be created, belongs to another user, or is open to others: this program could not protect its contents.
  */
 export function privateFolder(path: string, option: string): string {
   const found = attempt(path, option, () => {

@@ -1,4 +1,4 @@
-// Work of which somebody waits for the end, made visible: a bar that is redrawn on a terminal, a line now and then elsewhere.
+// Shows the progress of work that the user waits for: a bar redrawn in place on a terminal, occasional lines elsewhere.
 
 import { createLogger } from "../telemetry/log.ts";
 import { CLEAR_LINE } from "./terminal.ts";
@@ -7,13 +7,13 @@ const REDRAW_MS = 100;
 const LINE_MS = 10_000;
 const BAR = 24;
 const DEFAULT_COLUMNS = 80;
-/** The rate is that of the last seconds, if nothing else is said. */
+/** Milliseconds over which the rate is averaged by default. */
 const RATE_MS = 5000;
 
-/** What is counted. */
+/** Formats what is counted. */
 export interface Measure {
   readonly amount: (done: number, total: number | undefined) => string;
-  /** Of so much a second. */
+  /** `speed`: units per second. */
   readonly rate: (speed: number) => string;
 }
 
@@ -21,7 +21,7 @@ interface ProgressState {
   readonly name: string;
   readonly done: number;
   readonly total?: number;
-  /** What else there is to say. */
+  /** Further information at the end of the line. */
   readonly remark?: string;
 }
 
@@ -33,16 +33,16 @@ export interface ProgressOptions {
   };
   readonly format: "text" | "json";
   readonly measure: Measure;
-  /** Milliseconds before the first line where there is no bar. */
+  /** Milliseconds before the first line, when there is no bar. */
   readonly patienceMs?: number;
-  /** Milliseconds over which the rate is taken; longer where the work moves on in large steps. */
+  /** Milliseconds over which the rate is averaged; longer for work that advances in large steps. */
   readonly rateMs?: number;
   readonly now?: () => number;
 }
 
 const LOOK_MS = 100;
 
-/** What `work` gives; calls `look` at once, and ten times a second until then. */
+/** Returns the result of `work`; calls `look` at once, then ten times a second until `work` has ended. */
 export async function whileLooking<T>(look: () => void, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(look, LOOK_MS);
   try {
@@ -65,7 +65,7 @@ export class ProgressLine {
     this.shownAt = this.isBar || patienceMs === 0 ? -Infinity : now() + patienceMs - LINE_MS;
   }
 
-  /** Shows where the work is, unless it was shown just before. */
+  /** Shows the state, unless one was shown shortly before. */
   show(state: ProgressState): void {
     const at = this.now();
     this.sample(at, state.done);
@@ -82,7 +82,7 @@ export class ProgressLine {
     } else this.line(`${name}: ${text}`);
   }
 
-  /** One line that stays. */
+  /** Prints one line that stays on the screen. */
   note(text: string): void {
     this.end();
     this.line(text);
@@ -94,7 +94,7 @@ export class ProgressLine {
     this.drawn = false;
   }
 
-  /** What comes is other work: it has a rate of its own. */
+  /** Starts other work, with a rate of its own. */
   begin(): void {
     this.end();
     this.samples = [];
@@ -121,7 +121,7 @@ export class ProgressLine {
     while (this.samples.length > 2 && at - (this.samples[0]?.at ?? at) > rateMs) this.samples.shift();
   }
 
-  /** A second. */
+  /** Units per second. */
   private get speed(): number {
     const [first, last] = [this.samples[0], this.samples.at(-1)];
     if (!first || !last || last.at === first.at) return 0;
@@ -135,7 +135,7 @@ export class ProgressLine {
   }
 }
 
-/** A line that wraps could not be drawn over: the bar goes first, then the end. */
+/** Fits the line into the columns, since a wrapped line cannot be redrawn: drops the bar first, then cuts the end. */
 function fitting(name: string, drawing: string, text: string, columns: number): string {
   const whole = `${name} ${drawing} ${text}`;
   return (whole.length < columns ? whole : `${name} ${text}`).slice(0, columns - 1);

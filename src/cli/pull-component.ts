@@ -1,4 +1,4 @@
-// `svc pull component:NAME`: what svc-slim lacks.
+// `svc pull component:NAME`: downloads a component that svc-slim lacks.
 
 import { dirname } from "node:path";
 import { embedded } from "../../ffi/runtime/embedded.ts";
@@ -9,7 +9,7 @@ import { fetchComponent } from "./components.ts";
 import { runDownload } from "./download-command.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Downloads a component, unless it is there; returns the exit code. Throws ExitError. */
+/** Downloads a component unless it is there. Returns the exit code. Throws ExitError. */
 export function pullComponent(config: Config, name: string): Promise<number> {
   const component = embedded?.find((candidate) => candidate.name === name);
   if (!component || component.archive !== undefined) {

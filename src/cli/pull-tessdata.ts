@@ -1,4 +1,4 @@
-// `svc pull tessdata:NAME`: data for recognising text in another language.
+// `svc pull tessdata:NAME`: downloads the data for recognising text in another language.
 
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
@@ -8,7 +8,7 @@ import { tessdataModel } from "../store/models/short-names.ts";
 import { runDownload } from "./download-command.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Downloads the data of a language and tells where it is; returns the exit code. Throws ExitError. */
+/** Downloads a language's data and prints its path. Returns the exit code. Throws ExitError. */
 export function pullLanguage(config: Config, hub: HubSettings, name: string): Promise<number> {
   if (!isTessdata(name)) throw new ExitError("usage", TESSDATA_NAMES);
   const operand = tessdataModel(name);

@@ -1,4 +1,4 @@
-// `svc pull`: downloads a model into the store, or what else has a name.
+// `svc pull`: downloads a model into the store, or language data or a component.
 
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
@@ -17,7 +17,7 @@ import { ExitError } from "./exit-codes.ts";
 import { pullComponent } from "./pull-component.ts";
 import { pullLanguage } from "./pull-tessdata.ts";
 
-/** Downloads what `name` says and tells how it is used; returns the exit code. Throws ExitError. */
+/** Downloads what `name` names and prints how to use it. Returns the exit code. Throws ExitError. */
 export function pullNamed(config: Config, hub: HubSettings, name: string): Promise<number> {
   const language = tessdataLanguage(name);
   if (language !== undefined) return pullLanguage(config, hub, language);
@@ -58,7 +58,7 @@ function readReference(name: string, endpoint: string): Reference {
   }
 }
 
-/** Intact is not the same as servable: better told now than when somebody wants to serve it. Throws ExitError. */
+/** Returns the option that serves the model. Throws ExitError now if an intact file can never be served. */
 function optionOf(store: ModelStore, { name, files }: Manifest): string {
   try {
     return servingOption(store.path(files[0]?.path ?? ""));

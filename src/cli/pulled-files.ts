@@ -1,4 +1,4 @@
-// Where Kokoro and PP-OCR are: in the store, or Kokoro in a folder that the operator names.
+// Finds the files of Kokoro and PP-OCR: in the store, or, for Kokoro, in the folder of --kokoro.
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,11 +9,11 @@ import { ExitError } from "./exit-codes.ts";
 
 export interface FoundKokoro {
   readonly model: string;
-  /** Folder with a file for each voice. */
+  /** Folder with one file per voice. */
   readonly voices: string;
 }
 
-/** Undefined where there is none. Throws ExitError about a folder that was named and has none. */
+/** Returns undefined when Kokoro is not installed. Throws ExitError when the folder of --kokoro does not contain it. */
 export function findKokoro({ kokoro, modelsDir }: Pick<Config, "kokoro" | "modelsDir">): FoundKokoro | undefined {
   if (kokoro !== undefined) return inFolder(kokoro);
   const pulled = pulledFiles("kokoro", modelsDir);
@@ -22,7 +22,7 @@ export function findKokoro({ kokoro, modelsDir }: Pick<Config, "kokoro" | "model
   return { model, voices: dirname(voice) };
 }
 
-/** As the hub's repositories have it, or all in one place. */
+/** Finds Kokoro in a folder laid out like its Hugging Face repositories, or with the model beside the voices. */
 function inFolder(folder: string): FoundKokoro {
   const models = [folder, join(folder, "onnx")].flatMap((place) => {
     const names = existsSync(place) ? readdirSync(place) : [];
@@ -35,7 +35,7 @@ function inFolder(folder: string): FoundKokoro {
   throw new ExitError("model", `The folder ${folder} of --kokoro has ${what}.`);
 }
 
-/** Undefined where it is not wanted. Throws ExitError where it is, and was not pulled. */
+/** Returns undefined unless PP-OCR is selected. Throws ExitError when it is selected but was not pulled. */
 export function findPpocr({ ocrEngine, modelsDir }: Pick<Config, "ocrEngine" | "modelsDir">): PpocrFiles | undefined {
   if (ocrEngine !== "ppocr") return undefined;
   const pulled = pulledFiles("ppocr", modelsDir);
@@ -49,7 +49,7 @@ export function findPpocr({ ocrEngine, modelsDir }: Pick<Config, "ocrEngine" | "
   return { finder, director, reader, characters };
 }
 
-/** Paths of the files that `svc pull` brought under this name, in its order; undefined where it did not. */
+/** Returns the paths of the files that `svc pull` stored under this name, in its order; undefined when it did not. */
 function pulledFiles(name: string, modelsDir: string): string[] | undefined {
   const store = new ModelStore(modelsDir);
   const pulled = store.get(name);

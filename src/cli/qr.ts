@@ -1,4 +1,4 @@
-// `svc qr`: the web page of a running server as a code that a phone's camera reads.
+// `svc qr`: shows the address of a running server's web page as a QR code for phones.
 
 import type { X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
@@ -12,10 +12,10 @@ import { serverUrl, type Where } from "./running-server.ts";
 import { writeOut } from "./write-out.ts";
 
 const TIMEOUT_MS = 2000;
-/** Light modules around the code, without which it is not found. */
+/** Light modules around the code; without them scanners do not find it. */
 const BORDER = 2;
 
-/** Prints the code, and the address below it. Throws ExitError when other machines cannot reach a server at the port. */
+/** Prints the code and the address. Throws ExitError when other machines cannot reach a server at the port. */
 export async function showQr(config: Config): Promise<number> {
   const url = `${await addressForOthers(config)}/`;
   const isShownInColours = process.stdout.isTTY && process.stdout.hasColors();
@@ -23,7 +23,10 @@ export async function showQr(config: Config): Promise<number> {
   return exitCodes.ok.code;
 }
 
-/** The first of the machine's addresses at which a server answers, or a name of its certificate; where --host names one, that. Throws ExitError. */
+/**
+ * Returns the first of this machine's addresses at which a server answers, or a name in its certificate. When --host
+ * names an address, only that one is tried. Throws ExitError.
+ */
 export async function addressForOthers(
   { host, port, tls, apiKeys }: Where,
   addresses: readonly string[] = lanAddresses(),
@@ -47,7 +50,10 @@ export async function addressForOthers(
   );
 }
 
-/** The address by a name that the server's certificate is for, where it is not for this one and the server answers to that name. */
+/**
+ * Returns `url` with a name from the server's certificate as its host, if the certificate does not cover `url` and the
+ * server answers at that name; else `url`.
+ */
 async function nameFor(url: string, port: number, answers: (url: string) => Promise<boolean>): Promise<string> {
   const certificate = await certificateAt(new URL(url).hostname.replace(/^\[|\]$/g, ""), port);
   if (!certificate || isFor(certificate, url)) return url;
@@ -58,7 +64,7 @@ async function nameFor(url: string, port: number, answers: (url: string) => Prom
   return url;
 }
 
-/** The certificate that is shown there. */
+/** Returns the certificate that the server presents; undefined when it cannot be fetched. */
 function certificateAt(host: string, port: number): Promise<X509Certificate | undefined> {
   const { promise, resolve } = Promise.withResolvers<X509Certificate | undefined>();
   const socket = connect({ host, port, rejectUnauthorized: false }, () => {
@@ -69,7 +75,7 @@ function certificateAt(host: string, port: number): Promise<X509Certificate | un
   return promise;
 }
 
-/** Whether a server says there that it is well or loading; nothing secret is sent. */
+/** Returns whether /health at this URL responds with a status; the request carries no API key. */
 async function isAnswering(url: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -80,7 +86,7 @@ async function isAnswering(url: string): Promise<boolean> {
   }
 }
 
-/** The code in half blocks: two rows of modules a line, light ones drawn. In colours it is the same on every terminal. */
+/** Draws the light modules as half blocks, two rows per line. Colours make the code look alike on all terminals. */
 export function qrText(text: string, isInColours: boolean): string {
   const rows = encodeQr(text, "raw", { border: BORDER });
   const line = (upper: readonly boolean[], lower: readonly boolean[] | undefined) =>
@@ -89,7 +95,7 @@ export function qrText(text: string, isInColours: boolean): string {
   return lines.map((one) => (isInColours ? `\x1b[97;40m${one}\x1b[0m` : one)).join("\n");
 }
 
-/** By whether the upper and the lower module are dark. */
+/** Characters, by whether the upper and the lower module are dark. */
 const BLOCKS: Readonly<Record<`${boolean}-${boolean}`, string>> = {
   "true-true": " ",
   "true-false": "▄",

@@ -1,4 +1,4 @@
-// Where a server is found: on this machine, and from others.
+// Determines the addresses of a server, for this machine and for others.
 
 import { X509Certificate } from "node:crypto";
 import { isIPv4 } from "node:net";
@@ -8,17 +8,17 @@ import { isLoopback } from "../config/host-name.ts";
 import { isFor } from "./agent-trust.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 
-/** Addresses of these are other programs' inner networks. */
+/** Interfaces that belong to internal networks of other programs. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|cni|flannel|podman|lxc)/;
 
 export interface Reachable {
   /** Address for programs on this machine, without a trailing slash. */
   readonly here: string;
-  /** Addresses for other machines, the likeliest first; absent where the server listens on loopback. */
+  /** Addresses for other machines, the most likely first; absent when the server listens on loopback. */
   readonly others?: readonly string[];
 }
 
-/** The addresses of a server that listens on `host`; with HTTPS those that its certificate is for, if there are any. */
+/** Returns the addresses of a server that listens on `host`; with HTTPS, those that its certificate covers, if any. */
 export function reachable(where: Where & Pick<Config, "allowedHosts">, interfaces = networkInterfaces()): Reachable {
   const { host, tls, allowedHosts } = where;
   const urls = (hosts: readonly string[]) => hosts.map((one) => serverUrl({ ...where, host: one }));
@@ -34,7 +34,7 @@ export function reachable(where: Where & Pick<Config, "allowedHosts">, interface
   return { here: here(["localhost"]), others: shown.length > 0 ? shown : addresses };
 }
 
-/** The machine's addresses in its networks, IPv4 where there is one, those of virtual networks only when there are no others. */
+/** Returns the machine's network addresses: IPv4 if there are any, virtual networks only if there are no others. */
 export function lanAddresses(interfaces = networkInterfaces()): string[] {
   const all = Object.entries(interfaces).flatMap(([name, addresses = []]) =>
     addresses

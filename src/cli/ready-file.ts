@@ -1,20 +1,23 @@
-// `--ready-file`: for scripts and service managers that wait until a server can answer.
+// `--ready-file`: tells scripts and service managers when a server can answer.
 
 import { accessSync, constants, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** The file that is there while the server is ready; without a path, nothing. */
+/** A file that exists while the server is ready. Does nothing without a path. */
 export class ReadyFile {
-  /** Throws ExitError where nothing can be written. What is there stays until the port is ours: it may be another server's. */
+  /**
+   * Throws ExitError when the folder is not writable. An existing file stays until the port is bound: it may be another
+   * server's.
+   */
   constructor(private readonly path: string | undefined) {
     this.orFail(() => {
       if (path !== undefined) accessSync(dirname(path), constants.W_OK);
     });
   }
 
-  /** Puts the address in, whole from the first moment. Throws ExitError. */
+  /** Writes the address into the file atomically. Throws ExitError. */
   write(url: string): void {
     const { path } = this;
     if (path === undefined) return;

@@ -1,4 +1,4 @@
-// The engine that reads text in pictures, and where its data for languages lies.
+// Creates the engine that recognises text in pictures, and finds its language data.
 
 import { join } from "node:path";
 import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -13,14 +13,14 @@ import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
 import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** What a process holds at least, without PP-OCR. */
+/** Minimum memory of a process in bytes, without PP-OCR. */
 const LEAST_BYTES = 150e6;
-/** Where nobody said how many threads compute: more would keep the cores from everything else. */
+/** Processes when no thread count is configured: more would keep the cores from other work. */
 const USUAL_PROCESSES = 2;
-/** Each holds 150 to 250 MB, and 0.8 GB when it reads by PP-OCR. */
+/** Each process needs 150 to 250 MB, and 0.8 GB with PP-OCR. */
 const MOST_PROCESSES = 4;
 
-/** Loaded on first use. */
+/** Creates the engine, which is loaded on first use. */
 export function recognitionEngine(ppocr: PpocrFiles | undefined, setup: Setup): RecognitionEngine {
   const { threads = Math.min(physicalCores(), USUAL_PROCESSES) } = setup.config;
   const { libraries } = setup.native;
@@ -36,7 +36,7 @@ export function recognitionEngine(ppocr: PpocrFiles | undefined, setup: Setup): 
 type LanguageConfig = Pick<Config, "ocrEngine" | "ocrLanguages" | "ocrData" | "modelsDir">;
 type EmbeddedData = Pick<NativeFiles, "embeddedTessdata">;
 
-/** Throws ExitError about languages of the configuration that there is no data for. */
+/** Returns the configured languages. Throws ExitError when there is no data for one of them. */
 export function textLanguages(
   config: LanguageConfig,
   native: EmbeddedData,
@@ -53,7 +53,7 @@ export function textLanguages(
   }
 }
 
-/** Given data comes first, then what was downloaded, what is inside, and the system's. */
+/** Lists the sources of data by precedence: configured, downloaded, embedded, then the system's. */
 function recognitionData(
   { ocrData, modelsDir }: LanguageConfig,
   { embeddedTessdata }: EmbeddedData,

@@ -1,4 +1,4 @@
-// SIGHUP: the configuration is read again, and the upstreams become what it says now. Other options need a restart.
+// SIGHUP: reads the configuration again and applies its upstreams. Other options need a restart.
 
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
@@ -14,15 +14,15 @@ interface ReloadDeps {
   readonly log: Logger;
   /** Reads the configuration again. Throws UsageError. */
   readonly reread: () => Config;
-  /** The terminal that svc was started in was closed. */
+  /** Called when the terminal that svc was started in was closed. */
   readonly hangUp: () => void;
 }
 
-/** Answers SIGHUP from now on, where there is such a signal. */
+/** Handles SIGHUP from now on, on systems that have this signal. */
 export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: ReloadDeps): void {
-  // On Windows it comes with the end of the console alone, and does what it does by itself.
+  // On Windows SIGHUP is sent only when the console closes, and the default action is right there.
   if (process.platform === "win32") return;
-  // As nohup has it: before there is a handler.
+  // nohup sets SIGHUP to be ignored: this must be read before a handler is installed.
   const endsWithTerminal = hasTerminal() && !ignoresHangup();
   const reload = async () => {
     try {
@@ -31,7 +31,7 @@ export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: Reload
       const replicas = configured.flatMap((upstream) => upstream.replicas).length;
       log.info("upstreams reloaded", { upstreams: configured.map(({ name }) => name).join(","), replicas });
     } catch (error) {
-      // What runs goes on as it was.
+      // The running upstreams stay as they are.
       const why = error instanceof UsageError ? error.message : String(error);
       log.error("the configuration cannot be reloaded", { why });
     }
@@ -39,18 +39,18 @@ export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: Reload
   process.on("SIGHUP", () => (endsWithTerminal && !hasTerminal() ? hangUp() : void reload()));
 }
 
-/** Whether whoever started the process had it ignore SIGHUP; only Linux says. */
+/** Returns whether the process was started with SIGHUP ignored. Only Linux reports this; elsewhere false. */
 export function ignoresHangup(): boolean {
   try {
     const [, ignored = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
-    // The first bit is signal 1's.
+    // The lowest bit is that of signal 1.
     return (BigInt(`0x${ignored}`) & 1n) === 1n;
   } catch {
     return false;
   }
 }
 
-/** Whether the process belongs to a terminal, which is gone when its window is closed. */
+/** Returns whether the process has a controlling terminal, which it loses when the window is closed. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync("/dev/tty", "r"));

@@ -1,21 +1,21 @@
-// Where the results of a command on files go: one file, a folder, or standard output.
+// Decides where the results of a command on files go: one file, a folder, or standard output.
 
 import { statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { ExitError } from "./exit-codes.ts";
 
-/** The formats of a command, each with the ending of its files; the first is the usual one. */
+/** The formats of a command with their file name endings; the first is the default. */
 export type Formats = Readonly<Record<string, string>>;
 
 export interface ResultFiles {
   readonly format: string;
-  /** By file; none: the results go to standard output. */
+  /** One path per file; empty when the results go to standard output. */
   readonly paths: readonly string[];
 }
 
 /**
- * `output`: the folder, or of one file its result, if it ends in what a format does and is no folder. Throws ExitError about
- * what cannot come out well, or may be a misspelt file.
+ * Determines the paths. `output` is a folder, or the file of a single result if it has a format's ending and is no
+ * folder. Throws ExitError for an unknown format, results that would share a file, or a file name that may be misspelt.
  */
 export function resultFiles(
   files: readonly string[],

@@ -8,7 +8,7 @@ import { gigabytes } from "./download-progress.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Removes all files of the model of this name, without asking; returns the exit code. Throws ExitError. */
+/** Removes all files of the model with this name without asking. Returns the exit code. Throws ExitError. */
 export async function removeModel(config: Config, name: string): Promise<number> {
   const store = new ModelStore(config.modelsDir);
   const [model, ...others] = store.findAll(name);

@@ -1,4 +1,4 @@
-// The server that runs at --host and --port, for commands that ask it something.
+// Sends requests to the server at --host and --port, for commands that need an answer from it.
 
 import { X509Certificate } from "node:crypto";
 import { rootCertificates, type PeerCertificate } from "node:tls";
@@ -7,16 +7,16 @@ import { ExitError } from "./exit-codes.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** Where a server listens, and how requests reach it. */
+/** Where a server listens, and the keys and certificate to reach it. */
 export type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
 
-/** Its address, as this machine reaches it. */
+/** Returns the server's address for programs on this machine. */
 export function serverUrl({ host, port, tls }: Where): string {
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Fetches a path with the first API key, for at most ten seconds; with a body it is a POST. Rejects when nobody answers. */
+/** Sends a GET, or a POST with a body, with the first API key; takes at most 10 s. Rejects if nothing answers. */
 export function askServer(config: Where, path: string, body?: object): Promise<Response> {
   const [first] = config.apiKeys;
   const headers = first === undefined ? {} : { authorization: `Bearer ${first.key}` };
@@ -25,7 +25,7 @@ export function askServer(config: Where, path: string, body?: object): Promise<R
   return fetch(serverUrl(config) + path, { ...sent, headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
-/** A list of the server, with its other fields. Throws ExitError when there is none. */
+/** Fetches a list from the server, with its other fields. Throws ExitError when there is none. */
 export async function fetchList<Entry>(config: Where, path: string): Promise<{ readonly data: readonly Entry[] }> {
   const url = serverUrl(config);
   try {
@@ -36,12 +36,12 @@ export async function fetchList<Entry>(config: Where, path: string): Promise<{ r
     if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    // Said below.
+    // Reported below.
   }
   throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);
 }
 
-/** The server has this very certificate, for whatever names others call it by: nobody else is to get the key. */
+/** Accepts only the server's own certificate, whatever names it covers, so that no other server receives the key. */
 function onlyFrom(cert: string) {
   const { fingerprint256 } = new X509Certificate(cert);
   const checkServerIdentity = (_: string, peer: PeerCertificate) =>

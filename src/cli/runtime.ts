@@ -1,4 +1,4 @@
-// Everything a running svc consists of, put together from a Config: used by the server, the one-shot answer and the
+// Builds everything that a running svc consists of from a Config: for the server, the one-shot answer and the
 // self-test.
 
 import { tmpdir } from "node:os";
@@ -71,13 +71,13 @@ import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
 import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
 
-/** An engine that is computed here. */
+/** An engine that computes on this machine, in contrast to an upstream. */
 type LocalEngine = ObservedEngine & { stop(): Promise<void> };
 
-/** What a server needs, with or without a model of its own. */
+/** The services of a server, with or without a model of its own. */
 export interface Services extends AppServices {
   readonly engines: readonly LocalEngine[];
-  /** Its `start` is the caller's. */
+  /** The caller starts it. */
   readonly upstreams: Gateway;
 }
 
@@ -85,7 +85,10 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
   readonly engine: TextEngine;
 }
 
-/** A server with a model; `engine.start()` is the caller's. `workers`: those of the configuration, if the model is to be loaded. Throws ExitError when the files of a model cannot be used. */
+/**
+ * Creates the services of a server with a model; the caller calls `engine.start()`. `workers`: those of the
+ * configuration, if the model is to be loaded. Throws ExitError when the files of a model cannot be used.
+ */
 export function createRuntime(config: Config, log = logger(config), workers: readonly FoundWorker[] = []): Runtime {
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
@@ -100,7 +103,7 @@ export function createRuntime(config: Config, log = logger(config), workers: rea
   return { ...services(files, setup, system, engine), engine, file, modelGiven, context };
 }
 
-/** A server that has no model of its own. */
+/** Creates the services of a server without a model of its own. */
 export function createGatewayServices(config: Config, log = logger(config)): Services {
   const launch = launchWith(config, log);
   const files = givenFiles(config);
@@ -108,7 +111,7 @@ export function createGatewayServices(config: Config, log = logger(config)): Ser
   return services(files, setup, systemEngine(setup));
 }
 
-/** The files of models that are loaded on first use. Throws ExitError about one that cannot be used. */
+/** Reads the files of models that are loaded on first use. Throws ExitError when one cannot be used. */
 const givenFiles = (config: Config): GivenFiles => ({
   embedding: readEmbeddingFiles(config),
   whisper: readWhisperFiles(config),
@@ -124,7 +127,7 @@ interface OnDemand {
   readonly offered: OfferedModel;
 }
 
-/** The first image model is the usual one. */
+/** Creates the engines; the first image model is the default one. */
 function onDemand(files: GivenFiles, setup: Setup): OnDemand[] {
   const { parallel } = setup.config;
   const each = <Engine extends LocalEngine>(engines: readonly Engine[], offer: (engine: Engine) => OfferedModel) =>
@@ -139,11 +142,11 @@ function onDemand(files: GivenFiles, setup: Setup): OnDemand[] {
   ];
 }
 
-/** Ends all engines; resolves when their processes are gone. */
+/** Stops all engines; resolves when their processes have exited. */
 export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
   Promise.all(engines.map((engine) => engine.stop()));
 
-/** Checked before anything is unpacked. */
+/** Files that are checked before anything is unpacked. */
 interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
@@ -153,10 +156,10 @@ interface GivenFiles {
   readonly ppocr: PpocrFiles | undefined;
 }
 
-/** That recordings, documents and pictures may have together, in the folder for temporary files. */
+/** Minimum size, in bytes, of the budget for recordings, documents and pictures in the folder for temporary files. */
 const LEAST_RECEIVED_BYTES = 2 ** 30;
 
-/** `system` computes the system model; it may be `engine`. Without `engine` nothing else is computed from the start. */
+/** `system` runs the system model and may be `engine`. Without `engine`, no model is loaded from the start. */
 function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: TextEngine): Services {
   const { config, launch, native } = setup;
   const { log } = launch;

@@ -1,4 +1,4 @@
-// `svc say TEXT`: text as speech, into a file or to standard output; or which voices there are.
+// `svc say TEXT`: speaks a text into a file or to standard output, or lists the voices.
 
 import type { Config } from "../config/config.ts";
 import { SPEECH_FORMATS } from "../domain/speech.ts";
@@ -11,9 +11,9 @@ import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 import { expectFileName, formatByName, writeAsItComes } from "./write-result.ts";
 
-/** Elsewhere than on a terminal, what is done sooner needs no line. */
+/** Milliseconds before progress appears in output that is not a terminal; faster work needs no line. */
 const PATIENCE_MS = 10_000;
-/** Sentences take seconds each. */
+/** Milliseconds over which the rate is averaged: each sentence takes seconds. */
 const RATE_MS = 60_000;
 const characters = (count: number) => count.toLocaleString("en-US");
 const MEASURE = {
@@ -25,16 +25,16 @@ const MEASURE = {
 interface SayFlags {
   readonly format?: string;
   readonly voice?: string;
-  /** List the voices instead; those of `locale` where that is given. */
+  /** Lists the voices instead, only those of `locale` if given. */
   readonly voices?: true;
   readonly json?: boolean;
   readonly locale?: string;
   readonly speed?: string;
-  /** File for the sound; absent: standard output, which must be no terminal. */
+  /** File for the sound; absent: standard output, which must not be a terminal. */
   readonly output?: string;
 }
 
-/** Says the text; without one, or for `-`, that of standard input. Returns the exit code. Throws ExitError. */
+/** Speaks the text; without words or for `-`, standard input. Returns the exit code. Throws ExitError. */
 export async function say(config: Config, words: readonly string[], flags: SayFlags): Promise<number> {
   const { output, voice, locale, speed } = flags;
   if (flags.json && !flags.voices) throw new ExitError("usage", "--json belongs to svc say --voices.");
@@ -42,7 +42,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   if (output === undefined && process.stdout.isTTY) {
     throw new ExitError("usage", "svc say writes sound: name a file with -o, or pipe it into a player.");
   }
-  // Not a number, or none at all, would be none in JSON, and none is the usual one.
+  // NaN and Infinity would become null in JSON, which means the default speed.
   if (speed !== undefined && !(Number(speed) > 0)) throw new ExitError("usage", "--speed must be a number, as 1.25.");
   if (output !== undefined) expectFileName(output);
   const input = await wordsOrInput(words);
@@ -67,7 +67,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
     const work = async () => {
       const file = speech.file();
       if (output !== undefined) return writeAsItComes(output, file, (head) => speech.complete(head));
-      // No faster than they are read; whoever stops reading has heard enough.
+      // Generates no faster than the reader reads; a reader that closes the pipe ends the work.
       for await (const bytes of file) if (!(await writeOut(bytes))) return;
     };
     try {
@@ -82,7 +82,7 @@ interface Listing {
   readonly voices: readonly Readonly<Record<"id" | "locale" | "gender" | "quality" | "model", string>>[];
 }
 
-/** One line a voice, or the server's own list as JSON. */
+/** Prints one line per voice, or the server's list as JSON. */
 function listVoices(config: Config, locale = "", asJson: boolean): Promise<number> {
   return withApi(config, async ({ ask }) => {
     const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as Listing;

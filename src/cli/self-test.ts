@@ -1,4 +1,4 @@
-// `svc self-test`: does this binary work on this machine? Starts on a free port, tries the main routes, stops.
+// `svc self-test`: checks that this executable works here: starts on a free port, tries the main routes, stops.
 
 import type { Config } from "../config/config.ts";
 import { errorMessage } from "../domain/error-message.ts";
@@ -15,12 +15,12 @@ const QUESTION = {
   temperature: 0,
   max_tokens: 32,
 };
-/** Long enough to be still running when the cancel arrives. */
+/** A request that is long enough to be still running when it is cancelled. */
 const STORY = { messages: [{ role: "user", content: "Tell me a story." }], stream: true };
 const CANCEL_ATTEMPTS = 3;
 const PATIENCE_MS = 60_000;
 
-/** Prints one line a check; returns 0 when all hold, else 1. Throws ExitError when the model cannot be used. */
+/** Prints one line per check. Returns 0 when all pass, else 1. Throws ExitError when the model cannot be used. */
 export async function selfTest(given: Config): Promise<number> {
   const { tls: _notHere, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
@@ -51,7 +51,7 @@ export async function selfTest(given: Config): Promise<number> {
       const { id, device } = await runtime.engine.ready();
       return `${id} on ${device}`;
     });
-    // Without a model every other check would only repeat that.
+    // Without a model, every other check would fail for the same reason.
     if (failures === 0) for (const [name, work] of Object.entries(checks)) await check(name, work);
     return failures === 0 ? exitCodes.ok.code : exitCodes.failure.code;
   } finally {
@@ -59,7 +59,7 @@ export async function selfTest(given: Config): Promise<number> {
   }
 }
 
-/** Cancels a story that has begun; a model that ends it before the cancel arrives gets another chance. */
+/** Cancels a running story; tries again when the model has ended the story before the cancel arrives. */
 async function cancelled(url: string): Promise<string> {
   for (let attempt = 1; attempt <= CANCEL_ATTEMPTS; attempt++) {
     const id = `self-test-${attempt}`;

@@ -1,4 +1,4 @@
-// `svc`: listens, loads the model, tells what it serves, and stops in order.
+// `svc`: listens, loads the model, reports what is served, and shuts down in order.
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
@@ -24,7 +24,10 @@ import { createGatewayServices, createRuntime, type Runtime, type Services } fro
 import { findWorkers } from "./workers.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
-/** Serves until SIGINT or SIGTERM; returns the exit code. `reread` reads the configuration again. Throws ExitError when it cannot start. */
+/**
+ * Serves until SIGINT or SIGTERM and returns the exit code. `reread` reads the configuration again. Throws ExitError
+ * when the server cannot start.
+ */
 export async function serve(config: Config, reread: () => Config): Promise<number> {
   checkExposure(config);
   return config.serveModel ? serveModel(config, reread) : serveOthers(config, reread);
@@ -34,8 +37,8 @@ async function serveModel(config: Config, reread: () => Config): Promise<number>
   const readyFile = new ReadyFile(config.readyFile);
   const runtime = createRuntime(config, undefined, await findWorkers(config));
   const { engine } = runtime;
-  // The engine process starts up while this one loads its HTTP half. The port is bound long before the model is
-  // there: a busy one is known at once, and early requests wait instead of being refused.
+  // The engine process starts while this process loads the HTTP code. The port is bound long before the model is
+  // loaded: a port in use is reported at once, and early requests wait instead of being refused.
   engine.start();
   const server = await startListening(runtime).catch(async (error: unknown) => {
     await closeServices(runtime);
@@ -61,7 +64,7 @@ async function serveModel(config: Config, reread: () => Config): Promise<number>
   return stopped;
 }
 
-/** Serves what other servers have. */
+/** Serves the models of upstreams alone. */
 async function serveOthers(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const services = createGatewayServices(config);
@@ -97,7 +100,7 @@ function greet(config: Config, text: string): void {
   if (!isQuiet(config)) process.stderr.write(text);
 }
 
-/** Shows on a terminal what is computed, below the log. */
+/** Shows the current work below the log, on a terminal. */
 function watch({ config, requests }: Services): void {
   if (config.logFormat === "json" || isQuiet(config) || !isTerminal()) return;
   const line = new LiveLine({ live: () => requests.live(), output: progressOutput(config) });
@@ -105,7 +108,7 @@ function watch({ config, requests }: Services): void {
   line.start();
 }
 
-/** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
+/** Resolves with the exit code when everything has stopped after a signal; a second signal ends the process at once. */
 function stopOnSignal(
   services: Services,
   server: RunningServer,

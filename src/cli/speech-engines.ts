@@ -1,4 +1,4 @@
-// The sources of voices that a Config asks for, an engine each. None is started here; programs of the host are looked for.
+// Creates the speech engines that a Config asks for, one per source of voices; finds host programs. Starts none.
 
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -16,21 +16,21 @@ import type { Logger } from "../telemetry/log.ts";
 import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
 import type { FoundKokoro } from "./pulled-files.ts";
 
-/** Of what has no file of its own. */
+/** Creation time of models that have no file of their own, in Unix seconds. */
 const { created } = SYSTEM_ENGINE;
 
 /**
- * A computation of Kokoro takes half a minute on a slow machine, and nothing is heard of it meanwhile, nor can it be interrupted:
- * to load the model again takes less.
+ * One computation of Kokoro takes half a minute on a slow machine, without a report and without a way to interrupt it;
+ * reloading the model takes less time.
  */
 const KOKORO_PATIENCE = { quietMs: 120_000, abortGraceMs: 1000 };
-/** Bytes of a process that speaks, as measured. */
+/** Measured memory of a speaking process, in bytes. */
 const NEED_BYTES: Readonly<Record<SpeakerSource["type"], number>> = { heart: 300e6, kokoro: 700e6, program: 0 };
 const HIBARI_VOICES = [
   { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
 ] as const satisfies readonly Voice[];
 
-/** Models come first, then the programs of the host that were found; each is started on first use. */
+/** Creates the engines: models first, then the host programs that were found. Each starts on first use. */
 export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): SpeechEngine[] {
   const { config, launch, native } = setup;
   const { libraries, embeddedVoice } = native;
@@ -69,7 +69,7 @@ export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): Sp
   return engines;
 }
 
-/** The programs that are there, in the order of the table. */
+/** Returns the host programs that are installed, in the order of the table. */
 function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform): HostProgram[] {
   if (!hostVoices) return [];
   const env = programEnvironment(processEnvironment());
@@ -81,7 +81,7 @@ function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Plat
   });
 }
 
-/** A program is asked once, when somebody first wants to know. One that does not tell has no voices until the next start. */
+/** Returns a function that queries a program's voices once, on first use. After a failure there are none. */
 function voicesOf(program: HostProgram, log: Logger): () => Promise<readonly Voice[]> {
   let known: Promise<readonly Voice[]> | undefined;
   return () => (known ??= ask(program, log, PROGRAMS[program.name]));

@@ -1,23 +1,23 @@
-// Standard error: whether a person watches it, and what is shown there beside the log.
+// Standard error: whether a person watches it, and how progress is shown there beside the log.
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { isLogged } from "../telemetry/log.ts";
 import type { ProgressOptions } from "./progress-line.ts";
 
-/** Nothing but warnings is wanted. */
+/** Returns whether the log level hides messages of level info. */
 export const isQuiet = ({ logLevel }: Pick<Config, "logLevel">): boolean => !isLogged("info", logLevel);
 
-/** Whether lines can be drawn over. */
+/** Returns whether lines can be redrawn. */
 export const isTerminal = (): boolean => process.stderr.isTTY && processEnvironment()["TERM"] !== "dumb";
 
-/** Whether a terminal shows colours, and its user wants them (NO_COLOR). */
+/** Returns whether the terminal shows colours and its user wants them (NO_COLOR). */
 export const hasColours = (): boolean => isTerminal() && process.stderr.hasColors();
 
-/** What a line that is drawn over is removed with: the cursor is at its start. */
+/** Clears a redrawn line; the cursor must be at its start. */
 export const CLEAR_LINE = "\x1b[K";
 
-/** Where progress is shown, and in which form. */
+/** Returns where and in which format progress is shown. */
 export function progressOutput(
   config: Pick<Config, "logFormat" | "logLevel">,
 ): Pick<ProgressOptions, "out" | "format"> {

@@ -1,4 +1,4 @@
-/** Aligned columns under a head line, for people and `awk`. */
+/** Formats aligned columns under a header, for people and `awk`. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const table = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));

@@ -1,4 +1,4 @@
-// `svc transcribe FILE…`: recordings as text or subtitles.
+// `svc transcribe FILE…`: transcribes recordings to text or subtitles.
 
 import type { Config } from "../config/config.ts";
 import { eachFile, expectOne } from "./each-file.ts";
@@ -12,9 +12,9 @@ const OPTIONS = { language: "--language" };
 interface TranscribeFlags {
   readonly format?: string;
   readonly language?: string;
-  /** Into English. */
+  /** Translate into English. */
   readonly translate?: boolean;
-  /** Folder for the results, one file a recording, or one result's file; absent: they go to standard output. */
+  /** Folder for one result file per recording, or the file of a single result; absent: standard output. */
   readonly output?: string;
 }
 
@@ -25,8 +25,8 @@ const MEASURE = {
 };
 
 /**
- * Recognises the files one after the other; `-` is standard input. Of several, one that fails is told and the others go on.
- * Returns the exit code. Throws ExitError.
+ * Transcribes the files in order; `-` is standard input. When one of several fails, the failure is reported and the
+ * others continue. Returns the exit code. Throws ExitError.
  */
 export async function transcribe(config: Config, files: readonly string[], flags: TranscribeFlags): Promise<number> {
   const results = resultFiles(files, FORMATS, flags);
@@ -47,7 +47,7 @@ export async function transcribe(config: Config, files: readonly string[], flags
   });
 }
 
-/** Seconds as people read them: `0:07`, `1:02:03`. */
+/** Formats seconds for people: `0:07`, `1:02:03`. */
 function clock(seconds: number): string {
   const whole = Math.floor(seconds);
   const parts = [Math.floor(whole / 60) % 60, whole % 60].map((part) => String(part).padStart(2, "0"));

@@ -1,4 +1,4 @@
-// `svc update`: puts the newest release in the place of this executable, when the user wants it and never else.
+// `svc update`: replaces this executable with the newest release; this never happens unless the user asks for it.
 
 import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ import { ExitError } from "./exit-codes.ts";
 
 const CHECKSUMS = "SHA256SUMS";
 const MOST_CHECKSUMS = 100_000;
-/** What the new executable may take to say its version and to try itself, and tar to unpack it. */
+/** Limits for programs that are run: bytes of output, and milliseconds for the version, the self-test and tar. */
 const MOST_OUTPUT = 10_000;
 const MOST_MS = { version: 60_000, selfTest: 300_000, unpack: 600_000 };
 
@@ -28,7 +28,7 @@ interface Archive {
   readonly sha256: string;
 }
 
-/** Replaces this executable by the newest one; with --check only says whether there is one. Returns the exit code. Throws ExitError. */
+/** Replaces this executable with the newest; --check only reports it. Returns the exit code. Throws ExitError. */
 export function update(config: Config, flags: Readonly<Record<string, unknown>>): Promise<number> {
   const executable = process.execPath;
   const isCheck = flags["check"] === true;
@@ -48,7 +48,7 @@ export function update(config: Config, flags: Readonly<Record<string, unknown>>)
   });
 }
 
-/** Throws ExitError where the file is another program's to change, or cannot be. */
+/** Throws ExitError when a package manager owns the executable, or its folder is not writable. */
 function expectOwn(executable: string): void {
   const folder = dirname(executable);
   if (folder === "/usr/bin" || executable.includes("/Cellar/")) {
@@ -81,7 +81,7 @@ async function newestArchive(
   return archive;
 }
 
-/** The archive of an executable among the lines of SHA256SUMS. */
+/** Finds the archive of an executable in the lines of SHA256SUMS. */
 export function archiveIn(checksums: string, name: string, platform: string): Archive | undefined {
   for (const line of checksums.split("\n")) {
     const [, sha256 = "", file = "", found = "", rest = ""] =
@@ -100,7 +100,7 @@ function addressed(url: string | undefined): string {
   );
 }
 
-/** The old executable stays until the new one has run; whoever starts svc meanwhile finds one or the other. */
+/** Replaces the executable atomically, after the new one has run: svc can be started at any time meanwhile. */
 async function replace(
   executable: string,
   { version: newVersion, file, sha256 }: Archive,
@@ -128,7 +128,7 @@ async function replace(
   }
 }
 
-/** The host's tar unpacks it: xz is no format that Bun knows. */
+/** Unpacks with the host's tar, since Bun does not read xz. */
 async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
   try {
     await outputOf(["tar", "-xJf", archive, "-C", folder, "--strip-components", "1"], {
@@ -152,9 +152,12 @@ const outputOf = (command: readonly string[], { mostMs, signal, env = {} }: RunL
   return programOutput(command, { mostBytes: MOST_OUTPUT, mostMs, env: { ...given, ...env } }, signal);
 };
 
-/** It says the version and answers, also by the libraries that it brings, which need more of the host than the executable does. */
+/**
+ * Throws PullError unless the executable prints its version and passes its self-test.
+ * The self-test also loads the native libraries, which need more of the host than the executable does.
+ */
 async function expectRunning(path: string, expected: string, folder: string, signal: AbortSignal): Promise<void> {
-  // Neither the user's options nor caches are what is tried.
+  // A home of its own keeps the user's options and caches out of the test.
   const env = { HOME: folder };
   try {
     const output = await outputOf([path, "--version"], { mostMs: MOST_MS.version, signal, env });
@@ -163,7 +166,7 @@ async function expectRunning(path: string, expected: string, folder: string, sig
       return;
     }
   } catch {
-    // Said below.
+    // Reported below.
   }
   signal.throwIfAborted();
   throw new PullError(`svc ${expected} does not run on this machine; nothing was changed.`);

@@ -1,5 +1,4 @@
-// `svc upstreams`: how the other servers are that the server at --host and --port sends requests to, and taking them out of
-// service and back.
+// `svc upstreams`: shows the state of the upstreams of the server at --host and --port, and drains or resumes them.
 
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
@@ -25,7 +24,7 @@ interface ListedUpstream {
 
 type Flags = Readonly<Record<string, string | true>>;
 
-/** Drains or resumes an upstream where a flag says so; prints one line a replica, or the server's own listing as JSON. Throws ExitError. */
+/** Drains or resumes an upstream as flags say; prints a line per replica, or the listing as JSON. Throws ExitError. */
 export async function listUpstreams(config: Config, flags: Flags): Promise<number> {
   const { drain, resume, replica, json: asJson } = flags;
   if (replica !== undefined && drain === undefined && resume === undefined) {
@@ -49,7 +48,7 @@ async function steer(config: Config, path: string, body: object): Promise<void> 
   throw new ExitError("failure", told?.error?.message ?? `No svc answers at ${serverUrl(config)}.`);
 }
 
-/** The replicas as aligned columns with a head line. */
+/** Formats the replicas as aligned columns with a header. */
 function upstreamTable(upstreams: readonly ListedUpstream[]): string {
   if (upstreams.length === 0) return "No upstreams: --upstream names one, --gateway looks for them on this machine.\n";
   const rows = upstreams.flatMap(({ name, replicas }) =>

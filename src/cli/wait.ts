@@ -1,4 +1,4 @@
-// `svc wait`: for scripts that start a server and go on when it can answer.
+// `svc wait`: lets scripts wait until a server can answer.
 
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
@@ -8,7 +8,7 @@ import { writeOut } from "./write-out.ts";
 const USUAL_S = 300;
 const PAUSE_MS = 100;
 
-/** Prints the address of the server at --host and --port once it is healthy. Throws ExitError when that takes too long. */
+/** Prints the address of the server at --host and --port when it is healthy. Throws ExitError at the timeout. */
 export async function waitForServer(
   config: Config,
   { timeout }: { readonly timeout?: string | true },
@@ -32,7 +32,7 @@ export async function waitForServer(
   return exitCodes.ok.code;
 }
 
-/** What /health says; undefined while nobody answers. */
+/** Returns the status that /health reports; undefined while nothing answers. */
 async function statusOf(config: Config): Promise<string | undefined> {
   try {
     const { status } = (await (await askServer(config, "/health")).json()) as { status?: string };

@@ -1,4 +1,4 @@
-// `svc worker`: this machine's devices for the models of other machines.
+// `svc worker`: offers this machine's devices to models of other machines.
 
 import { gib } from "../domain/gib.ts";
 import { isIPv4 } from "node:net";
@@ -20,16 +20,16 @@ import { isQuiet } from "./terminal.ts";
 interface WorkerFlags {
   readonly host?: string;
   readonly port?: string;
-  /** Networks, with commas between them. */
+  /** Networks, separated by commas. */
   readonly allow?: string;
-  /** Names, likewise. */
+  /** Device names, separated by commas. */
   readonly device?: string;
 }
 
-/** Who may connect, where only this machine can. */
+/** Networks that may connect by default: this machine alone. */
 const LOOPBACK = ["127.0.0.0/8"];
 
-/** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError. */
+/** Serves until SIGINT or SIGTERM and returns the exit code. Throws ExitError. */
 export async function serveDevices(config: Config, flags: WorkerFlags): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const listening = listeningOptions(flags);
@@ -93,6 +93,6 @@ function greeting(address: string, { allow, threads }: WorkerOptions, { devices 
   return `svc ${version}\n${shown.join("")}  allowed  ${allow.join(", ")}\n  worker   ${address}: svc --worker ${address} on the other machine\n\n`;
 }
 
-/** What listening beyond loopback means. */
+/** Warns of what listening beyond loopback means. */
 const exposed = (address: string, allow: readonly string[]): string =>
   `listening on ${address} for ${allow.join(", ")}: RPC is neither encrypted nor authenticated; whoever connects from there can read and write the memory of this process and take it over`;

@@ -1,4 +1,4 @@
-// The workers of the served model: who is there when it is loaded, and what becomes of it when one has gone.
+// Spreads the served model over workers: finds them when it is loaded, and reloads it when one is lost.
 
 import { gib } from "../domain/gib.ts";
 import type { Config } from "../config/config.ts";
@@ -11,11 +11,11 @@ import { probeWorker, WorkerError, type FoundWorker } from "../engine/worker/pro
 import type { Logger } from "../telemetry/log.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Milliseconds that a worker has to come back before the model is loaded without it, and between two looks for it. */
+/** Milliseconds that a lost worker has to return before the model is loaded without it; pause between two probes. */
 const RETURN_MS = 3000;
 const PAUSE_MS = 200;
 
-/** Looks for the workers of the configuration. Throws ExitError, within seconds, about one that cannot be used. */
+/** Probes the configured workers. Throws ExitError, within seconds, when one cannot be used. */
 export async function findWorkers({ workers }: Config): Promise<readonly FoundWorker[]> {
   try {
     return await Promise.all(workers.map((worker) => probeWorker(worker)));
@@ -24,7 +24,7 @@ export async function findWorkers({ workers }: Config): Promise<readonly FoundWo
   }
 }
 
-/** How the model is divided over those workers and the GPUs of this machine. */
+/** Returns how the model is divided over those workers and this machine's GPUs. */
 function spreadOver(
   present: readonly FoundWorker[],
   { splitMode, mainGpu, tensorSplit }: Pick<Config, "splitMode" | "mainGpu" | "tensorSplit">,
@@ -33,7 +33,7 @@ function spreadOver(
   return { workers, splitMode, mainGpu, tensorSplit };
 }
 
-/** Bytes of those workers, and of this machine as far as it keeps layers: all where there are no workers. `hostBytes`: it has these. */
+/** Returns the workers' free bytes, plus `hostBytes` of this machine if it keeps layers or has no workers. */
 export function roomOn(
   workers: readonly FoundWorker[],
   { gpuLayers }: Pick<Config, "gpuLayers">,
@@ -48,7 +48,7 @@ interface Place {
   readonly room: number;
 }
 
-/** What the model is loaded on after a loss: the workers that are left, or this machine alone where only that has room for it. */
+/** Chooses where to reload: the remaining workers, or this machine alone if only it has enough free memory. */
 function placeFor(needBytes: number, present: readonly FoundWorker[], config: Config): Place {
   const hostBytes = availableMemory();
   const placeOn = (workers: readonly FoundWorker[]) => ({ workers, room: roomOn(workers, config, hostBytes) });
@@ -59,17 +59,17 @@ function placeFor(needBytes: number, present: readonly FoundWorker[], config: Co
 interface SpreadModel {
   readonly config: Config;
   readonly options: EngineOptions;
-  /** All workers, as they were found at the start. */
+  /** All workers that were found at the start. */
   readonly workers: readonly FoundWorker[];
-  /** Weights and KV cache. */
+  /** Bytes of weights and KV cache. */
   readonly needBytes: number;
   readonly log: Logger;
 }
 
 /**
- * How the engine is loaded. After its first process has ended, the workers are looked for again: the model is loaded without
- * those that have gone if the others, or this machine alone, have the memory for it, else requests are refused until
- * they are back.
+ * Returns how the engine is loaded. When its first process has ended, the workers are probed again: without the lost
+ * ones, the model is loaded if the others, or this machine alone, have the memory for it; else requests are refused
+ * until they return.
  */
 export function spreadLoading({
   config,
@@ -104,7 +104,7 @@ export function spreadLoading({
   };
 }
 
-/** One whose process has died serves again after a moment. Throws WorkerError, or the signal's reason. */
+/** Probes until the worker answers, since it may be restarting. Throws WorkerError, or the signal's reason. */
 async function awaitWorker(worker: WorkerAddress, signal: AbortSignal): Promise<FoundWorker> {
   const deadline = performance.now() + RETURN_MS;
   for (;;) {
@@ -118,8 +118,8 @@ async function awaitWorker(worker: WorkerAddress, signal: AbortSignal): Promise<
 }
 
 /**
- * The same for those that are still there: their devices keep their shares, and --main-gpu the device that it means. Where none
- * has a share any more, free memory decides; where that device has gone, the first one takes its place.
+ * Divides the model over the remaining workers: their devices keep their shares, and --main-gpu stays the same device.
+ * When no remaining device has a share, free memory decides; when the main GPU is lost, the first device replaces it.
  */
 export function spreadLeft(
   all: readonly FoundWorker[],
@@ -127,7 +127,7 @@ export function spreadLeft(
   config: Pick<Config, "splitMode" | "mainGpu" | "tensorSplit">,
 ): ModelSpread {
   const names = all.flatMap(({ name, free }) => free.map(() => name));
-  // What no worker has is this machine's.
+  // Devices beyond those of the workers are this machine's.
   const isLeft = (device: number) => names[device] === undefined || present.some(({ name }) => name === names[device]);
   const shares = config.tensorSplit.filter((_share, device) => isLeft(device));
   const { mainGpu } = config;

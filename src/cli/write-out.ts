@@ -1,12 +1,12 @@
-// Standard output at the pace of who reads it.
+// Writes to standard output at the reader's pace.
 
 import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Resolves when it was taken; with false when nobody reads any more (`| head`). Throws ExitError when it cannot be written. */
+/** Resolves with true when written, false when the reader closed the pipe (`| head`). Throws ExitError otherwise. */
 export function writeOut(content: string | Uint8Array): Promise<boolean> {
   const { stdout } = process;
-  // Failures are told to the call.
+  // The write callback reports failures; this listener keeps them from being thrown.
   if (stdout.listenerCount("error") === 0) stdout.on("error", () => {});
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   stdout.write(content, (error) => {

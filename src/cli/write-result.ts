@@ -1,4 +1,4 @@
-// What a command was asked for, in a file.
+// Writes the result of a command to a file.
 
 import { createWriteStream, statSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
@@ -8,15 +8,15 @@ import { HEAD_BYTES } from "../audio/encode/encoder.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Throws ExitError about what is no name for a file, before anything is computed for it. */
+/** Throws ExitError when the path is no file name, before anything is computed for it. */
 export function expectFileName(path: string): void {
   const isFolder = /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory();
   if (isFolder) throw new ExitError("usage", `-o must name a file; ${path} is a folder.`);
 }
 
 /**
- * The format that the ending of a file's name says; undefined: it has none, or there is no file. `others`: endings that mean
- * another one's format. Throws ExitError about an unknown ending.
+ * Returns the format that the file name's ending stands for; undefined without a file name or an ending. `others`:
+ * further endings and their formats. Throws ExitError for an unknown ending.
  */
 export function formatByName(
   path: string | undefined,
@@ -34,7 +34,7 @@ export function formatByName(
   throw new ExitError("usage", `-o must name a file that ends in ${list}; or --format says what it is.`);
 }
 
-/** Writes a file, and the folders that it is in. Throws ExitError when that cannot be done. */
+/** Writes a file, and creates the folders that contain it. Throws ExitError on failure. */
 export async function writeResult(path: string, content: string | Uint8Array): Promise<void> {
   try {
     await Bun.write(path, content);
@@ -44,8 +44,8 @@ export async function writeResult(path: string, content: string | Uint8Array): P
 }
 
 /**
- * The same as it comes; the file is touched when the first of it is there. `complete` changes its first bytes at the end. Throws
- * ExitError, or what `parts` throws: what was written by then stays.
+ * Writes a file as its parts arrive; the file is not touched before the first part. `complete` changes the file's first
+ * bytes at the end. Throws ExitError, or the error of `parts`; what was written so far stays.
  */
 export async function writeAsItComes(
   path: string,
