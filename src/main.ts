@@ -1,9 +1,9 @@
-// Entry point of the one executable: decides between engine process, one-shot answer and server.
+// Entry point of the executable: runs an engine process, or else the command line program.
 
 import { copyOfEnvironment, keepLoopbackFromProxies, setProductionDefault } from "./config/environment.ts";
 
 const given = copyOfEnvironment();
-// Before anything that reads NODE_ENV is loaded; that is also why the rest is imported dynamically.
+// Must run before any module that reads NODE_ENV is loaded; for this reason the other modules are imported dynamically.
 setProductionDefault();
 keepLoopbackFromProxies();
 

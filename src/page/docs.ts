@@ -1,4 +1,4 @@
-// The page of the API description: Swagger UI over /openapi.json.
+// The page of the API reference: Swagger UI for /openapi.json.
 
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 
@@ -11,6 +11,6 @@ SwaggerUI({
   defaultModelsExpandDepth: -1,
   filter: true,
   tryItOutEnabled: true,
-  // It would ask a server elsewhere whether the description is right.
+  // Keeps Swagger UI from sending the description to a public validator.
   validatorUrl: null,
 });

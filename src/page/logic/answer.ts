@@ -1,10 +1,10 @@
-// An answer as it grows: the chunks of a stream, put together.
+// Assembles an answer from the chunks of a stream.
 
 import type { ChatCompletionChunk } from "../../contract/chat.ts";
 import type { Static } from "../../contract/schema.ts";
 import type { Stats, ToolCall, Turn } from "./conversation.ts";
 
-/** What comes in a stream of chat completions: a chunk, or the error that ends it. */
+/** An event in a stream of chat completions: a chunk, or the error that ends the stream. */
 export type Chunk = Partial<Static<typeof ChatCompletionChunk>> & { readonly error?: { readonly message: string } };
 
 export interface Answer {
@@ -12,12 +12,12 @@ export interface Answer {
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly readInputs: readonly string[];
-  /** Milliseconds from the request to the first text, and to the first text that is no reasoning. */
+  /** Milliseconds until the first text or reasoning arrived; `textMs`: until the first text that is not reasoning. */
   readonly firstMs?: number;
   readonly textMs?: number;
-  /** Tokens of the prompt, and those of them that are computed, until the first text. */
+  /** Tokens of the prompt, in all and processed so far; shown until the first text. */
   readonly prompt?: { readonly total: number; readonly processed: number };
-  /** Tokens of the answer so far, and how many a second; absent: the model's server does not count meanwhile. */
+  /** Tokens of the answer so far, and tokens per second; absent when the model's server does not report them. */
   readonly running?: { readonly tokens: number; readonly perSecond: number };
   readonly finish?: string;
   readonly error?: string;
@@ -26,7 +26,7 @@ export interface Answer {
 
 export const noAnswer: Answer = { text: "", reasoning: "", toolCalls: [], readInputs: [] };
 
-/** The answer with a chunk more, which came `ms` after the request was sent. */
+/** Returns the answer with another chunk, which arrived `ms` milliseconds after the request was sent. */
 export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
   const {
     usage,
@@ -37,7 +37,7 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
     svc_transcriptions: heard = [],
   } = chunk;
   const [choice] = chunk.choices ?? [];
-  // The text of a failure stands in the content as well.
+  // The content of a failed chunk only repeats the error message.
   const isFailure = error !== undefined || choice?.finish_reason === "error";
   const {
     content = "",
@@ -61,7 +61,7 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
     ...(textMs !== undefined && { textMs }),
     ...(finish && { finish }),
     ...(isFailure && { finish: "error", error: error?.message ?? "The answer failed." }),
-    // Chunks of the answer may have counts alone.
+    // Other chunks may have usage with the counts alone.
     ...(usage &&
       "prompt_tokens_details" in usage && {
         stats: {
@@ -85,7 +85,7 @@ function withCall(calls: readonly ToolCall[], { index, id, function: part }: Cal
   return calls.toSpliced(index, 1, next);
 }
 
-/** What of the answer its turn keeps. */
+/** Returns the part of the answer that is stored in its turn. */
 export function turnOf({
   text,
   reasoning,

@@ -1,4 +1,4 @@
-// A conversation as the body of POST /v1/chat/completions.
+// Converts a conversation to the body of POST /v1/chat/completions.
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import type { Attachment, Settings, Turn } from "./conversation.ts";
@@ -7,7 +7,7 @@ import type { Model } from "./models.ts";
 type Message = ChatCompletionRequest["messages"][number];
 type Parts = Exclude<Message["content"], string | null | undefined>;
 
-/** The request for the turn that follows `path`. Throws SyntaxError about tools that are no JSON. */
+/** Returns the request for the turn that follows `path`. Throws SyntaxError when the tools are not JSON. */
 export function chatRequest(
   path: readonly Turn[],
   settings: Settings,
@@ -26,7 +26,7 @@ export function chatRequest(
   };
 }
 
-/** Functions as a list of tools; each may stand in `{"type": "function", "function": …}` or alone. */
+/** Parses a list of tools; each is a function, alone or in `{"type": "function", "function": …}`. */
 export function readTools(text: string): NonNullable<ChatCompletionRequest["tools"]> {
   const value: unknown = JSON.parse(text);
   const list = Array.isArray(value) ? value : [value];
@@ -38,7 +38,7 @@ export function readTools(text: string): NonNullable<ChatCompletionRequest["tool
 function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn): Message[] {
   if (role === "tool") return [{ role, content: text, ...(toolCallId !== undefined && { tool_call_id: toolCallId }) }];
   if (role === "user") return [{ role, content: attachments.length > 0 ? partsOf(text, attachments) : text }];
-  // An answer that failed before its first word, or is an image, is none to go on from.
+  // An answer that failed before its first word, or is an image, has no text to send.
   if (text === "" && !toolCalls?.length) return [];
   const calls = toolCalls?.map(({ id, name, arguments: given }) => ({
     id,
@@ -62,10 +62,10 @@ function mediaPart({ kind, data }: Attachment): Parts[number] {
   return { type: "input_audio", input_audio: { data: data.slice(data.indexOf(",") + 1), format: formatOf(data) } };
 }
 
-/** `wav` for `data:audio/x-wav;base64,…`. */
+/** Returns `wav` for `data:audio/x-wav;base64,…`. */
 const formatOf = (url: string): string => /^data:\w+\/(?:x-)?([\w]+)/.exec(url)?.[1]?.replace("mpeg", "mp3") ?? "wav";
 
-/** Text between fences that it does not have itself. */
+/** Puts text into a fenced code block, with a fence that does not occur in the text. */
 export function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -1,20 +1,20 @@
-// A conversation as a tree of turns: an edit or another answer is a sibling, and the way to the newest leaf is what is shown.
+// A conversation as a tree of turns: an edit or regenerated answer is a sibling; the page shows the path to one leaf.
 
 export interface Attachment {
   readonly kind: "image" | "audio" | "text";
   readonly name: string;
-  /** A data URL; of `text`, the text itself. */
+  /** A data URL; for `text`, the text itself. */
   readonly data: string;
 }
 
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text, as the model wrote it. */
+  /** JSON text, as the model generated it. */
   readonly arguments: string;
 }
 
-/** Counts and times of an answer. */
+/** Token counts and times of an answer. */
 export interface Stats {
   readonly promptTokens: number;
   readonly cachedTokens: number;
@@ -25,7 +25,7 @@ export interface Stats {
 
 export interface Turn {
   readonly id: string;
-  /** The turn that it follows; null: it begins the conversation. */
+  /** The preceding turn; null for the first one. */
   readonly parent: string | null;
   readonly role: "user" | "assistant" | "tool";
   readonly text: string;
@@ -37,19 +37,19 @@ export interface Turn {
   /** Milliseconds that the reasoning took. */
   readonly reasoningMs?: number;
   readonly toolCalls?: readonly ToolCall[];
-  /** Of a tool's result: the call that it answers. */
+  /** The call that a tool's result belongs to. */
   readonly toolCallId?: string;
-  /** Data URLs of images that were made. */
+  /** Data URLs of generated images. */
   readonly images?: readonly string[];
-  /** What was read of pictures and sound for a model that takes none. */
+  /** Texts that the server read from pictures and sound for a model that does not take them. */
   readonly readInputs?: readonly string[];
   readonly stats?: Stats;
-  /** How it ended: as in the API, or `stopped` by the user. Absent while it is being written. */
+  /** Finish reason of the API, or `stopped` by the user. Absent while the answer is being generated. */
   readonly finish?: string;
   readonly error?: string;
 }
 
-/** Settings of a conversation; what is absent is left to the server. */
+/** Settings of a conversation; the server decides what is absent. */
 export interface Settings {
   readonly system?: string;
   readonly temperature?: number;
@@ -58,7 +58,7 @@ export interface Settings {
   readonly min_p?: number;
   readonly max_tokens?: number;
   readonly seed?: number;
-  /** Of images, WIDTHxHEIGHT in pixels. */
+  /** Size of images: WIDTHxHEIGHT in pixels. */
   readonly size?: string;
   readonly reasoning_effort?: string;
   /** JSON text: functions that the model may call. */
@@ -71,7 +71,7 @@ export interface Conversation {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly turns: Readonly<Record<string, Turn>>;
-  /** The last turn of what is shown. */
+  /** The last turn of the shown path. */
   readonly leaf: string | null;
   readonly settings: Settings;
 }
@@ -86,7 +86,7 @@ export const newConversation = (id: string, now: number, settings: Settings = {}
   settings,
 });
 
-/** The turns from the first to `id`; without it, to the shown leaf. */
+/** Returns the turns from the first one to `id`, by default to the shown leaf. */
 export function pathOf(conversation: Conversation, id: string | null = conversation.leaf): Turn[] {
   const path: Turn[] = [];
   for (let turn = id === null ? undefined : conversation.turns[id]; turn;) {
@@ -96,13 +96,13 @@ export function pathOf(conversation: Conversation, id: string | null = conversat
   return path;
 }
 
-/** The turn and those beside it, the oldest first. */
+/** Returns the turn and its siblings, oldest first. */
 export const siblingsOf = ({ turns }: Conversation, { parent }: Turn): Turn[] =>
   Object.values(turns)
     .filter((turn) => turn.parent === parent)
     .toSorted((a, b) => a.createdAt - b.createdAt);
 
-/** With a turn more, which is shown. The first one names the conversation. */
+/** Adds a turn and shows it. The first turn names the conversation. */
 export function addTurn(conversation: Conversation, turn: Turn): Conversation {
   return {
     ...conversation,
@@ -113,14 +113,14 @@ export function addTurn(conversation: Conversation, turn: Turn): Conversation {
   };
 }
 
-/** With other content in a turn; the same where there is no such turn. */
+/** Changes a turn; returns the conversation unchanged when there is no such turn. */
 export function changeTurn(conversation: Conversation, id: string, change: Partial<Turn>): Conversation {
   const turn = conversation.turns[id];
   if (!turn) return conversation;
   return { ...conversation, turns: { ...conversation.turns, [id]: { ...turn, ...change } } };
 }
 
-/** Shows the branch of this turn, as far as it goes: of several ways on, the newest. */
+/** Shows the branch through this turn to its end; at forks, the newest turn. */
 export function showBranch(conversation: Conversation, id: string): Conversation {
   const turns = Object.values(conversation.turns);
   let leaf = id;
@@ -131,7 +131,7 @@ export function showBranch(conversation: Conversation, id: string): Conversation
   }
 }
 
-/** A conversation of its own that begins with everything up to this turn. */
+/** Returns a new conversation that begins with all turns up to this one. */
 export function fork(conversation: Conversation, id: string, newId: string, now: number): Conversation {
   const path = pathOf(conversation, id);
   return {
@@ -147,7 +147,7 @@ export function fork(conversation: Conversation, id: string, newId: string, now:
 
 const LONGEST_TITLE = 60;
 
-/** A name for a conversation that begins so. */
+/** Returns a title for a conversation that begins with this turn. */
 export function titleOf({ text, attachments = [] }: Pick<Turn, "text" | "attachments">): string {
   const line = text.trim().replaceAll(/\s+/g, " ") || (attachments[0]?.name ?? "");
   if (line.length <= LONGEST_TITLE) return line;
@@ -155,7 +155,7 @@ export function titleOf({ text, attachments = [] }: Pick<Turn, "text" | "attachm
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), LONGEST_TITLE / 2))}…`;
 }
 
-/** Tokens of the context that the shown turns took, as of the last answer; undefined: none is known. */
+/** Returns the tokens of context that the shown turns took, as of the last answer; undefined when unknown. */
 export function contextUsed(path: readonly Turn[]): number | undefined {
   const stats = path.findLast((turn) => turn.stats)?.stats;
   return stats && stats.promptTokens + stats.completionTokens;

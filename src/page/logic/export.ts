@@ -1,4 +1,4 @@
-// Conversations as files: JSON with all branches, which can be imported again, and the shown one as Markdown.
+// Exports conversations: as JSON with all branches, which can be imported again, and the shown branch as Markdown.
 
 import { fenced } from "./chat-request.ts";
 import { pathOf, type Conversation, type Turn } from "./conversation.ts";
@@ -8,7 +8,7 @@ const FORMAT = "svc-conversations";
 export const toJson = (conversations: readonly Conversation[]): string =>
   `${JSON.stringify({ format: FORMAT, version: 1, conversations }, undefined, 2)}\n`;
 
-/** The conversations of such a file. Throws Error with a sentence for people about any other. */
+/** Parses such a file. Throws Error with a message for the user when it is none. */
 export function fromJson(text: string): Conversation[] {
   let value: unknown;
   try {
@@ -34,7 +34,7 @@ function isConversation(value: unknown): value is Conversation {
   return isNamed && isDated && isTree && isKnown(leaf, turns) && typeof settings === "object" && settings !== null;
 }
 
-/** The turns before this one come to an end. */
+/** Returns whether the chain of parents ends, that is, has no cycle. */
 function isRooted(id: string, turns: Readonly<Record<string, Turn>>): boolean {
   const seen = new Set<string>();
   for (let at: string | null = id; at !== null; at = turns[at]?.parent ?? null) {
@@ -58,7 +58,7 @@ const isKnown = (id: unknown, turns: object): boolean =>
 
 const SPEAKERS = { user: "You", assistant: "Assistant", tool: "Tool" } as const;
 
-/** What is shown of a conversation. */
+/** Returns the shown branch of a conversation as Markdown. */
 export function toMarkdown(conversation: Conversation): string {
   const { title, settings } = conversation;
   const system = settings.system?.trim() ? [`_System prompt:_\n\n${quoted(settings.system.trim())}`] : [];
@@ -82,7 +82,7 @@ function turnText({ role, model, text, reasoning, attachments, toolCalls, images
 
 const quoted = (text: string): string => text.replaceAll(/^/gm, "> ");
 
-/** A name for the file of a conversation. */
+/** Returns a file name for a conversation. */
 export const fileName = (title: string): string =>
   title
     .toLowerCase()

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers for people.
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
 
@@ -13,7 +13,7 @@ export function bytes(count: number): string {
 export const compact = (count: number): string =>
   Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
 
-/** `128K` for 131,072 tokens, as lengths of contexts are called. */
+/** `128K` for 131,072 tokens, as context lengths are usually given. */
 export const contextLength = (tokens: number): string =>
   tokens >= 1024 && tokens % 1024 === 0 ? `${tokens / 1024}K` : compact(tokens);
 
@@ -25,13 +25,13 @@ interface Prompt {
   readonly processed_prompt_tokens?: number;
 }
 
-/** `1,024 of 4,096` while a prompt is computed, then `4,096`; a dash without one. */
+/** `1,024 of 4,096` while a prompt is computed, then `4,096`; a dash when there is no prompt. */
 export function promptProgress({ prompt_tokens: all, processed_prompt_tokens: done = all }: Prompt): string {
   if (all === 0) return "–";
   return done < all ? `${whole(done)} of ${whole(all)}` : whole(all);
 }
 
-/** `0`, `0.84`, `37.2`, `412`: three digits. */
+/** `0`, `0.84`, `37.2`, `412`: three significant digits. */
 export const rate = (perSecond: number): string =>
   perSecond >= 99.95 || perSecond === 0 ? whole(perSecond) : perSecond.toFixed(perSecond >= 9.995 ? 1 : 2);
 
@@ -45,7 +45,7 @@ export function duration(ms: number): string {
   return minutes < 60 ? `${minutes} min ${total % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `a moment ago`, `5 minutes ago`, `yesterday`, `3 March`. */
+/** `just now`, `5 minutes ago`, `yesterday`, `3 March`. */
 export function ago(then: number, now: number): string {
   const minutes = Math.floor((now - then) / 60_000);
   if (minutes < 1) return "just now";

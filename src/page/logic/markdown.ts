@@ -1,5 +1,5 @@
-// Markdown as blocks of HTML, each by itself: while an answer grows, only its last block changes. No markup of the text's
-// own is kept, no picture is loaded and links lead to the web alone; what comes out is still to be sanitised.
+// Converts Markdown to independent blocks of HTML: while an answer grows, only its last block changes. HTML in the text
+// is escaped, images are not loaded, and links lead to the web alone. The output must still be sanitised.
 
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
@@ -40,16 +40,16 @@ const languages = {
 };
 
 export interface Block {
-  /** The Markdown that it is made of: the same one gives the same HTML. */
+  /** The Markdown source of the block; the same source gives the same HTML. */
   readonly raw: string;
   readonly html: string;
-  /** Of a block of code: the code, and the name of its language, which may be empty. */
+  /** For a code block: the code, and the name of its language, which may be empty. */
   readonly code?: { readonly text: string; readonly language: string };
 }
 
 export type ToBlocks = (text: string) => Block[];
 
-/** Made once: it knows the languages that code is coloured in. */
+/** Creates the converter; call it once, since it registers the languages to highlight. */
 export function createMarkdown(): ToBlocks {
   for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
   const coloured = (text: string, language: string) =>
@@ -63,7 +63,7 @@ export function createMarkdown(): ToBlocks {
       link({ href, tokens }) {
         return link(href, this.parser.parseInline(tokens));
       },
-      // Below the headings of the page and of the turn.
+      // Keeps headings below those of the page and of the turn.
       heading({ depth, tokens }) {
         const name = `h${Math.min(6, depth + 2)}`;
         return `<${name}>${this.parser.parseInline(tokens)}</${name}>`;

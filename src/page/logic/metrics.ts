@@ -1,4 +1,4 @@
-// What /metrics says, sample by sample.
+// Reads the samples of /metrics.
 
 interface Sample {
   readonly name: string;
@@ -6,7 +6,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** Reads Prometheus text. Lines that are no sample are left out. */
+/** Parses Prometheus text; skips lines that are not samples. */
 export function readSamples(text: string): Sample[] {
   return text.split("\n").flatMap((line): Sample[] => {
     const found = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);
@@ -24,13 +24,13 @@ const readLabels = (text: string): Record<string, string> =>
     ]),
   );
 
-/** The sum of a metric over all models and engines; undefined where the server has none. */
+/** Returns the sum of a metric over all models and engines; undefined when the server does not have it. */
 export function total(samples: readonly Sample[], name: string): number | undefined {
   const found = samples.filter((sample) => sample.name === name);
   return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** The levels that are watched, at one moment. */
+/** The watched levels at one moment. */
 export interface Levels {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -56,12 +56,15 @@ export function levelsOf(samples: readonly Sample[], at: number): Levels {
 }
 
 interface Line {
-  /** `d` of an SVG path: the line, and the area below it. */
+  /** `d` of an SVG path, for the line and for the area below it. */
   readonly line: string;
   readonly area: string;
 }
 
-/** Values, the newest last and at the right, as a line in a box; `slots` of them fill it. `most`: what its height stands for at least. */
+/**
+ * Draws values as a line in a box of `slots` values, the newest at the right. The height stands for `most`, or for the
+ * largest value if that is more.
+ */
 export function lineOf(values: readonly number[], { slots, width, height, most }: Box): Line {
   const top = Math.max(most, ...values);
   const step = width / (slots - 1);

@@ -1,15 +1,15 @@
-// The models of the server, by what people do with them.
+// The server's models, by what people do with them.
 
 import type { ModelList } from "../../contract/model.ts";
 import { bytes, compact, contextLength } from "./format.ts";
 
 export interface Model {
   readonly id: string;
-  /** What it is for: conversations, or images. */
+  /** What the model is for: conversations, or images. */
   readonly use: "chat" | "image";
   readonly capabilities: ReadonlySet<string>;
   readonly loaded: boolean;
-  /** Its server reports tokens and the prompt's progress while it writes; not all do that stand behind a gateway. */
+  /** Whether its server reports token counts and prompt progress while it generates; some upstreams do not. */
   readonly reports: boolean;
   /** Tokens of prompt and answer together. */
   readonly context?: number;
@@ -17,21 +17,21 @@ export interface Model {
   readonly about: string;
 }
 
-/** What the server can do beside chatting. */
+/** What the server can do besides chatting. */
 export interface Abilities {
   readonly speech: boolean;
   readonly images: boolean;
 }
 
-/** Owners of models whose servers report: svc's, those that are part of it, and llama.cpp's. */
+/** Owners of models whose servers report progress: svc, its system models, and llama.cpp. */
 const REPORTING: ReadonlySet<string> = new Set(["svc", "system", "llamacpp"]);
 
-/** Models to choose from, in the order of the list, those to chat with first. */
+/** Returns the models to choose from in the order of the list, chat models first. */
 export function modelsOf({ data, models }: ModelList): Model[] {
   const all = data.flatMap((entry, index): Model[] => {
     const details = models[index];
     const capabilities = new Set(details?.capabilities);
-    // svc-system has no `chat`: it is for programs that ask for it by name.
+    // svc-system does not have `chat`: it is for programs that select it by name.
     const use = capabilities.has("chat") ? "chat" : capabilities.has("images") ? "image" : undefined;
     if (!use) return [];
     const { context_length: context } = entry as { readonly context_length?: number };
@@ -61,7 +61,7 @@ export function abilitiesOf({ models }: ModelList): Abilities {
   return { speech: has("speech"), images: has("images") };
 }
 
-/** Capabilities that people choose a model by, in their words. */
+/** Capabilities by which people choose a model, with the names that the page shows. */
 const SHOWN: readonly (readonly [string, string])[] = [
   ["vision", "Pictures"],
   ["audio", "Sound"],

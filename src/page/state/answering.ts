@@ -1,4 +1,4 @@
-// How an answer comes about: from a chat model as a stream of text, from an image model as pictures.
+// Requests an answer: from a chat model as streamed text, from an image model as images.
 
 import { noAnswer, withChunk, type Answer, type Chunk } from "../logic/answer.ts";
 import { chatRequest } from "../logic/chat-request.ts";
@@ -7,7 +7,7 @@ import type { Model } from "../logic/models.ts";
 import type { Api } from "./api.ts";
 
 interface Question {
-  /** What is answered: the last turn, after those before it. */
+  /** The last turn is the one to answer; the others precede it. */
   readonly path: readonly Turn[];
   readonly settings: Settings;
   readonly model: Model;
@@ -15,13 +15,13 @@ interface Question {
 }
 
 interface Writer {
-  /** The answer as it is now. */
+  /** Receives the answer so far. */
   readonly put: (answer: Answer) => void;
-  /** The images as they are now, as data URLs. */
+  /** Receives the images so far, as data URLs. */
   readonly images: (urls: readonly string[]) => void;
 }
 
-/** Writes the answer; resolves when it is whole. Throws ApiError, or the signal's reason. */
+/** Requests the answer; resolves when it is complete. Throws ApiError, or the signal's reason. */
 export const writeAnswer = (api: Api, question: Question, writer: Writer): Promise<void> =>
   question.model.use === "image" ? drawImage(api, question, writer) : writeText(api, question, writer);
 
@@ -77,7 +77,7 @@ async function editForm(fields: object, pictures: readonly string[]): Promise<Fo
   return form;
 }
 
-/** The bytes of a data URL; fetch would need the page's policy to allow it. */
+/** Decodes a data URL; the content security policy would have to allow fetch to do it. */
 function blobOf(url: string): Blob {
   const [head = "", data = ""] = url.split(",", 2);
   const bytes = Uint8Array.from(atob(data), (sign) => sign.codePointAt(0) ?? 0);

@@ -1,11 +1,11 @@
-// The server, as the page talks to it: with its API key where one is needed.
+// Sends the page's requests to the server, with the API key if there is one.
 
 import { signal } from "@preact/signals";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 
 const KEY = "svc.api-key";
 
-/** What the server refused or failed with, in its words. */
+/** An error response of the server, with its message. */
 class ApiError extends Error {
   constructor(
     message: string,
@@ -17,16 +17,16 @@ class ApiError extends Error {
 }
 
 export class Api {
-  /** The server wants an API key: we have none yet, or it refused this one. */
+  /** The server requires an API key: `missing` when the page has none, `refused` when the server rejected it. */
   readonly needsKey = signal<"" | "missing" | "refused">("");
 
-  /** Kept until the tab is closed. */
+  /** Stores the key until the tab is closed. */
   useKey(key: string): void {
     sessionStorage.setItem(KEY, key);
     this.needsKey.value = "";
   }
 
-  /** The answer to a request: POST with a body, else GET. Throws ApiError. */
+  /** Sends a request: POST with a body, else GET. Throws ApiError. */
   async fetch(path: string, body?: object, init: RequestInit = {}): Promise<Response> {
     const key = sessionStorage.getItem(KEY);
     const isForm = body instanceof FormData;
@@ -51,7 +51,7 @@ export class Api {
     return (await (await this.fetch(path, body, init)).json()) as T;
   }
 
-  /** The JSON of each event of a stream up to its end mark. Throws ApiError, or the signal's reason. */
+  /** Yields the JSON of each event of a stream, up to its terminator. Throws ApiError, or the signal's reason. */
   async *events<T>(path: string, body: object, init: RequestInit): AsyncGenerator<T, void, void> {
     const response = await this.fetch(path, body, init);
     if (!response.body) return;
@@ -79,5 +79,5 @@ async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(message + later, response.status, error?.code);
 }
 
-/** The sentence about an error that people read. */
+/** Returns the message of an error, for the user. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

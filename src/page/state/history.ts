@@ -1,9 +1,9 @@
-// Conversations in the browser's own database: they never leave it.
+// Stores conversations in the browser's database; they never leave the browser.
 
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import type { Conversation } from "../logic/conversation.ts";
 
-/** A conversation in the list. */
+/** A conversation as the list shows it. */
 export interface Summary {
   readonly id: string;
   readonly title: string;
@@ -20,7 +20,7 @@ export class History {
     private readonly channel: BroadcastChannel,
   ) {}
 
-  /** `changed` is called when another tab of this page has stored something. Throws where the browser has no database. */
+  /** Opens the database; throws when there is none. `changed` is called when another tab has stored something. */
   static async open(changed: () => void): Promise<History> {
     const database = await openDB<Schema>("svc", 1, {
       upgrade(made) {
@@ -32,7 +32,7 @@ export class History {
     return new History(database, channel);
   }
 
-  /** The newest first. Reads the index alone: conversations may be large. */
+  /** Lists conversations, newest first. Reads only the index, since conversations may be large. */
   async list(): Promise<Summary[]> {
     const found: Summary[] = [];
     const { store } = this.database.transaction("conversations");

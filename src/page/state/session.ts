@@ -1,4 +1,4 @@
-// What the page shows and does: the models, the shown conversation, the list of all, and the answers that are being written.
+// State and actions of the page: the models, the shown conversation, the list of all, and the answers being generated.
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
@@ -10,7 +10,7 @@ import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
 import type { History, Summary } from "./history.ts";
 
-/** An answer that is being written. */
+/** An answer that is being generated. */
 export interface Run {
   readonly conversation: string;
   readonly turn: string;
@@ -19,7 +19,7 @@ export interface Run {
   readonly abort: AbortController;
 }
 
-/** Where conversations are kept. */
+/** Where conversations are stored. */
 type Kept = Pick<History, keyof History>;
 
 const SAVE_MS = 2000;
@@ -29,19 +29,19 @@ const SETTINGS = "svc.settings";
 export class Session {
   readonly models = signal<readonly Model[]>([]);
   readonly abilities = signal<Abilities>({ speech: false, images: false });
-  /** Why the models are not known; empty: they are, or are on their way. */
+  /** Why the models could not be listed; empty while they are loading or loaded. */
   readonly trouble = signal("");
   readonly modelId = signal(localStorage.getItem(MODEL) ?? "");
   readonly conversation: Signal<Conversation>;
   readonly summaries = signal<readonly Summary[]>([]);
-  /** By conversation. */
+  /** Answers being generated, by conversation. */
   readonly runs = signal<ReadonlyMap<string, Run>>(new Map());
-  /** Why the chat could not be stored; empty: it was. */
+  /** Why the chat could not be stored; empty when it could. */
   readonly unsaved = signal("");
-  /** What screen readers say. */
+  /** Text that screen readers announce. */
   readonly announcement = signal("");
   private history: Kept | undefined;
-  /** Conversations of runs, shown or not. */
+  /** Conversations with a run, shown or not. */
   private readonly busy = new Map<string, Conversation>();
 
   constructor(private readonly api: Api) {
@@ -84,12 +84,12 @@ export class Session {
     this.modelId.value = id;
   }
 
-  /** Begins an empty conversation, with the settings of the one before. */
+  /** Shows an empty conversation with the last used settings. */
   begin(): void {
     this.conversation.value = this.fresh();
   }
 
-  /** Shows a stored conversation; false where there is none of this id. */
+  /** Shows a stored conversation; resolves with false when there is none with this id. */
   async show(id: string): Promise<boolean> {
     if (id === this.conversation.value.id) return true;
     const found = this.busy.get(id) ?? (await this.history?.get(id));
@@ -97,13 +97,13 @@ export class Session {
     return found !== undefined;
   }
 
-  /** Asks, at the end of what is shown. */
+  /** Sends a message at the end of the shown branch. */
   send(text: string, attachments: readonly Attachment[] = []): void {
     const { leaf } = this.conversation.value;
     this.ask({ parent: leaf, role: "user", text, ...(attachments.length > 0 && { attachments }) });
   }
 
-  /** Asks anew in the place of a turn: a branch beside it. Of an answer, the text alone becomes another. */
+  /** Adds a branch in place of a turn: a user's turn is sent again, an answer only gets the other text. */
   edit(turn: Turn, text: string): void {
     const { parent, role, attachments, model } = turn;
     const changed = { parent, role, text, ...(attachments && { attachments }), ...(model !== undefined && { model }) };
@@ -111,7 +111,7 @@ export class Session {
     else this.change((conversation) => tree.addTurn(conversation, newTurn({ ...changed, finish: "edited" })));
   }
 
-  /** Answers the calls of a turn with what their functions gave, and has the model go on. */
+  /** Adds the results of a turn's tool calls and lets the model continue. */
   answerCalls(turn: Turn, results: readonly string[]): void {
     if (this.run) return;
     let parent = turn.id;
@@ -123,7 +123,7 @@ export class Session {
     void this.answer(parent);
   }
 
-  /** Another answer beside this one. */
+  /** Requests another answer as a sibling of this one. */
   regenerate({ parent }: Turn): void {
     if (parent !== null) void this.answer(parent);
   }
@@ -181,7 +181,7 @@ export class Session {
     void this.answer(asked.id);
   }
 
-  /** Has the model write the turn that follows `parent`. */
+  /** Lets the model generate the turn that follows `parent`. */
   private async answer(parent: string): Promise<void> {
     const { model } = this;
     if (!model || this.run) return;
@@ -199,7 +199,7 @@ export class Session {
     this.busy.set(id, conversation);
     this.runs.value = new Map(this.runs.value).set(id, run);
     this.announcement.value = "Writing an answer.";
-    // What would be kept of a conversation that was removed would bring it back.
+    // Storing a turn of a conversation that was removed meanwhile would restore the conversation.
     const isWanted = () => this.runs.value.get(id) === run;
     const keep = (change: Partial<Turn>) => {
       if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
@@ -214,11 +214,11 @@ export class Session {
       this.drop(id);
       this.announcement.value = end.error ? `The answer failed. ${end.error}` : "The answer is complete.";
     });
-    // How long its context is may only be known now.
+    // The model's context length may be known only after it was loaded.
     await this.loadModels();
   }
 
-  /** Ends what is being written in a conversation: nothing more of it is kept. */
+  /** Aborts the answer in a conversation and discards what it would still write. */
   private drop(id: string): void {
     const runs = new Map(this.runs.value);
     runs.get(id)?.abort.abort();
@@ -227,9 +227,9 @@ export class Session {
     this.busy.delete(id);
   }
 
-  /** Writes the answer; resolves with how it ended, whatever that is. */
+  /** Requests the answer; resolves with how it ended, also after a failure. */
   private async write(run: Run, conversation: Conversation, parent: string, model: Model): Promise<Partial<Turn>> {
-    // Many chunks may come between two pictures of the screen.
+    // Many chunks may arrive between two frames, so the page is updated at intervals.
     let newest = noAnswer;
     let isDue = false;
     const show = () => {
@@ -261,19 +261,19 @@ export class Session {
     }
   }
 
-  /** Changes what is shown. */
+  /** Changes the shown conversation. */
   private change(change: (conversation: Conversation) => Conversation): void {
     this.update(this.conversation.value.id, change);
   }
 
   private update(id: string, change: (conversation: Conversation) => Conversation): void {
     const shown = this.conversation.value.id === id ? this.conversation.value : this.busy.get(id);
-    // It was removed meanwhile.
+    // The conversation was removed meanwhile.
     if (!shown) return;
     const changed = change(shown);
     if (this.busy.has(id)) this.busy.set(id, changed);
     if (this.conversation.value.id === id) this.conversation.value = changed;
-    // One without a turn is not worth keeping.
+    // An empty conversation is not stored.
     if (changed.leaf !== null) this.store(changed);
   }
 
@@ -306,6 +306,6 @@ function lastSettings(): Settings {
   }
 }
 
-/** A name that no other thing has; unlike `crypto.randomUUID` also on pages that came over plain HTTP from another machine. */
+/** Returns a unique id; unlike `crypto.randomUUID`, it also works on pages loaded over plain HTTP. */
 const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,4 +1,4 @@
-// The server as it is now and was in the last minutes, asked once a second while somebody looks.
+// State of the server, now and in the last minutes, requested once a second while the page shows it.
 
 import { batch, signal } from "@preact/signals";
 import type { Health } from "../../contract/health.ts";
@@ -9,17 +9,17 @@ import { messageOf, type Api } from "./api.ts";
 export type WatchedRequest = RequestList["data"][number];
 
 const EVERY_MS = 1000;
-/** Who takes longer for an answer gives none. */
+/** Milliseconds after which a request to the server fails. */
 const PATIENCE_MS = 5000;
-/** Moments that are remembered. */
+/** Number of samples to keep. */
 export const MOMENTS = 120;
 
 export class Watch {
   readonly health = signal<Health | undefined>(undefined);
   readonly requests = signal<readonly WatchedRequest[]>([]);
-  /** The newest last. */
+  /** The newest is last. */
   readonly levels = signal<readonly Levels[]>([]);
-  /** Why the others are not as it is now; empty: they are. */
+  /** Why the other values are out of date; empty when they are current. */
   readonly trouble = signal("");
 
   constructor(
@@ -27,7 +27,7 @@ export class Watch {
     private readonly patienceMs = PATIENCE_MS,
   ) {}
 
-  /** Looks until the returned function is called. */
+  /** Requests the state until the returned function is called. */
   start(): () => void {
     const stopped = new AbortController();
     const look = async () => {
@@ -42,7 +42,7 @@ export class Watch {
   }
 
   async cancel(id: string): Promise<void> {
-    // Cancelled or ended meanwhile: either way it is over.
+    // The request was cancelled or has ended meanwhile: a failure changes nothing.
     await this.api.fetch(`/v1/chat/completions/${encodeURIComponent(id)}/cancel`, {}).catch(() => {});
   }
 
@@ -56,7 +56,7 @@ export class Watch {
         this.api.json<RequestList>("/v1/requests", undefined, { signal }),
       ]);
       const levels = levelsOf(readSamples(metrics), Date.now());
-      // Metrics know what engines here do, the list what upstreams do as well, but with API keys only our own.
+      // Metrics cover local engines; the list also covers upstreams, but with API keys only the key's own requests.
       const listed = (wanted: string) => requests.data.filter(({ state }) => state === wanted).length;
       const running = Math.max(levels.running, listed("running"));
       const waiting = Math.max(levels.waiting, listed("waiting"));

@@ -1,15 +1,15 @@
-// A small button that is an icon.
+// A small button with an icon.
 
 import { Icon, type IconName } from "./icons.tsx";
 
 interface ActProps {
   readonly icon: IconName;
   readonly label: string;
-  /** What a pointer over it is told; default: the label. */
+  /** Tooltip; by default the label. */
   readonly title?: string;
   readonly class?: string;
   readonly disabled?: boolean;
-  /** Absent: it submits its form. */
+  /** Absent: the button submits its form. */
   readonly onClick?: () => void;
 }
 

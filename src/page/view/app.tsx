@@ -1,4 +1,4 @@
-// The page as a whole: the list of chats, and beside it a chat or what the server does.
+// The whole page: the list of chats, and beside it a chat or the server's activity.
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -75,7 +75,7 @@ export function App() {
 
 const focusMessage = () => document.querySelector<HTMLElement>("#message")?.focus();
 
-/** What is shown, as the address says; a chat has one as soon as there is something in it. */
+/** Returns the place that the URL names; keeps the URL up to date with the shown chat once that has a turn. */
 function usePlace(): Place {
   const { session } = usePage();
   const [place, setPlace] = useState(placeOf(location.hash));
@@ -99,7 +99,7 @@ function usePlace(): Place {
   return place;
 }
 
-/** Escape stops the answer, Alt-N begins a chat, and a slash leads to the message field. */
+/** Handles shortcuts: Escape stops the answer, Alt-N begins a chat, / focuses the message field. */
 function useShortcuts(): void {
   const { session } = usePage();
   useEffect(() => {
@@ -118,7 +118,7 @@ function useShortcuts(): void {
   }, []);
 }
 
-/** What can be done with the shown chat. */
+/** The actions for the shown chat. */
 function ChatMenu() {
   const { session } = usePage();
   const conversation = session.conversation.value;

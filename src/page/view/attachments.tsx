@@ -1,4 +1,4 @@
-// Files beside a message: what can be attached, and how it is shown.
+// Files attached to a message: which ones a model accepts, and how they are shown.
 
 import type { Attachment } from "../logic/conversation.ts";
 import type { Model } from "../logic/models.ts";
@@ -9,7 +9,7 @@ import { Icon } from "./icons.tsx";
 const LARGEST_TEXT = 512 * 1024;
 const LARGEST_MEDIUM = 25_000_000;
 
-/** The kinds of files that a model takes, for the browser's dialog. */
+/** Returns the file types that a model accepts, for the browser's file dialog. */
 export function acceptedBy(model: Model | undefined): string {
   const kinds = [
     ...(takesImages(model) ? ["image/*", "application/pdf"] : []),
@@ -24,7 +24,7 @@ export function acceptedBy(model: Model | undefined): string {
 const takesImages = (model: Model | undefined): boolean =>
   (model?.capabilities.has("vision") || model?.capabilities.has("image_edits")) ?? false;
 
-/** A file as an attachment. Throws Error with a sentence for people about one that the model does not take. */
+/** Reads a file as an attachment. Throws Error with a message for the user when the model does not accept the file. */
 export async function attach(file: File, model: Model | undefined): Promise<Attachment> {
   const { name, type, size } = file;
   const kind =

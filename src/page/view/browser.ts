@@ -1,6 +1,6 @@
-// What browsers do in roundabout ways.
+// Helpers for what browsers make complicated.
 
-/** Puts text into the clipboard, also on pages that came over plain HTTP from another machine. */
+/** Copies text to the clipboard, also on pages loaded over plain HTTP. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
@@ -11,7 +11,7 @@ export async function copyText(text: string): Promise<void> {
   area.remove();
 }
 
-/** Has the browser save a file. */
+/** Makes the browser save a file. */
 export function saveFile(name: string, type: string, text: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));
@@ -30,7 +30,7 @@ export function chooseFiles(accept: string, chosen: (files: readonly File[]) => 
   input.click();
 }
 
-/** The file as a data URL. */
+/** Reads a file as a data URL. */
 export const dataUrl = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();

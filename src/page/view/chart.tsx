@@ -1,4 +1,4 @@
-// A level over the last minutes as a small picture.
+// A small line chart of a level over the last minutes.
 
 import { lineOf } from "../logic/metrics.ts";
 
@@ -6,7 +6,7 @@ interface ChartProps {
   readonly name: string;
   readonly values: readonly number[];
   readonly slots: number;
-  /** What the height stands for at least. */
+  /** Minimum value that the full height stands for. */
   readonly most: number;
   readonly show: (value: number) => string;
   readonly unit: string;

@@ -1,4 +1,4 @@
-// Where messages are written.
+// The form for messages.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { contextUsed, pathOf, type Attachment } from "../logic/conversation.ts";
@@ -20,7 +20,7 @@ export function Composer() {
   const area = useRef<HTMLTextAreaElement>(null);
   const mayWrite = !matchMedia("(pointer: coarse)").matches;
   useEffect(() => {
-    // A keyboard on the screen would hide the conversation.
+    // On touch devices, the on-screen keyboard would hide the conversation.
     if (mayWrite) area.current?.focus();
   }, [id]);
   useEffect(() => {
@@ -102,7 +102,7 @@ export function Composer() {
   );
 }
 
-/** Takes files that are dropped anywhere; whether some are held over the page. */
+/** Receives files that are dropped anywhere on the page; returns whether files are being dragged over it. */
 function useDroppedFiles(take: (files: readonly File[]) => void): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
@@ -121,7 +121,7 @@ function useDroppedFiles(take: (files: readonly File[]) => void): boolean {
   return isOver;
 }
 
-/** How much of the context the conversation takes. */
+/** Shows how much of the context the conversation uses. */
 function Context() {
   const { session } = usePage();
   const { model } = session;

@@ -1,4 +1,4 @@
-// What all parts of the page share.
+// What all components share.
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
@@ -12,7 +12,7 @@ interface Page {
   readonly session: Session;
   readonly watch: Watch;
   readonly toBlocks: ToBlocks;
-  /** HTML of which nothing can run, as the browser takes it. */
+  /** Removes everything from HTML that could run or load; returns what the browser accepts as HTML. */
   readonly sanitised: (html: string) => string;
 }
 

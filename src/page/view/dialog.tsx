@@ -1,4 +1,4 @@
-// A dialog over the page: the browser keeps the focus in it and closes it on Escape.
+// A modal dialog: the browser keeps the focus inside and closes the dialog on Escape.
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
@@ -22,7 +22,7 @@ export function Dialog({ title, class: name = "", onClose, children }: DialogPro
       aria-labelledby={id}
       onClose={onClose}
       onPointerDown={(event) => {
-        // What lies beside the dialog is its backdrop.
+        // The pointer is on the backdrop when the target is the dialog element itself.
         if (event.target === element.current) element.current?.close();
       }}
     >

@@ -1,4 +1,4 @@
-// Icons as strokes in a box of 24.
+// Icons as strokes in a 24 × 24 box.
 
 const PATHS = {
   menu: "M4 7h16M4 12h16M4 17h16",
@@ -37,7 +37,7 @@ export const Icon = ({ name }: { readonly name: IconName }) => (
   </svg>
 );
 
-/** The mark of the product. */
+/** The product's logo. */
 export const Mark = () => (
   <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
     <rect width="32" height="32" rx="9" class="mark-ground" />

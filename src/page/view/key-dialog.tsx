@@ -1,4 +1,4 @@
-// Asks for the API key that the server wants.
+// Asks for the API key that the server requires.
 
 import { useRef } from "preact/hooks";
 import { usePage } from "./context.ts";

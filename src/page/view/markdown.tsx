@@ -1,4 +1,4 @@
-// Text of a model as formatted blocks; those that do not change stay as they are in the page.
+// Shows a model's text as formatted blocks; blocks that do not change are not rendered again.
 
 import { useMemo, useState } from "preact/hooks";
 import type { Block } from "../logic/markdown.ts";

@@ -1,4 +1,4 @@
-// A button that opens a panel beside itself; Escape, a click elsewhere and leaving it with the keyboard close it.
+// A button that opens a panel; Escape, a click elsewhere or moving the focus away closes the panel.
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -7,7 +7,7 @@ interface MenuProps {
   readonly label: string;
   readonly button: ComponentChildren;
   readonly buttonClass?: string;
-  /** Where the panel begins, seen from the button. */
+  /** The side of the button with which the panel is aligned. */
   readonly align?: "start" | "end";
   readonly children: (close: () => void) => ComponentChildren;
 }

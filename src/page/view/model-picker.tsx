@@ -1,4 +1,4 @@
-// Which model answers, and what each can do.
+// Selects the model that answers, and shows what each can do.
 
 import { capabilityNames, type Model } from "../logic/models.ts";
 import { usePage } from "./context.ts";
@@ -60,7 +60,7 @@ const Choice = ({ model, isChosen, onChoose, onDone }: ChoiceProps) => (
       name="model"
       checked={isChosen}
       onChange={onChoose}
-      // The arrow keys choose; Enter and a click are the end of it.
+      // Arrow keys only select; Enter and a click also close the menu.
       onClick={(event) => event.detail > 0 && onDone()}
       onKeyDown={(event) => event.key === "Enter" && onDone()}
     />

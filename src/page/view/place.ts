@@ -1,8 +1,8 @@
-// Where in the page somebody is, as the part of the address behind `#`.
+// The place in the page that the URL's fragment names.
 
 export interface Place {
   readonly view: "chat" | "watch";
-  /** The shown chat; absent: a new one. */
+  /** The shown chat; absent for a new one. */
   readonly id?: string;
 }
 

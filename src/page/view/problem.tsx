@@ -1,4 +1,4 @@
-// What went wrong, in a sentence; nothing where nothing did.
+// An error message; nothing when the text is empty.
 
 export const Problem = ({ text }: { readonly text: string | undefined }) =>
   text ? (

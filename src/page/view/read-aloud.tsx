@@ -1,16 +1,16 @@
-// Has the server's speech model say a text.
+// Speaks a text with the server's speech model.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
 import { usePage } from "./context.ts";
 
-/** Characters that the server says at once. */
+/** Maximum number of characters to send, since the server limits the text of one request. */
 const MOST = 32_000;
 
 interface ReadAloudProps {
   readonly text: () => string;
-  /** Why it could not be said; empty when it begins. */
+  /** Receives the error message, or an empty string when speech begins. */
   readonly onProblem: (problem: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// How the model of this conversation is asked, and how the page looks.
+// Settings of the conversation, appearance and history.
 
 import { useState } from "preact/hooks";
 import { readTools } from "../logic/chat-request.ts";
@@ -41,7 +41,7 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
   const { settings } = session.conversation.value;
   const draws = session.model?.use === "image";
   const set = (change: Partial<Record<keyof Settings, unknown>>) => {
-    // What is set now: fields may change faster than they are drawn.
+    // Starts from the current settings, since fields may change before the dialog is rendered again.
     const all = Object.entries({ ...session.conversation.value.settings, ...change }).filter(
       ([, value]) => value !== undefined && value !== "",
     );

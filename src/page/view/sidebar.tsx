@@ -1,4 +1,4 @@
-// The list of chats, and the ways to the other parts of the page.
+// The list of chats, and links to the other views.
 
 import { useState } from "preact/hooks";
 import { ago } from "../logic/format.ts";
@@ -6,7 +6,7 @@ import { usePage } from "./context.ts";
 import { Icon, Mark } from "./icons.tsx";
 import { hashOf, type Place } from "./place.ts";
 
-/** Chats from which on a field to search in them helps. */
+/** Number of chats from which the search field is shown. */
 const MANY = 8;
 
 export function Sidebar({ place, onLeave }: { readonly place: Place; readonly onLeave: () => void }) {

@@ -1,4 +1,4 @@
-// Light, dark, or as the system.
+// The page's theme: light, dark, or that of the system.
 
 export type Theme = "system" | "light" | "dark";
 
@@ -9,7 +9,7 @@ export const chosenTheme = (): Theme => {
   return theme === "light" || theme === "dark" ? theme : "system";
 };
 
-/** Shows the page in this theme from now on; without one, in that which was chosen before. */
+/** Applies and stores a theme; by default the one chosen before. */
 export function applyTheme(theme: Theme = chosenTheme()): void {
   localStorage.setItem(KEY, theme);
   document.documentElement.dataset["theme"] = theme;

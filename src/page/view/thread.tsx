@@ -1,4 +1,4 @@
-// The shown conversation: its turns, or what to begin with.
+// The shown conversation: its turns, or a welcome with suggestions.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pathOf } from "../logic/conversation.ts";
@@ -9,7 +9,7 @@ import { Mark } from "./icons.tsx";
 import { Problem } from "./problem.tsx";
 import { AnswerTurn, ToolTurn, UserTurn } from "./turn.tsx";
 
-/** Pixels from the end within which somebody reads the newest. */
+/** Distance from the end, in pixels, within which the view follows new text. */
 const NEAR = 90;
 
 export function Thread() {

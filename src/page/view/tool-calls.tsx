@@ -1,4 +1,4 @@
-// Calls of functions that a model made, and what they gave: this page runs none, its user says what came out.
+// Tool calls of a model and their results: the page runs no functions, so the user enters the results.
 
 import { useRef } from "preact/hooks";
 import type { ToolCall } from "../logic/conversation.ts";
@@ -6,7 +6,7 @@ import { Icon } from "./icons.tsx";
 
 interface ToolCallsProps {
   readonly calls: readonly ToolCall[];
-  /** Takes the results, one a call. */
+  /** Receives the results, one per call. */
   readonly onAnswer: ((results: readonly string[]) => void) | undefined;
 }
 
@@ -53,7 +53,7 @@ function pretty(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json), undefined, 2);
   } catch {
-    // It is still being written.
+    // The JSON is incomplete: the model is still generating it.
     return json;
   }
 }

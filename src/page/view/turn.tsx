@@ -1,4 +1,4 @@
-// One turn of a conversation with what can be done with it.
+// One turn of a conversation with its actions.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { turnOf } from "../logic/answer.ts";
@@ -30,7 +30,7 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
   );
 }
 
-/** A result that somebody gave to a call of the model. */
+/** A result that the user entered for a tool call. */
 export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
   <article class="turn tool" aria-label="Result">
     <details>
@@ -44,9 +44,9 @@ export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
 
 interface AnswerProps {
   readonly turn: Turn;
-  /** While it is being written. */
+  /** Set while the answer is being generated. */
   readonly run: Run | undefined;
-  /** Its calls are still to be answered. */
+  /** Whether the turn is the last one, so that its tool calls can be answered. */
   readonly isLast: boolean;
 }
 
@@ -190,7 +190,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
   );
 }
 
-/** How far an answer is. */
+/** Returns the progress of an answer as text. */
 function progressOf({ answer }: Run): string {
   const { firstMs, prompt, running } = answer.value;
   if (firstMs === undefined) return prompt ? `${whole(prompt.processed)} of ${whole(prompt.total)} prompt tokens` : "";

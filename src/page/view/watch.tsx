@@ -1,4 +1,4 @@
-// What the server does: levels over time, engines, requests that run and that have run.
+// The server's activity: levels over time, engines, running and past requests.
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
@@ -64,7 +64,7 @@ export function WatchView() {
 
 interface LevelChart {
   readonly name: string;
-  /** Absent: a share of the KV cache. */
+  /** Absent: the value is a share of the KV cache. */
   readonly unit?: string;
   readonly most: number;
   readonly show: (value: number) => string;
@@ -81,14 +81,14 @@ const CHARTS: readonly LevelChart[] = [
   { name: "KV cache", most: 1, show: percent, valueOf: ({ kvUsed, kvSize }) => (kvSize > 0 ? kvUsed / kvSize : 0) },
 ];
 
-/** Its name, what it shows of a row, and whether that is a number. */
+/** Name of the column, how a cell shows its row, and whether that is a number. */
 type Column<Row> = readonly [name: string, show: (row: Row) => ComponentChildren, kind?: "number"];
 
 interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** A button must not become another row's under a pointer. */
+  /** Identifies a row, so that a button never moves to another row under the pointer. */
   readonly keyOf: (row: Row) => string;
 }
 
@@ -173,7 +173,7 @@ const OF_ENDED: readonly RequestColumn[] = [
   ["Total", (one) => timed(one.total_time), "number"],
 ];
 
-/** Its id is known where the server is this machine's. */
+/** Only requests that this client may cancel have an id. */
 const cancelling = (watch: Watch): RequestColumn => [
   "Cancel",
   ({ id }) =>
