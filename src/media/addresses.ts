@@ -1,5 +1,5 @@
-// Which addresses a URL of a client's may lead to: those that the whole internet reaches, unless the operator allows more.
-// Whatever is trusted for being near this server must not be read through it.
+// Decides which addresses a client's URL may lead to: public ones only, unless the operator allows more. Clients must
+// not reach, through this server, services that trust it because of its place in the network.
 
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -10,13 +10,13 @@ export interface Address {
   readonly family: number;
 }
 
-/** The addresses of a host name. */
+/** Resolves a host name to its addresses. */
 export type Lookup = (hostname: string) => Promise<readonly Address[]>;
 
-/** IPv6 that is given out, and the two forms in which IPv4 comes as IPv6: mapped, and through NAT64. */
+/** Allocated IPv6, and two forms of IPv4 in IPv6: mapped, and NAT64. */
 const assigned = ["2000::/3", "::ffff:0:0/96", "64:ff9b::/96"];
 
-/** What in there is of special use, by IANA's registries. */
+/** Special-purpose networks within these, from IANA's registries. */
 const special = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -38,7 +38,7 @@ const special = [
   "3fff::/20",
 ];
 
-/** Where cloud machines hand out their credentials: link-local, and metadata services with addresses of their own. */
+/** Networks where cloud machines serve credentials: link-local, and metadata services with other addresses. */
 const metadata = [
   "169.254.0.0/16",
   "100.96.0.96/32",
@@ -52,13 +52,13 @@ const metadata = [
   "fd00:c1::a9fe:a9fe/128",
   "fd00:ec2::/32",
   "fd20:ce::254/128",
-  // 169.254.0.0/16 by 6to4.
+  // 169.254.0.0/16 in 6to4.
   "2002:a9fe::/32",
 ];
 
 /**
- * The addresses of a URL's host, IPv4 first: none where it has none, or one that must not be fetched from. `privateToo`:
- * all but link-local and metadata addresses may be. Throws the signal's reason.
+ * Returns the addresses of a URL's host, IPv4 first; none when the host has none, or has one that must not be fetched
+ * from. `privateToo` allows all but link-local and metadata addresses. Throws the signal's reason.
  */
 export async function allowedAddresses(
   hostname: string,
@@ -70,14 +70,14 @@ export async function allowedAddresses(
   const family = isIP(literal);
   const addresses = family ? [{ address: literal, family }] : await abortable(lookup(hostname), signal);
   if (!addresses.every(addressFilter(privateToo))) return [];
-  // One that cannot be reached costs the time of the whole request, and IPv6 is the more likely one.
+  // IPv6 is more often unreachable, and an unreachable address uses up the time of the whole request.
   return addresses.toSorted((a, b) => a.family - b.family);
 }
 
 /**
- * Tells whether an address may be fetched from. IPv4 counts in every IPv6 form that carries it. `near`: networks that this
- * machine is on. Public ones, too, have behind their firewall what the internet does not reach, and its own addresses are as
- * good as loopback.
+ * Returns a function that decides whether an address may be fetched from. It recognizes IPv4 in every IPv6 form that
+ * carries it. `near`: networks of this machine. They are blocked even when public: hosts there may be behind the same
+ * firewall, and the machine's own addresses are equivalent to loopback.
  */
 export function addressFilter(privateToo: boolean, near = nearNetworks()): (address: Address) => boolean {
   const open = listOf(assigned);
@@ -89,7 +89,7 @@ export function addressFilter(privateToo: boolean, near = nearNetworks()): (addr
   };
 }
 
-/** As far as the system tells: a sandbox may hide them. */
+/** Returns the networks of this machine as far as the system reports them: a sandbox may hide them. */
 function nearNetworks(): string[] {
   try {
     const found = Object.values(networkInterfaces()).flat();
@@ -106,7 +106,7 @@ function listOf(networks: readonly string[]): BlockList {
     const prefix = Number(bits);
     list.addSubnet(address, prefix, isIP(address) === 6 ? "ipv6" : "ipv4");
     if (isIP(address) === 6) continue;
-    // NAT64 and the old compatible form; the mapped form is known to BlockList.
+    // NAT64 and the deprecated IPv4-compatible form; BlockList itself handles the mapped form.
     for (const form of ["64:ff9b::", "::"]) list.addSubnet(`${form}${address}`, 96 + prefix, "ipv6");
   }
   return list;

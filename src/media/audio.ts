@@ -1,4 +1,4 @@
-// An audio file → checked by its own header. It is decoded in the engine, which resamples for its model.
+// Checks audio files by their headers. The engine decodes them, since it resamples for its model.
 
 import type { AudioMedia } from "../domain/media.ts";
 import { flacSeconds } from "./flac.ts";
@@ -16,8 +16,8 @@ const seconds: Readonly<Record<AudioFormat, (bytes: Uint8Array, signal: AbortSig
 };
 
 /**
- * Checks a WAV, MP3 or FLAC file: its header, and how long it plays. Throws Refusal, or the signal's reason. The sizes in
- * the header of a WAV that was written to a pipe are filled in, in place.
+ * Checks a WAV, MP3 or FLAC file: its header and its duration. Fills in, in place, the sizes in the header of a WAV
+ * that was written to a pipe. Throws Refusal, or the signal's reason.
  */
 export async function checkAudio(bytes: Uint8Array, limits: MediaLimits, signal: AbortSignal): Promise<AudioMedia> {
   const format = audioFormat(bytes);

@@ -1,4 +1,4 @@
-// The header of a BMP file, and the pixels of one with a palette, which the decoder does not know.
+// Reads the header of a BMP file, and the pixels of one with a palette, which the decoder does not support.
 
 import { dataView } from "../domain/data-view.ts";
 import type { ImageHeader } from "./image-header.ts";
@@ -7,13 +7,13 @@ import { Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
 
 const FILE_HEAD = 14;
-/** Of the oldest kind: sizes have 16 bits, and colours three bytes. */
+/** Size of the oldest kind of header: its sizes have 16 bits, and its colours three bytes. */
 const OLD_HEAD = 12;
 const PALETTES: ReadonlySet<number> = new Set([1, 4, 8]);
-/** Pixels at once. */
+/** Pixels per slice. */
 const SLICE = 1 << 20;
 
-/** Throws Refusal for a BMP of 16 bits a pixel, and one with a palette whose rows are compressed. */
+/** Reads the header. Throws Refusal for a BMP with 16 bits per pixel, or with a palette and compressed rows. */
 export function readBmp(bytes: Uint8Array): ImageHeader | undefined {
   const view = dataView(bytes);
   const head = view.getUint32(FILE_HEAD, true);
@@ -21,9 +21,9 @@ export function readBmp(bytes: Uint8Array): ImageHeader | undefined {
   const across = old ? view.getUint16(18, true) : view.getInt32(18, true);
   const down = old ? view.getUint16(20, true) : view.getInt32(22, true);
   const bits = view.getUint16(old ? 24 : 28, true);
-  // Rows from the top are written as a negative height.
+  // A negative height means that rows start at the top.
   const size = { width: Math.max(0, across), height: Math.abs(down) };
-  // Missing rows fail the decoder.
+  // The decoder fails when rows are missing.
   if (bits === 24 || bits === 32) return { ...size, complete: true, alpha: bits === 32 };
   if (!PALETTES.has(bits)) throw refusal(`a BMP of ${bits} bits a pixel`);
   if (!old && view.getUint32(30, true) !== 0) throw refusal("a compressed BMP");
@@ -42,7 +42,7 @@ export function readBmp(bytes: Uint8Array): ImageHeader | undefined {
 const refusal = (got: string) =>
   new Refusal("be an uncompressed BMP of 1, 4, 8, 24 or 32 bits a pixel, or another image format", got);
 
-/** Red, green and blue of each colour; those that the file does not have are black. */
+/** Returns red, green and blue of each colour; colours missing in the file are black. */
 function paletteOf(entries: Uint8Array, count: number, bytesEach: number): Uint8Array {
   const palette = new Uint8Array(count * 3);
   const there = Math.min(count, Math.floor(entries.length / bytesEach));
@@ -56,7 +56,7 @@ function paletteOf(entries: Uint8Array, count: number, bytesEach: number): Uint8
 interface Rows {
   readonly width: number;
   readonly height: number;
-  /** Of a pixel: the number of its colour, those that come first highest in the byte. */
+  /** Bits per pixel. A pixel is a palette index; the leftmost one has the highest bits of its byte. */
   readonly bits: number;
   readonly rowBytes: number;
   readonly bytes: Uint8Array;

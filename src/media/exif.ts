@@ -1,8 +1,8 @@
-// The one EXIF entry that changes how a picture looks.
+// Reads the EXIF orientation, the one entry that changes how a picture looks.
 
 const ORIENTATION = 0x0112;
 
-/** The orientation (1 to 8) in an EXIF block, or undefined when there is none or the block is damaged. */
+/** Returns the orientation (1 to 8) in an EXIF block, or undefined when there is none or the block is damaged. */
 export function exifOrientation(block: Uint8Array): number | undefined {
   const prefix = String.fromCharCode(...block.subarray(0, 6)) === "Exif\0\0" ? 6 : 0;
   const view = new DataView(block.buffer, block.byteOffset + prefix, block.byteLength - prefix);
@@ -17,13 +17,13 @@ export function exifOrientation(block: Uint8Array): number | undefined {
       return value >= 1 && value <= 8 ? value : undefined;
     }
   } catch (error) {
-    // The block points outside itself: a picture without orientation is still a picture.
+    // The block points outside itself. A picture without orientation is still usable.
     if (!(error instanceof RangeError)) throw error;
   }
   return undefined;
 }
 
-/** Turns a picture upright that is stored with this orientation. */
+/** Turns a picture with this orientation upright. */
 export function upright(image: Bun.Image, orientation: number): Bun.Image {
   // Bun rotates clockwise first and mirrors afterwards, whatever the order of the calls.
   if (orientation === 2) return image.flop();

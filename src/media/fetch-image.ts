@@ -1,11 +1,11 @@
-// Images from http(s) URLs: a client decides where the server connects to, so every step is checked and bounded.
+// Fetches images from http(s) URLs. Clients choose where the server connects to, so every step is checked and bounded.
 
 import { lookup } from "node:dns/promises";
 import { allowedAddresses, type Lookup } from "./addresses.ts";
 import type { MediaLimits } from "./limits.ts";
 import { checkSize, Refusal } from "./refusal.ts";
 
-/** How a fetch gets out of this process. */
+/** Name resolution and requests, replaceable in tests. */
 interface Network {
   readonly lookup: Lookup;
   readonly fetch: (url: URL, init: BunFetchRequestInit) => Promise<Response>;
@@ -14,8 +14,8 @@ interface Network {
 const realNetwork: Network = { lookup: (hostname) => lookup(hostname, { all: true }), fetch };
 
 /**
- * Fetches at most `limits.maxImageBytes`. Throws Refusal, or the signal's reason; leaves no connection open. All that
- * fails on the way to an image is refused with the same words: others would tell a client what there is in the network.
+ * Fetches at most `limits.maxImageBytes`; leaves no connection open. Throws Refusal, or the signal's reason. All
+ * failures on the way to an image have the same message: different ones would reveal the network to clients.
  */
 export async function fetchImage(
   url: string,
@@ -41,7 +41,7 @@ export async function fetchImage(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
-    // Closes whatever is still connected: a body that was not read to its end, the way to a redirect.
+    // Closes connections that are still open: an unread body, the requests before a redirect.
     end();
   }
   throw notFetched(limits);
@@ -53,7 +53,7 @@ function notFetched({ fetchPrivate, fetchTimeoutMs, maxRedirects }: MediaLimits)
   return new Refusal(rule, "a URL that does not");
 }
 
-/** The answer that a URL leads to; undefined when there is none to be had. */
+/** Follows redirects to the final response; returns undefined when there is none. */
 async function follow(url: URL, limits: MediaLimits, signal: AbortSignal, network: Network) {
   let target: URL | undefined = url;
   for (let redirects = 0; target && redirects <= limits.maxRedirects; redirects++) {
@@ -67,7 +67,7 @@ async function follow(url: URL, limits: MediaLimits, signal: AbortSignal, networ
   return undefined;
 }
 
-/** The URL when it is one of http(s) with a host. */
+/** Returns the URL when it is http(s) with a host. */
 function webUrl(text: string, base?: URL): URL | undefined {
   const url = URL.parse(text, base?.href);
   return url && /^https?:$/.test(url.protocol) && url.hostname !== "" ? url : undefined;
@@ -75,7 +75,7 @@ function webUrl(text: string, base?: URL): URL | undefined {
 
 const hasCredentials = ({ username, password }: URL): boolean => username !== "" || password !== "";
 
-/** Connects to the very address that was checked: asked again, a name may have another. */
+/** Connects to the address that was checked, since a second lookup of the name may give another. */
 async function get(url: URL, { fetchPrivate }: MediaLimits, signal: AbortSignal, network: Network) {
   for (const { address, family } of await allowedAddresses(url.hostname, fetchPrivate, network.lookup, signal)) {
     const pinned = new URL(url);

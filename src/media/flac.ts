@@ -1,21 +1,21 @@
-// FLAC: the header may leave the length open, or lie, and silence packs ten thousand to one; so frames are counted.
+// Determines a FLAC file's duration by counting frames: headers may omit it or lie, and silence compresses 10,000 to 1.
 
 import { crc } from "../audio/crc.ts";
 import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
 
-/** Magic number, block header, STREAMINFO. */
+/** Bytes of magic number, block header and STREAMINFO. */
 const HEAD_BYTES = 4 + 4 + 34;
-/** Bytes that are searched at once; where every second one could begin a frame that is slow. */
+/** Bytes to search per slice; the search is slow where every second byte might begin a frame. */
 const SEARCH_BYTES = 1 << 17;
-/** A frame header has 6 to 16 bytes, the last of them its checksum. */
+/** A frame header has 6 to 16 bytes; the last one is its checksum. */
 const LONGEST_HEADER = 16;
 const headerChecksum = crc(8, 0x07);
 
 /**
- * How long a FLAC file plays, by its frame headers. Throws Refusal when its head makes no sense or no frame follows, or the
- * signal's reason.
+ * Returns the duration of a FLAC file in seconds, from its frame headers. Throws Refusal when its header is invalid or
+ * no frame follows, or the signal's reason.
  */
 export async function flacSeconds(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
   const view = dataView(bytes);
@@ -37,7 +37,7 @@ export async function flacSeconds(bytes: Uint8Array, signal: AbortSignal): Promi
   return samples / rate;
 }
 
-/** Behind the metadata blocks, the last of which has the top bit set. */
+/** Returns the offset after the metadata blocks, the last of which has the top bit set. */
 function firstFrame(view: DataView): number {
   for (let at = 4; at + 4 <= view.byteLength;) {
     const head = view.getUint32(at);
@@ -47,13 +47,13 @@ function firstFrame(view: DataView): number {
   return view.byteLength;
 }
 
-/** Samples a channel in the frame whose header begins here; 0 when it is no header after all. */
+/** Returns the samples per channel of the frame whose header begins here; 0 when it is not a header. */
 function frameSamples(header: Uint8Array): number {
   const [, , codes = 0, channels = 0, number = 0] = header;
   const size = codes >> 4;
   const rate = codes & 15;
   if (size === 0 || rate === 15 || channels >> 4 > 10 || (channels & 1) === 1) return 0;
-  // The frame's number is written like a UTF-8 character, of up to 36 bits.
+  // The frame number is encoded like a UTF-8 character, of up to 36 bits.
   const numberBytes = number < 0x80 ? 1 : Math.clz32(~(number << 24));
   if (numberBytes > 7 || (number >= 0x80 && numberBytes < 2)) return 0;
   const sizeAt = 4 + numberBytes;

@@ -1,17 +1,17 @@
-// The headers of PNG and GIF files.
+// Reads the headers of PNG and GIF files.
 
 import { dataView } from "../domain/data-view.ts";
 import { exifOrientation } from "./exif.ts";
 import type { ImageHeader } from "./image-header.ts";
 import { MOST_CHUNKS } from "./webp-header.ts";
 
-/** Chunk types as the big-endian numbers that they are in the file. */
+/** Chunk types as big-endian numbers, as in the file. */
 const IHDR = 0x49484452;
 const TRNS = 0x74524e53;
 const EXIF = 0x65584966;
 const IEND = 0x49454e44;
 
-/** A PNG ends with IEND; an animated one shows its first picture to whoever does not know animations. */
+/** Reads a PNG, which ends with IEND; for an animated one, the picture that decoders without animation show. */
 export function readPng(bytes: Uint8Array): ImageHeader | undefined {
   const view = dataView(bytes);
   if (view.getUint32(12) !== IHDR) return undefined;
@@ -31,7 +31,7 @@ export function readPng(bytes: Uint8Array): ImageHeader | undefined {
   return { ...size, complete, alpha, ...(orientation && { orientation }) };
 }
 
-/** Of a GIF only the first frame counts: it is decoded by itself, without the canvas around it. */
+/** Reads the first frame of a GIF, which is decoded alone, without the canvas around it. */
 export function readGif(bytes: Uint8Array): ImageHeader | undefined {
   const view = dataView(bytes);
   let at = 13 + colorTableBytes(view.getUint8(10));
@@ -40,7 +40,7 @@ export function readGif(bytes: Uint8Array): ImageHeader | undefined {
     const block = view.getUint8(at);
     if (block === 0x2c) break;
     if (block !== 0x21) return undefined;
-    // A graphic control extension: its first flag is "has a transparent colour".
+    // Bit 0 of a graphic control extension's flags: there is a transparent colour.
     if (view.getUint8(at + 1) === 0xf9) alpha = (view.getUint8(at + 3) & 1) !== 0;
     const next = afterSubBlocks(bytes, at + 2);
     if (next === undefined) return undefined;
@@ -54,7 +54,7 @@ export function readGif(bytes: Uint8Array): ImageHeader | undefined {
 
 const colorTableBytes = (flags: number): number => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
 
-/** Where the block ends whose parts begin here; undefined when the file ends first. */
+/** Returns the end of the block whose sub-blocks begin here; undefined when the file ends first. */
 function afterSubBlocks(bytes: Uint8Array, start: number): number | undefined {
   for (let at = start; at < bytes.length;) {
     const length = bytes[at] as number;

@@ -1,4 +1,4 @@
-// What the head of an image file says, read before anything is decoded.
+// Reads an image file's header before anything is decoded.
 
 import { readBmp } from "./bmp-header.ts";
 import { readGif, readPng } from "./image-containers.ts";
@@ -8,18 +8,18 @@ import type { ImageFormat } from "./sniff.ts";
 import { readWebp } from "./webp-header.ts";
 
 export interface ImageHeader {
-  /** Pixels as they are stored, before any rotation. */
+  /** Stored size in pixels, before any rotation. */
   readonly width: number;
   readonly height: number;
-  /** The file goes on to the end of its (first) picture. */
+  /** Whether the file contains its (first) picture to the end. */
   readonly complete: boolean;
-  /** Pixels may be transparent. */
+  /** Whether pixels may be transparent. */
   readonly alpha: boolean;
-  /** EXIF orientation, 1 to 8, where the decoder does not apply it by itself. */
+  /** EXIF orientation, 1 to 8; absent when the decoder applies it. */
   readonly orientation?: number;
-  /** The first picture of an animation as a file of its own, where the decoder cannot pick it out by itself. */
+  /** The first picture of an animation as a file of its own, if the decoder cannot extract it. */
   readonly still?: Uint8Array;
-  /** Reads the pixels, where the decoder cannot. Throws the signal's reason. */
+  /** Reads the pixels of a file that the decoder does not support. Throws the signal's reason. */
   readonly pixels?: (signal: AbortSignal) => Promise<Pixels>;
 }
 
@@ -31,12 +31,12 @@ const readers: Readonly<Record<ImageFormat, (bytes: Uint8Array) => ImageHeader |
   bmp: readBmp,
 };
 
-/** Undefined when the file has no readable header. Throws Refusal for a variant that cannot be decoded. */
+/** Returns undefined when the file has no readable header. Throws Refusal for a variant that cannot be decoded. */
 export function readImageHeader(format: ImageFormat, bytes: Uint8Array): ImageHeader | undefined {
   try {
     return readers[format](bytes);
   } catch (error) {
-    // A DataView refuses to read beyond the end of a file that was cut off.
+    // A DataView throws RangeError beyond the end of a truncated file.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-// An image file → checked, upright, small enough, on white, as plain pixels.
+// Decodes image files: checks them, turns them upright, scales them, puts them on white, and returns plain pixels.
 
 import type { ImageMedia } from "../domain/media.ts";
 import { SharedBytes } from "../domain/shared-bytes.ts";
@@ -11,10 +11,10 @@ import { Refusal } from "./refusal.ts";
 import { contentHash } from "./slices.ts";
 import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
 
-/** What JPEG can count to, the most of all formats that pictures of this size come in. */
+/** The longest side of a JPEG in pixels; other formats with images of this size do not need more. */
 const LONGEST_SIDE = 65_535;
 
-/** Bytes a pixel while an image is decoded at its full size: two copies of RGBA, one of which grew. */
+/** Bytes per pixel to decode an image at full size: two RGBA copies, one of them in a buffer that grew. */
 const DECODING_BYTES = 11;
 
 const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
@@ -26,8 +26,8 @@ const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
 };
 
 /**
- * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright, puts it on white, and makes its longest
- * side at most `maxSide` pixels, never larger than it was. Throws Refusal, or the signal's reason.
+ * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright and puts it on white. Shrinks it so that
+ * its longest side is at most `maxSide` pixels; never enlarges it. Throws Refusal, or the signal's reason.
  */
 export const decodeImage = (
   bytes: Uint8Array,
@@ -40,11 +40,11 @@ export const decodeImage = (
     return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
   });
 
-/** How opaque the pixels of such a file are, upright and in its own size. Throws Refusal, or the signal's reason. */
+/** Returns the opacity of such a file's pixels, upright and in full size. Throws Refusal, or the signal's reason. */
 export const decodeOpacity = (bytes: Uint8Array, limits: MediaLimits, signal: AbortSignal): Promise<Opacity> =>
   opened(bytes, limits, signal, async (picture) => readOpacity(await plainPng(picture, limits.maxPixels), signal));
 
-/** Has `use` decode a file whose header is in order, once there is memory for that. */
+/** Checks the header, waits for memory, then calls `use` to decode the file. */
 async function opened<T>(
   bytes: Uint8Array,
   { maxPixels, decoding = new SharedBytes(Number.POSITIVE_INFINITY) }: MediaLimits,
@@ -67,14 +67,14 @@ async function opened<T>(
 
 export interface MeasuredImage {
   readonly format: ImageFormat;
-  /** Pixels, as they are stored. */
+  /** Stored size in pixels. */
   readonly width: number;
   readonly height: number;
-  /** Pixels may be transparent. */
+  /** Whether pixels may be transparent. */
   readonly alpha: boolean;
 }
 
-/** What a file of one of these formats says of itself; nothing is decoded. Throws Refusal. */
+/** Reads format, size and transparency from the header of a file in one of `formats`. Throws Refusal. */
 export function measureImage(bytes: Uint8Array, formats: readonly ImageFormat[], maxPixels: number): MeasuredImage {
   const format = imageFormat(bytes);
   if (!format || !formats.includes(format)) {
@@ -113,7 +113,7 @@ interface Picture {
   readonly orientation: number;
 }
 
-/** Bun.Image mixes the colour of transparent pixels in when it scales, so those are put on white at full size first. */
+/** Puts transparent pixels on white at full size first: Bun.Image would blend in their colour when it scales. */
 async function render(
   picture: Picture,
   alpha: boolean,
@@ -141,17 +141,17 @@ async function readPixels(png: Uint8Array, signal: AbortSignal): Promise<Pixels>
   return pixels;
 }
 
-/** As `readOwnPng` and `readOpacity` read it. */
+/** Encodes a picture as the uncompressed PNG that `readOwnPng` and `readOpacity` read. */
 function plainPng(picture: Picture, maxPixels: number, maxSide?: number): Promise<Uint8Array> {
   const image = upright(new Bun.Image(picture.bytes, { maxPixels }), picture.orientation);
   if (maxSide !== undefined) image.resize(maxSide, maxSide, { fit: "inside", withoutEnlargement: true });
   return image.png({ compressionLevel: 0 }).bytes();
 }
 
-/** Gives memory back that nobody else has: until it is collected, the next image would take as much again. */
+/** Frees memory that nothing else refers to: before garbage collection, the next image would allocate as much again. */
 export const release = ({ buffer }: Uint8Array): void => void (buffer as ArrayBuffer).transfer(0);
 
-/** The decoder's own words stay here: they may speak of the file's content. */
+/** Converts a decoder error. The decoder's message is dropped: it may contain content of the file. */
 function asRefusal(error: unknown, format: ImageFormat, maxPixels: number): unknown {
   const code = systemErrorCode(error);
   if (code === "ERR_IMAGE_TOO_MANY_PIXELS") {

@@ -1,14 +1,14 @@
-// Media that stand in the request itself: data: URLs, base64 and percent-encoded.
+// Reads media inside the request itself: data: URLs, base64 and percent-encoded.
 
 import { checkSize, Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
 
-/** A media type with its parameters is shorter. */
+/** A media type with its parameters is shorter than this. */
 const LONGEST_LABEL = 1000;
-/** Line breaks make base64 longer than its bytes account for, by 2 characters in 60 at most. */
+/** Line breaks lengthen base64 by at most 2 characters in 60. */
 const LINE_BREAKS = 1.05;
 
-/** The bytes of a data: URL of at most `limit` bytes, whatever type it claims. Throws Refusal. */
+/** Returns a data: URL's bytes, at most `limit`, of whatever type. Throws Refusal, or the signal's reason. */
 export async function readDataUrl(url: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   const comma = url.slice(0, LONGEST_LABEL).indexOf(",");
   if (comma < 0) {
@@ -18,7 +18,7 @@ export async function readDataUrl(url: string, limit: number, signal: AbortSigna
   const base64 = /;\s*base64\s*$/i.test(url.slice(0, comma));
   const data = url.slice(comma + 1);
   if (base64 && !data.includes("%")) return readBase64(data, limit);
-  // Each byte may take three characters, and base64 four for three of these.
+  // Each byte may take three characters when escaped; in base64, four characters hold three bytes.
   checkSize(Math.ceil(data.length / (base64 ? 4 : 3)), limit);
   const bytes = await percentDecoded(data, signal);
   if (base64) return readBase64(new TextDecoder().decode(bytes), limit);
@@ -26,7 +26,7 @@ export async function readDataUrl(url: string, limit: number, signal: AbortSigna
   return bytes;
 }
 
-/** The bytes of base64 text (either alphabet, padded or not, line breaks allowed), at most `limit`. Throws Refusal. */
+/** Decodes base64 (either alphabet, padding optional, line breaks allowed) to at most `limit` bytes. Throws Refusal. */
 export function readBase64(text: string, limit: number): Uint8Array {
   const estimate = decodedLength(text);
   if (estimate > limit * LINE_BREAKS + 2) checkSize(estimate, limit);
@@ -36,14 +36,14 @@ export function readBase64(text: string, limit: number): Uint8Array {
   return bytes;
 }
 
-/** Undefined when any character is not base64; Buffer alone would skip it. */
+/** Decodes base64; returns undefined when a character is invalid, which Buffer alone would skip. */
 function strictBase64(text: string): Uint8Array | undefined {
   const { buffer, byteOffset, length } = Buffer.from(text, "base64");
   if (length !== decodedLength(text)) return undefined;
   return new Uint8Array(buffer, byteOffset, length);
 }
 
-/** In bytes; a broken number where text is cut off in the middle of a byte. */
+/** Returns the number of bytes; a fraction when the text ends in the middle of a byte. */
 function decodedLength(text: string): number {
   const characters = text.length - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
   return characters % 4 === 1 ? (characters * 3) / 4 : Math.floor((characters * 3) / 4);
@@ -57,7 +57,7 @@ function base64WithSpaces(text: string): Uint8Array | undefined {
 async function percentDecoded(text: string, signal: AbortSignal): Promise<Uint8Array> {
   const bytes = new Uint8Array(text.length);
   let length = 0;
-  // Escapes are wherever the last slice left off, so this goes by the text and not by the slice.
+  // An escape may cross the end of a slice, so decoding continues at the text's position, not at the slice's.
   let at = 0;
   await inSlices(text.length, signal, (_, to) => {
     while (at < to) {

@@ -1,31 +1,31 @@
-// How much of a client's media is taken, and from where.
+// Limits on clients' media: how much, and from where.
 
 import type { SharedBytes } from "../domain/shared-bytes.ts";
 
 export interface MediaLimits {
-  /** Images and audio clips in one request. */
+  /** Maximum number of images and audio clips in one request. */
   readonly maxCount: number;
-  /** Media of one request that are loaded at the same time. */
+  /** Media of one request that are loaded concurrently. */
   readonly parallel: number;
-  /** Bytes of one image file. */
+  /** Maximum size of an image file, in bytes. */
   readonly maxImageBytes: number;
-  /** Width times height of one image, before it is made smaller. */
+  /** Maximum number of pixels in one image (width times height), before it is scaled down. */
   readonly maxPixels: number;
-  /** Memory for decoding images, of all requests; absent: for as many at a time as there are. */
+  /** Memory for decoding images, shared by all requests; absent: unlimited. */
   readonly decoding?: SharedBytes;
-  /** The longest side in pixels that reaches the engine, by the `detail` of the part. */
+  /** Longest side in pixels of an image for the engine, by the `detail` of the part. */
   readonly maxSide: { readonly low: number; readonly auto: number; readonly high: number };
-  /** Bytes of one audio file. */
+  /** Maximum size of an audio file, in bytes. */
   readonly maxAudioBytes: number;
   readonly maxAudioSeconds: number;
   /** Whether http(s) URLs are fetched at all. */
   readonly fetch: boolean;
-  /** Whether they may lead to loopback and private addresses. */
+  /** Whether these URLs may lead to loopback and private addresses. */
   readonly fetchPrivate: boolean;
-  /** For a fetch as a whole, redirects included, in milliseconds. */
+  /** Milliseconds for a whole fetch, including redirects. */
   readonly fetchTimeoutMs: number;
   readonly maxRedirects: number;
-  /** The one folder whose files may be named by path or file: URL; absent: no file may. */
+  /** The one folder whose files may be named by path or file: URL; absent: no file may be named. */
   readonly mediaRoot?: string;
 }
 

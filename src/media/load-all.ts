@@ -1,4 +1,4 @@
-// All media of a request: a few at a time, in order, all or none.
+// Loads all media of a request: a few at a time, in order, all or none.
 
 import { invalidValue } from "../domain/errors.ts";
 import { contentOf, type Media, type MediaSource } from "../domain/media.ts";
@@ -13,9 +13,9 @@ export interface MediaPart {
 }
 
 /**
- * Loads up to `limits.parallel` media at a time; the result is in the order of `parts`. `hold` gets the bytes of each as it is
- * loaded. The first failure stops the others and is thrown: SvcError `invalid_value`, what `hold` throws, or the signal's reason.
- * Nothing is still going on when this settles.
+ * Loads up to `limits.parallel` media at a time and returns them in the order of `parts`. `hold` receives the size in
+ * bytes of each loaded medium. The first failure stops the others and is thrown: SvcError `invalid_value`, an error of
+ * `hold`, or the signal's reason. All work has ended when the promise settles.
  */
 export async function loadAll(
   parts: readonly MediaPart[],
@@ -41,7 +41,7 @@ export async function loadAll(
     try {
       await work();
     } catch (error) {
-      // Later failures are only echoes: the reason of an abort stays the first one.
+      // The first reason of an abort stays, so the later failures that it causes are ignored.
       group.abort(error);
     }
   });

@@ -1,4 +1,4 @@
-// From what a client sent to what the engine gets: found, bounded, checked, decoded.
+// Loads a medium that a client sent: finds, bounds, checks and decodes it.
 
 import { abortable } from "../domain/abortable.ts";
 import type { Media, MediaSource } from "../domain/media.ts";
@@ -10,13 +10,13 @@ import type { MediaLimits } from "./limits.ts";
 import { readLocalFile } from "./local-file.ts";
 import { atField, Refusal } from "./refusal.ts";
 
-/** Everything but data: URLs is shorter. */
+/** Longest URL other than a data: URL. */
 const LONGEST_URL = 8192;
 
 /**
- * Loads one medium: an image by data:, http(s) or file: URL or by path, audio in base64 or by data: URL. `param` is the
- * request field that it came from (`messages.0.content.1.image_url.url`). Throws SvcError `invalid_value` at that field,
- * or the signal's reason.
+ * Loads one medium: an image from a data:, http(s) or file: URL or a path, audio from base64 or a data: URL. `param` is
+ * the request field that named it (`messages.0.content.1.image_url.url`). Throws SvcError `invalid_value` for that
+ * field, or the signal's reason.
  */
 export async function loadMedia(
   source: MediaSource,
@@ -34,12 +34,12 @@ export async function loadMedia(
   });
 }
 
-/** Bytes in base64 or in a data: URL, at most `limit`. Throws Refusal, or the signal's reason. */
+/** Decodes base64 or a data: URL to at most `limit` bytes. Throws Refusal, or the signal's reason. */
 export async function inlineBytes(data: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   return scheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit);
 }
 
-/** The file that a data:, http(s) or file: URL or a path leads to. Throws Refusal, or the signal's reason. */
+/** Reads the file that a data:, http(s) or file: URL or a path names. Throws Refusal, or the signal's reason. */
 export async function imageBytes(url: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
   const how = scheme(url);
   if (how === "data") return readDataUrl(url, limits.maxImageBytes, signal);
@@ -55,5 +55,5 @@ export async function imageBytes(url: string, limits: MediaLimits, signal: Abort
   throw new Refusal("be a data:, http:, https: or file: URL", "a URL of another scheme");
 }
 
-/** In small letters. One letter is a drive, not a scheme. */
+/** Returns the scheme in lower case. A single letter is a drive, not a scheme. */
 const scheme = (url: string): string | undefined => /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();

@@ -1,4 +1,4 @@
-// Images named by path or file: URL, out of one folder and no other.
+// Reads files that are named by path or file: URL, from one folder only.
 
 import { constants } from "node:fs";
 import { open, realpath, type FileHandle } from "node:fs/promises";
@@ -9,8 +9,8 @@ const LONGEST_PATH = 4096;
 const rule = "name a file in the server's media folder";
 
 /**
- * Reads the file that a path or file: URL names, at most `limit` bytes. A relative path counts from `root`. Throws
- * Refusal, in the same words for a file that is elsewhere and one that is nowhere: nobody learns what exists outside.
+ * Reads the file that a path or file: URL names, at most `limit` bytes. A relative path starts at `root`. Throws
+ * Refusal, with the same message for outside and missing files: clients must not learn which files exist.
  */
 export async function readLocalFile(reference: string, root: string | undefined, limit: number): Promise<Uint8Array> {
   if (root === undefined) {
@@ -25,8 +25,8 @@ export async function readLocalFile(reference: string, root: string | undefined,
 }
 
 /**
- * The path, links resolved, of the file that a path or file: URL names. Throws Refusal as `readLocalFile` does, which must
- * have been opened for that: what lies there may be another file when somebody reads it.
+ * Returns the path, with links resolved, of the file that a path or file: URL names. Throws Refusal as `readLocalFile`
+ * does, for which it opens the file. Another file may be at this path when it is read later.
  */
 export async function localPath(reference: string, root: string | undefined, limit: number): Promise<string> {
   if (root === undefined) {
@@ -61,7 +61,7 @@ function pathOf(reference: string): string {
   throw new Refusal(rule, `a string of length ${reference.length} that is no path`);
 }
 
-/** The path with all links resolved, when that is inside the root, whose own links are resolved too. */
+/** Returns the path with all links resolved when it is inside the root, whose links are resolved, too. */
 async function withinRoot(path: string, root: string): Promise<string> {
   const elsewhere = new Refusal(rule, "a path that names none there");
   try {
@@ -76,7 +76,7 @@ async function withinRoot(path: string, root: string): Promise<string> {
 }
 
 async function openPlain(path: string): Promise<FileHandle> {
-  // Without O_NONBLOCK a named pipe would hang until somebody writes to it. Windows has neither flag.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer. Windows has neither flag.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch(() => undefined);
   if (!file) throw new Refusal("name a file that the server can read", "a file that it cannot open");
@@ -85,7 +85,7 @@ async function openPlain(path: string): Promise<FileHandle> {
   throw new Refusal(rule, "something that is no plain file");
 }
 
-/** A file that grows while it is read is not read beyond the size that was checked. */
+/** Reads up to the size that was checked, even when the file grows meanwhile. */
 async function readUpTo(file: FileHandle, size: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(size);
   let filled = 0;

@@ -1,17 +1,17 @@
-// MP3 has no header for the whole file: how long it plays is the sum of its frames.
+// Determines an MP3 file's duration by adding up its frames, since there is no header for the whole file.
 
 import { tagBytes } from "../audio/decode/format.ts";
 import { Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
 
-/** By the four bits in the frame header, in kbit/s: MPEG 1, and MPEG 2 and 2.5. 0 stands for what is not read here. */
+/** kbit/s by the four bits in the frame header, for MPEG 1 and for MPEG 2 and 2.5. 0: not supported here. */
 const bitrates = {
   full: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0],
   half: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0],
 };
-/** In Hz for MPEG 1; MPEG 2 has half of it, MPEG 2.5 a quarter. */
+/** Hz for MPEG 1; MPEG 2 has half of it, MPEG 2.5 a quarter. */
 const rates = [44_100, 48_000, 32_000, 0];
-/** Around the frames there are tags, and garbage where files were joined; more of it is no MP3. */
+/** Maximum number of bytes before the first frame: there may be tags, or garbage where files were joined. */
 const FARTHEST_START = 1 << 16;
 
 interface Frame {
@@ -19,7 +19,7 @@ interface Frame {
   readonly seconds: number;
 }
 
-/** How long an MP3 file plays. Throws Refusal when it has no frames, or the signal's reason. */
+/** Returns an MP3 file's duration in seconds. Throws Refusal when it has no frames, or the signal's reason. */
 export async function mp3Seconds(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
   const first = firstFrame(bytes, afterTags(bytes));
   if (first === undefined) throw new Refusal("be MP3 audio", "an MP3 tag or header without sound behind it");
@@ -35,14 +35,14 @@ export async function mp3Seconds(bytes: Uint8Array, signal: AbortSignal): Promis
   return seconds;
 }
 
-/** ID3v2 tags stand in front. */
+/** Returns the offset after the ID3v2 tags at the beginning. */
 function afterTags(bytes: Uint8Array): number {
   let at = 0;
   for (let tag = tagBytes(bytes); tag > 0; tag = tagBytes(bytes.subarray(at))) at += tag;
   return at;
 }
 
-/** A frame counts as the first one only when another one follows, or nothing. */
+/** Returns the offset of the first frame that another frame, or the end of the file, follows. */
 function firstFrame(bytes: Uint8Array, start: number): number | undefined {
   const end = Math.min(bytes.length - 4, start + FARTHEST_START);
   for (let at = start; at <= end; at++) {
@@ -57,7 +57,7 @@ function firstFrame(bytes: Uint8Array, start: number): number | undefined {
 function frameAt(bytes: Uint8Array, at: number): Frame | undefined {
   const kind = bytes[at + 1] ?? 0;
   const code = bytes[at + 2] ?? 0;
-  // Eleven set bits, then two of version (1 is reserved) and two of layer (1 is layer III).
+  // Eleven set bits, then two bits of version (1 is reserved) and two of layer (1 is layer III).
   if (bytes[at] !== 0xff || (kind & 0xe6) !== 0xe2) return undefined;
   const version = (kind >> 3) & 3;
   const full = version === 3;

@@ -1,5 +1,5 @@
-// From the decoder's output to pixels and back. Bun.Image gives no raw pixels, so they travel as uncompressed PNG, which
-// costs a copy; the other way they travel as BMP.
+// Converts between the decoder's output and pixels. Bun.Image does not return raw pixels, so they are read from an
+// uncompressed PNG, at the cost of a copy, and passed back as BMP.
 
 import { dataView } from "../domain/data-view.ts";
 import { inSlices } from "./slices.ts";
@@ -7,28 +7,28 @@ import { inSlices } from "./slices.ts";
 export interface Pixels {
   readonly width: number;
   readonly height: number;
-  /** Rows from the top, three bytes a pixel, no padding. */
+  /** Rows from the top, three bytes per pixel, without padding. */
   readonly rgb: Uint8Array;
 }
 
-/** What is read or copied at once: many images may be at a time, and others run in between. */
+/** Bytes to read or copy before other work may run, since many images may be processed at a time. */
 const PIECE_BYTES = 1 << 19;
-/** Bytes of zlib before all blocks, and of deflate before each. */
+/** Bytes of zlib's header, and of the deflate header before each block. */
 const ZLIB_HEAD = 2;
 const BLOCK_HEAD = 5;
 const BMP_HEAD = 54;
 
-/** How opaque the pixels of an image are. */
+/** The opacity of an image's pixels. */
 export interface Opacity {
   readonly width: number;
   readonly height: number;
-  /** A byte a pixel, 255 is opaque. */
+  /** One byte per pixel; 255 is opaque. */
   readonly data: Uint8Array;
 }
 
 /**
- * The pixels of a PNG as Bun.Image writes it at compression level 0 (8 bits RGBA, no row filter), on a white ground.
- * Throws Error on any other PNG.
+ * Returns the pixels of a PNG that Bun.Image wrote at compression level 0 (8-bit RGBA, no row filter), on white. Throws
+ * Error for any other PNG, or the signal's reason.
  */
 export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<Pixels> {
   const { width, height } = ownPngSize(png);
@@ -37,7 +37,7 @@ export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<
   return { width, height, rgb };
 }
 
-/** The same as a BMP file, which Bun.Image can read; at no time are there pixels besides. */
+/** Converts such a PNG to a BMP file, which Bun.Image can read, without a further copy of the pixels. */
 export async function ownPngAsBmp(png: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
   const { width, height } = ownPngSize(png);
   const bmp = emptyBmp(width, height);
@@ -49,7 +49,7 @@ export async function ownPngAsBmp(png: Uint8Array, signal: AbortSignal): Promise
   return bmp.file;
 }
 
-/** How opaque the pixels of such a PNG are. */
+/** Returns the opacity of the pixels of such a PNG. */
 export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise<Opacity> {
   const { width, height } = ownPngSize(png);
   const data = new Uint8Array(width * height);
@@ -59,14 +59,14 @@ export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise
   return { width, height, data };
 }
 
-/** Pixels of such a PNG. */
+/** Returns the size of such a PNG in pixels. */
 export function ownPngSize(png: Uint8Array): { readonly width: number; readonly height: number } {
   const view = dataView(png);
   if (view.getUint32(24) !== 0x08060000) throw new Error("Bun.Image wrote a PNG that is not plain RGBA");
   return { width: view.getUint32(16), height: view.getUint32(20) };
 }
 
-/** `take` gets each row: its pixels begin at `from` of `rgba`, which is the next row's afterwards. */
+/** Calls `take` with each row; its pixels begin at `from` of `rgba`, a buffer that the next row overwrites. */
 async function eachRow(
   png: Uint8Array,
   signal: AbortSignal,
@@ -90,14 +90,14 @@ async function eachRow(
     read += bytes.length;
     if (read < PIECE_BYTES) continue;
     read = 0;
-    // Right behind native work, Bun may wait for another event before an immediate.
+    // A timer, since after native work Bun may delay an immediate until another event.
     await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
   }
   if (row !== height) throw new Error("Bun.Image wrote a PNG with missing rows");
 }
 
-/** The contents of all IDAT chunks, where they lie: in blocks that are stored, which begin and end anywhere in chunks. */
+/** Yields the contents of all IDAT chunks in place: stored blocks, which begin and end anywhere in the chunks. */
 function* imageData(png: Uint8Array): Generator<Uint8Array> {
   const IDAT = 0x49444154;
   const view = dataView(png);
@@ -126,7 +126,7 @@ function* imageData(png: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** Copies `count` RGBA pixels as RGB; what is transparent becomes white. */
+/** Copies `count` RGBA pixels as RGB on white. */
 function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, count: number): void {
   for (let pixel = 0, read = from, write = to; pixel < count; pixel++, read += 4, write += 3) {
     const alpha = rgba[read + 3] as number;
@@ -137,7 +137,7 @@ function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, co
   }
 }
 
-/** Pixels as a BMP file, which Bun.Image can read. */
+/** Encodes pixels as a BMP file, which Bun.Image can read. */
 export async function writeBmp({ width, height, rgb }: Pixels, signal: AbortSignal): Promise<Uint8Array> {
   const bmp = emptyBmp(width, height);
   const copyRows = (first: number, end: number): void => {
@@ -147,7 +147,7 @@ export async function writeBmp({ width, height, rgb }: Pixels, signal: AbortSign
   return bmp.file;
 }
 
-/** `write` copies a row of RGB pixels, which begin at `from`. */
+/** Creates a BMP file. `write` copies a row of RGB pixels that begins at `from`. */
 function emptyBmp(width: number, height: number) {
   const stride = (width * 3 + 3) & ~3;
   const file = new Uint8Array(BMP_HEAD + stride * height);
@@ -157,7 +157,7 @@ function emptyBmp(width: number, height: number) {
   view.setUint32(10, BMP_HEAD, true);
   view.setUint32(14, 40, true);
   view.setInt32(18, width, true);
-  // Negative: rows from the top.
+  // A negative height means that rows start at the top.
   view.setInt32(22, -height, true);
   view.setUint16(26, 1, true);
   view.setUint16(28, 24, true);

@@ -1,12 +1,12 @@
-// Why a medium is not taken, before it is known which field of the request it came from.
+// The reason why a medium is refused, while the request field that it came from is not known.
 
 import { invalidValue, SvcError } from "../domain/errors.ts";
 
-/** Thrown by everything below `loadMedia`, which knows the field. `rule` and `got` never hold text of the client's. */
+/** Thrown by everything below `loadMedia`, which knows the field. `rule` and `got` never contain text of the client. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 
-  /** Reads as "'field' must `rule`; got `got`." */
+  /** The message reads "'field' must `rule`; got `got`." */
   constructor(
     readonly rule: string,
     readonly got: string,
@@ -14,13 +14,13 @@ export class Refusal extends Error {
     super(`must ${rule}; got ${got}`);
   }
 
-  /** The error for the client. */
+  /** Returns the error for the client. */
   at(param: string): SvcError {
     return invalidValue(param, this.rule, this.got);
   }
 }
 
-/** What `work` resolves to. Throws SvcError about the field in place of a Refusal. */
+/** Returns what `work` resolves to. Throws SvcError for the field in place of a Refusal. */
 export async function atField<T>(field: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -35,7 +35,7 @@ export function checkSize(bytes: number, limit: number): void {
   if (bytes > limit) throw new Refusal(`be at most ${megabytes(limit)}`, megabytes(bytes));
 }
 
-/** A size as people say it: `23.4 MB`, and in bytes where megabytes would hide the difference. */
+/** Formats a size as `23.4 MB`, or in bytes where megabytes would hide a difference. */
 function megabytes(bytes: number): string {
   return bytes < 100_000 ? `${bytes} bytes` : `${Number((bytes / 1e6).toFixed(2))} MB`;
 }

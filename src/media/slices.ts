@@ -1,11 +1,11 @@
-// Long work on the event loop in short pieces.
+// Splits long work on the event loop into short slices.
 
 import { nextTurn } from "../domain/next-turn.ts";
 
-/** About a millisecond or two of byte-wise work. */
+/** Bytes per slice: a millisecond or two of byte-wise work. */
 const SLICE_BYTES = 1 << 20;
 
-/** Calls `work` with one range after the other up to `count`, and lets others run in between. */
+/** Calls `work` with consecutive ranges up to `count`; yields in between. Throws the signal's reason. */
 export async function inSlices(
   count: number,
   signal: AbortSignal,
@@ -19,7 +19,7 @@ export async function inSlices(
   }
 }
 
-/** SHA-256 in hex. `label` tells apart contents whose bytes are equal. */
+/** Returns SHA-256 in hex. `label` distinguishes contents whose bytes are equal. */
 export async function contentHash(label: string, bytes: Uint8Array, signal: AbortSignal): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   hasher.update(label);

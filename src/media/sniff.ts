@@ -1,8 +1,8 @@
-// What a file is by its first bytes; labels and file names are never believed.
+// Detects file formats by their first bytes; labels and file names are not trusted.
 
 export type ImageFormat = "png" | "jpeg" | "webp" | "gif" | "bmp";
 export type AudioFormat = "wav" | "mp3" | "flac";
-/** Documents, and images that take more than the runtime to decode. */
+/** Documents, and images that the runtime alone cannot decode. */
 export type DocumentFormat = ImageFormat | "tiff" | "heic" | "pdf";
 
 interface Signature {
@@ -11,7 +11,7 @@ interface Signature {
   readonly name: string;
 }
 
-/** In Latin-1. What is not read here is named all the same, so that the client hears what it sent. */
+/** Signatures in Latin-1. Unsupported formats are listed, too, so that errors can say what the client sent. */
 const signatures: readonly Signature[] = [
   { text: "\x89PNG\r\n\x1a\n", name: "png" },
   { text: "\xff\xd8\xff", name: "jpeg" },
@@ -40,7 +40,7 @@ const signatures: readonly Signature[] = [
   { text: "\0\0\0\x0cjP  ", name: "a JPEG 2000 image" },
   { text: "\0\0\0\x0cJXL ", name: "a JPEG XL image" },
   { text: "\0\0\x01\0", name: "an ICO image" },
-  // Two letters, so last: they may begin much else.
+  // Last, since two letters may begin much else.
   { text: "BM", name: "bmp" },
 ];
 
@@ -58,29 +58,29 @@ const articles: Readonly<Record<string, string>> = {
   pdf: "a PDF document",
 };
 
-/** The format of an image that can be decoded here; undefined for everything else. */
+/** Returns the format of an image that can be decoded here; undefined for everything else. */
 export function imageFormat(bytes: Uint8Array): ImageFormat | undefined {
   const name = known(bytes);
   return name === "png" || name === "jpeg" || name === "webp" || name === "gif" || name === "bmp" ? name : undefined;
 }
 
-/** Where a PDF may begin: readers look for it in so many bytes. */
+/** Bytes in which a PDF may begin, as other readers have it. */
 const PDF_HEAD = 1024;
 
-/** The format of a file with pages to read; undefined for everything else. */
+/** Returns the format of a file with pages to recognise; undefined for everything else. */
 export function documentFormat(bytes: Uint8Array): DocumentFormat | undefined {
   const name = known(bytes);
   if (name === "tiff" || name === "heic" || name === "pdf") return name;
   return imageFormat(bytes) ?? (latin1(bytes.subarray(0, PDF_HEAD)).includes("%PDF-") ? "pdf" : undefined);
 }
 
-/** The format of an audio file that the engine reads; undefined for everything else. */
+/** Returns the format of an audio file that the engine reads; undefined for everything else. */
 export function audioFormat(bytes: Uint8Array): AudioFormat | undefined {
   const name = known(bytes);
   return name === "wav" || name === "mp3" || name === "flac" ? name : undefined;
 }
 
-/** What these bytes are, for an error message: `a PDF document`. */
+/** Describes these bytes for an error message: `a PDF document`. */
 export function describeType(bytes: Uint8Array): string {
   const name = known(bytes);
   if (name) return articles[name] ?? name;
@@ -91,7 +91,7 @@ export function describeType(bytes: Uint8Array): string {
   return text.includes("<svg") ? "an SVG image" : text.includes("<html") ? "an HTML page" : "an XML or HTML document";
 }
 
-// TextDecoder's latin1 is windows-1252.
+// TextDecoder cannot be used: its latin1 is windows-1252.
 const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 function known(bytes: Uint8Array): string | undefined {
@@ -103,7 +103,7 @@ function known(bytes: Uint8Array): string | undefined {
   return isMp3Frame(bytes) ? "mp3" : undefined;
 }
 
-/** An MPEG audio frame header of layer III: it has no magic number, but eleven set bits and no reserved value. */
+/** Returns whether this is a layer III frame header: no magic number, but eleven set bits and no reserved value. */
 function isMp3Frame(bytes: Uint8Array): boolean {
   const [sync = 0, version = 0, rates = 0] = bytes;
   if (sync !== 0xff || (version & 0xe6) !== 0xe2 || (version & 0x18) === 0x08) return false;

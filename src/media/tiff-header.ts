@@ -1,15 +1,15 @@
-// The directories of a TIFF file: one for each of its pictures. Files lie about counts and offsets, so all are bounded.
+// Reads the directories of a TIFF file, one per picture. Counts and offsets in files may lie, so all are bounded.
 
 import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
 
-/** The tags of a picture that say how it is stored, by their numbers. */
+/** A picture's size, and the tags that describe how it is stored, by their numbers. */
 export interface TiffPicture {
   readonly width: number;
   readonly height: number;
   /** 1 to 8, as in EXIF. */
   readonly orientation: number;
-  /** Bits of all samples of a pixel. */
+  /** Bits of all samples of one pixel. */
   readonly pixelBits: number;
   readonly tags: ReadonlyMap<number, readonly number[]>;
 }
@@ -22,7 +22,7 @@ const TAG = {
   samplesPerPixel: 277,
   jpegTables: 347,
 } as const;
-/** Compression, layout and colour; the rest is about cameras and places. */
+/** Tags of compression, layout and colour; the others describe cameras and places. */
 const WANTED: ReadonlySet<number> = new Set([
   254,
   ...Object.values(TAG),
@@ -47,21 +47,21 @@ const WANTED: ReadonlySet<number> = new Set([
   530,
   532,
 ]);
-/** Bytes of a value, by its type: byte, short, long; undefined bytes. */
+/** Bytes per value by type: byte, short, long, undefined. */
 const SIZES: Readonly<Record<number, number>> = { 1: 1, 3: 2, 4: 4, 7: 1 };
-/** Strips of the largest picture, a line each, and colour maps of 16 bits. */
+/** Maximum number of values in one entry: the largest picture has a strip per line; colour maps have 16 bits. */
 const MOST_VALUES = 3 * 65_536;
 const MOST_ENTRIES = 1000;
 const MOST_PICTURES = 10_000;
 const ENTRY_BYTES = 12;
 
-/** The pictures of a TIFF file in its order. Throws Refusal when there are none, or directories are damaged. */
+/** Returns the pictures in the file's order. Throws Refusal when there are none, or directories are damaged. */
 export function readTiff(bytes: Uint8Array): TiffPicture[] {
   const view = dataView(bytes);
   const isLittle = bytes[0] === 0x49;
   const pictures: TiffPicture[] = [];
   const seen = new Set<number>();
-  // Directories may share values, but none has to: more than the file has bytes are a bomb.
+  // Directories may share values but need not; more values than the file has bytes are a decompression bomb.
   let left = bytes.length;
   try {
     for (let at = view.getUint32(4, isLittle); at !== 0;) {
@@ -81,7 +81,7 @@ export function readTiff(bytes: Uint8Array): TiffPicture[] {
   return pictures;
 }
 
-/** `most`: values that all of them may have together. */
+/** Reads a directory's tags. `most`: values that all entries together may have. */
 function readTags(
   view: DataView,
   start: number,

@@ -1,14 +1,17 @@
-// Two old ways to make pixels smaller, undone: what is written never exceeds what was asked for, however damaged the input is.
+// Decompresses LZW and PackBits; the output never exceeds the requested length, however damaged the input is.
 
 const CLEAR = 256;
 const END = 257;
 const FEWEST_BITS = 9;
 const MOST_BITS = 12;
 
-/** LZW as TIFF has it: codes of 9 to 12 bits, the highest bit first. At most `length` bytes; less where it ends or is damaged. */
+/**
+ * Decompresses LZW as in TIFF: codes of 9 to 12 bits, highest bit first. Returns at most `length` bytes; fewer when the
+ * input ends or is damaged.
+ */
 export function unpackLzw(packed: Uint8Array, length: number): Uint8Array {
   const output = new Uint8Array(length);
-  // Every string that a code stands for was written before, at one piece.
+  // The string of every code is a contiguous part of the earlier output.
   const starts = new Int32Array(1 << MOST_BITS);
   const lengths = new Int32Array(1 << MOST_BITS);
   let [at, read, bits, next, start, size] = [0, 0, FEWEST_BITS, END + 1, 0, 0];
@@ -31,11 +34,11 @@ export function unpackLzw(packed: Uint8Array, length: number): Uint8Array {
     else {
       const from = starts[code] as number;
       const count = Math.min(lengths[code] as number, length - at);
-      // One after the other: the last byte may be the first that is written here.
+      // Byte by byte: the string may overlap the bytes being written.
       for (let index = 0; index < count; index++) output[at++] = output[from + index] as number;
     }
     size = at - start;
-    // The encoder switches one code early.
+    // The encoder widens codes one code early.
     if (next >= (1 << bits) - 1 && bits < MOST_BITS) bits++;
   }
   return output.subarray(0, at);
@@ -47,7 +50,7 @@ function codeAt(bytes: Uint8Array, bit: number, bits: number): number {
   return (word >>> (24 - (bit & 7) - bits)) & ((1 << bits) - 1);
 }
 
-/** PackBits: runs of one byte, and of different ones. At most `length` bytes. */
+/** Decompresses PackBits: runs of one byte, and of different bytes. Returns at most `length` bytes. */
 export function unpackBits(packed: Uint8Array, length: number): Uint8Array {
   const output = new Uint8Array(length);
   let at = 0;

@@ -1,4 +1,4 @@
-// The header of a WAV file.
+// Reads the header of a WAV file.
 
 import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
@@ -8,7 +8,7 @@ const FLOAT = 3;
 const A_LAW = 6;
 const MU_LAW = 7;
 const EXTENSIBLE = 0xfffe;
-/** Widths in bits that each coding has. */
+/** Sample widths in bits for each coding. */
 const widths: Readonly<Record<number, readonly number[]>> = {
   [PCM]: [8, 16, 24, 32],
   [FLOAT]: [32, 64],
@@ -18,7 +18,7 @@ const widths: Readonly<Record<number, readonly number[]>> = {
 const MOST_CHANNELS = 16;
 const LOWEST_RATE = 1000;
 const HIGHEST_RATE = 384_000;
-/** Sizes from here on are what recorders write that do not know the size yet. */
+/** Recorders that do not know the size yet write sizes from this value on. */
 const PLACEHOLDER = 0x7fff_0000;
 const FORMAT_CHUNK = 0x666d7420;
 const DATA_CHUNK = 0x64617461;
@@ -30,8 +30,8 @@ interface Coding {
 }
 
 /**
- * How long a WAV file plays. Throws Refusal when its header makes no sense, or promises more than there is. A size that
- * its writer left open is filled in, in place: what follows is all sound.
+ * Returns the duration of a WAV file in seconds. Throws Refusal when its header is invalid, or promises more than there
+ * is. Fills in, in place, a size that the writer left open: everything that follows is sound.
  */
 export function wavSeconds(bytes: Uint8Array): number {
   const view = dataView(bytes);
@@ -62,7 +62,7 @@ export function wavSeconds(bytes: Uint8Array): number {
 
 function readCoding(view: DataView, at: number, size: number): Coding {
   const tag = view.getUint16(at, true);
-  // The extensible form has the tag at the beginning of a GUID.
+  // In the extensible form, the tag is at the beginning of a GUID.
   const extended = tag === EXTENSIBLE && size >= 26 && at + 26 <= view.byteLength;
   const coding = extended ? view.getUint16(at + 24, true) : tag;
   const channels = view.getUint16(at + 2, true);

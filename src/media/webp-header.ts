@@ -1,13 +1,13 @@
-// The header of a WebP file, and the first picture of an animated one, which the decoder cannot read by itself.
+// Reads a WebP header, and the first picture of an animation, which the decoder cannot extract.
 
 import { dataView } from "../domain/data-view.ts";
 import { exifOrientation } from "./exif.ts";
 import type { ImageHeader } from "./image-header.ts";
 
 interface Chunk {
-  /** Four characters, as the file has them. */
+  /** Four characters, as in the file. */
   readonly type: string;
-  /** With the eight bytes of type and length in front, and padded to an even length. */
+  /** The chunk with its eight bytes of type and length, padded to an even length. */
   readonly whole: Uint8Array;
   readonly data: Uint8Array;
 }
@@ -15,10 +15,10 @@ interface Chunk {
 /** Position, size, duration and flags of an animation frame, before its own chunks. */
 const FRAME_HEAD = 16;
 const HAS_ALPHA = 0x10;
-/** A file of nothing but empty chunks has millions. */
+/** Maximum number of chunks to read: a file of nothing but empty chunks has millions. */
 export const MOST_CHUNKS = 10_000;
 
-/** The size is the one of the first picture, also where the canvas of an animation is larger. */
+/** Reads the header; the size is that of the first picture, even when an animation's canvas is larger. */
 export function readWebp(bytes: Uint8Array): ImageHeader | undefined {
   const view = dataView(bytes);
   const complete = bytes.length >= 8 + view.getUint32(4, true);
@@ -47,7 +47,7 @@ function chunkHeader(chunks: readonly Chunk[]): Picture | undefined {
   return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff, alpha: false };
 }
 
-/** An animation frame holds the same chunks as a still picture: with a header of its own it is one. */
+/** An animation frame contains the same chunks as a still picture; a header makes it one. */
 function frameHeader(frame: Uint8Array): Picture | undefined {
   const view = dataView(frame);
   const chunks = readChunks(frame.subarray(FRAME_HEAD)).filter(({ type }) => /^(ALPH|VP8 |VP8L)$/.test(type));
@@ -59,7 +59,7 @@ function frameHeader(frame: Uint8Array): Picture | undefined {
   write.setUint32(4, 22 + length, true);
   write.setUint32(16, 10, true);
   write.setUint8(20, HAS_ALPHA);
-  // Width and height less one, three bytes each, just as the frame has them.
+  // Width and height minus one, three bytes each, as in the frame.
   head.set(frame.subarray(6, 12), 24);
   const still = Buffer.concat([head, ...chunks.map(({ whole }) => whole)]);
   return { width: u24(view, 6) + 1, height: u24(view, 9) + 1, alpha: true, still };
