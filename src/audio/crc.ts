@@ -1,6 +1,6 @@
-// Checksums as FLAC and Ogg have them: the highest bit first, begun with zero.
+// Checksums as in FLAC and Ogg: highest bit first, initial value zero.
 
-/** The checksum of this many bits (8, 16 or 32) and this polynomial. */
+/** Returns a function that computes the checksum with this width (8, 16 or 32 bits) and polynomial. */
 export function crc(bits: 8 | 16 | 32, polynomial: number): (bytes: Uint8Array) => number {
   const shift = bits - 8;
   const mask = bits === 32 ? 0xffff_ffff : (1 << bits) - 1;

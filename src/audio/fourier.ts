@@ -1,4 +1,4 @@
-// The discrete Fourier transform of any length without large prime factors (Stockham's order: nothing is sorted).
+// The discrete Fourier transform of any length without large prime factors (Stockham's algorithm, without reordering).
 
 /** A row of complex numbers. */
 export interface Complex {
@@ -32,12 +32,12 @@ export class Fourier {
     im.set(from.im);
   }
 
-  /** Undoes `forward` in place, but for the factor `length`. */
+  /** Inverts `forward` in place; values come out larger by the factor `length`. */
   inverse({ re, im }: Complex): void {
     this.forward({ re: im, im: re });
   }
 
-  /** Every transform of `size` becomes `radix` ones of `size / radix`. */
+  /** Splits every transform of `size` into `radix` transforms of `size / radix`. */
   private step(from: Complex, to: Complex, size: number, radix: number): void {
     const { length, cos, sin } = this;
     const stride = length / size;
@@ -71,7 +71,7 @@ export class Fourier {
   }
 }
 
-/** The prime factors of a number, pairs of twos as fours: they cost less. */
+/** Returns the prime factors of a number, with pairs of twos as fours, which cost less. */
 function factors(number: number): number[] {
   const found: number[] = [];
   let rest = number;

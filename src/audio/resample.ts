@@ -1,14 +1,14 @@
-// The same sound at another sample rate: each sample is read off a curve through those around it (a windowed sinc).
+// Converts sound to another sample rate with a windowed sinc: each new sample is a weighted sum of those around it.
 
-/** Zeros of the curve on either side, at the lower of both rates. */
+/** Zeros of the sinc on either side, at the lower of both rates. */
 const REACH = 16;
 
-/** From and to: Hz. */
+/** `from` and `to` in Hz. */
 export function resample(samples: Float32Array, from: number, to: number): Float32Array {
   if (from === to) return samples;
   const divisor = greatestDivisor(from, to);
   const [step, phases] = [from / divisor, to / divisor];
-  // Going down, what the new rate cannot hold is left out.
+  // To a lower rate, frequencies that it cannot represent are filtered out.
   const scale = Math.min(1, to / from);
   const half = Math.ceil(REACH / scale);
   const curves = Array.from({ length: phases }, (_, phase) => curve(phase / phases, half, scale));
@@ -22,7 +22,7 @@ export function resample(samples: Float32Array, from: number, to: number): Float
   });
 }
 
-/** The weights of the `2 * half` samples around a place between two of them, `fraction` behind the first. */
+/** Returns the weights of the `2 * half` samples around a position that is `fraction` behind a sample. */
 function curve(fraction: number, half: number, scale: number): Float64Array {
   return Float64Array.from({ length: 2 * half }, (_, at) => {
     const distance = at - half + 1 - fraction;

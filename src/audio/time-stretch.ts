@@ -1,10 +1,10 @@
-// Sound made longer or shorter at the same pitch: pieces of it are laid over each other where they fit best (WSOLA).
+// Changes the duration of sound but not its pitch: overlaps pieces of it where they fit best (WSOLA).
 
-/** Seconds. */
+/** Seconds between pieces. */
 const HOP = 0.015;
-/** A period of the deepest voices. */
+/** Seconds to search: one period of the deepest voices. */
 const REACH = 0.0125;
-/** How finely fits are compared: every second sample of speech says enough. */
+/** Samples between comparisons: every second sample of speech suffices. */
 const STEP = 2;
 
 /** `speed`: 2 plays in half the time. */
@@ -12,7 +12,7 @@ export function stretch(samples: Float32Array, speed: number, sampleRate: number
   const hop = Math.round(HOP * sampleRate);
   const reach = Math.round(REACH * sampleRate);
   const window = Float32Array.from({ length: 2 * hop }, (_, at) => Math.sin((Math.PI * (at + 0.5)) / (2 * hop)) ** 2);
-  // Silence around it, so that pieces at the ends are whole.
+  // Silence at both ends, so that the pieces there are complete.
   const source = new Float32Array(samples.length + 4 * hop + 2 * reach);
   const lead = hop + reach;
   source.set(samples, lead);
@@ -22,7 +22,7 @@ export function stretch(samples: Float32Array, speed: number, sampleRate: number
   let from = lead - hop;
   for (let at = 0; at < length + hop; at += hop) {
     if (at > 0) {
-      // What followed the piece before is what should sound now.
+      // The new piece should sound like the continuation of the preceding one.
       const wanted = lead - hop + Math.round(at * speed);
       from = bestFit(source, Math.min(from + hop, last), Math.min(wanted, last - reach), reach, 2 * hop);
     }
@@ -33,7 +33,7 @@ export function stretch(samples: Float32Array, speed: number, sampleRate: number
   return target.slice(hop, hop + length);
 }
 
-/** Where, at most `reach` from `near`, the source is most like itself at `model`. */
+/** Returns where, within `reach` of `near`, the source is most similar to itself at `model`. */
 function bestFit(source: Float32Array, model: number, near: number, reach: number, length: number): number {
   let best = near;
   let most = -Infinity;

@@ -1,5 +1,5 @@
-// The decoder of containers: Symphonia as WebAssembly (vendor/sound-decoder), one instance a file. It can neither take more than
-// its own memory nor end the process, whatever a file makes of it.
+// Decodes containers with Symphonia as WebAssembly (vendor/sound-decoder), one instance per file. Whatever a file
+// contains, the decoder can neither use more than its own memory nor end the process.
 
 import { readFileSync } from "node:fs";
 import wasmPath from "../../../vendor/sound-decoder/sound-decoder.wasm" with { type: "file" };
@@ -7,7 +7,7 @@ import type { SoundBytes } from "./file.ts";
 import type { SoundFormat } from "./format.ts";
 import { UnsupportedSound } from "./unsupported-sound.ts";
 
-/** As `open` counts them. */
+/** In the order of the numbers that `open` expects. */
 export const CONTAINERS = ["mp4", "webm", "ogg", "aac", "aiff", "caf"] as const satisfies readonly SoundFormat[];
 export type Container = (typeof CONTAINERS)[number];
 
@@ -15,7 +15,7 @@ const END = -1;
 const UNSUPPORTED = -3;
 const NO_SOUND = -4;
 
-/** A reader that goes back and forth in a file reads it several times over; one that never ends reads it endlessly. */
+/** Times the file's size that may be read: seeking rereads a file several times, but a reader must not read forever. */
 const READ_OVER = 16;
 const SPARE_BYTES = 1 << 24;
 const SPARE_READS = 1 << 14;
@@ -33,27 +33,27 @@ interface Exports {
   head_length(): number;
 }
 
-/** The file is damaged or makes no sense. */
+/** Thrown when the file is damaged or invalid. */
 export class DamagedSound extends Error {
   override readonly name = "DamagedSound";
 }
 
-/** What one packet holds. */
+/** The content of one packet. */
 type Packet =
   | {
       readonly kind: "samples";
-      /** Of one channel; valid until the next packet is read. */
+      /** Samples of one channel; valid until the next packet is read. */
       readonly samples: Float32Array;
       readonly rate: number;
     }
   | {
       readonly kind: "opus";
       readonly bytes: Uint8Array;
-      /** Seconds at its beginning and end that are not to be played. */
+      /** Seconds at the beginning and end that must not be played. */
       readonly trimStart: number;
       readonly trimEnd: number;
     }
-  /** Nothing: it is of another track, or damaged. */
+  /** The packet belongs to another track, or is damaged. */
   | { readonly kind: "nothing" };
 
 let compiled: WebAssembly.Module | undefined;
@@ -62,13 +62,13 @@ const decoderModule = (): WebAssembly.Module => (compiled ??= new WebAssembly.Mo
 export class ContainerReader {
   private readonly wasm: Exports;
   private readonly isOpus: boolean;
-  /** What may still be read of the file. */
+  /** Bytes that may still be read from the file. */
   private bytesLeft: number;
   private readsLeft: number;
 
   /**
-   * Opens a file. `isSeekable`: tables at its end are looked for. Throws DamagedSound, or UnsupportedSound where its sound is coded
-   * in a way that is not known here.
+   * Opens a file. `isSeekable`: looks for tables at its end. Throws DamagedSound, or UnsupportedSound when the sound
+   * has a coding that is not supported here.
    */
   constructor(
     private readonly file: SoundBytes,
@@ -84,12 +84,12 @@ export class ContainerReader {
     this.isOpus = this.checked(opened) === 1;
   }
 
-  /** The identification header of an Opus track; undefined: the track is of another kind. */
+  /** The identification header of an Opus track; undefined for other kinds of tracks. */
   get opusHead(): Uint8Array | undefined {
     return this.isOpus ? this.bytes(this.wasm.head(), this.wasm.head_length()) : undefined;
   }
 
-  /** The next packet; undefined at the end. Throws as above. */
+  /** Returns the next packet; undefined at the end. Throws as the constructor does. */
   next(): Packet | undefined {
     const length = this.call(() => this.wasm.next());
     if (length === END) return undefined;
@@ -114,7 +114,7 @@ export class ContainerReader {
     return offset < this.file.size ? this.file.read(offset, new Uint8Array(this.wasm.memory.buffer, out, length)) : 0;
   }
 
-  /** A trap is what a panic, or too little memory, comes to. */
+  /** Converts a trap, the result of a panic or of too little memory, to DamagedSound. */
   private call(run: () => number): number {
     try {
       return run();

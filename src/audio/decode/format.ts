@@ -1,16 +1,16 @@
-// What a sound file is by its first bytes; labels and file names are never believed.
+// Detects sound formats by the first bytes of a file; labels and file names are not trusted.
 
-/** Read by the host's ffmpeg alone. */
+/** Formats that only the host's ffmpeg reads. */
 export const FOREIGN_FORMATS = ["amr", "asf", "au"] as const;
 export type ForeignFormat = (typeof FOREIGN_FORMATS)[number];
 
-/** Read by the native library, by the decoder of containers, by both, or by the host's ffmpeg. */
+/** Formats that the native library, the container decoder, both, or the host's ffmpeg read. */
 export type SoundFormat = "wav" | "mp3" | "flac" | "mp4" | "webm" | "ogg" | "aac" | "aiff" | "caf" | ForeignFormat;
 
-/** As messages name them. */
+/** The formats as error messages name them. */
 export const SOUND_FORMATS = "WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF";
 
-/** Bytes that are looked at; behind a tag as many again. */
+/** Bytes to examine; after an ID3 tag, as many again. */
 export const HEAD_BYTES = 64;
 
 interface Signature {
@@ -19,7 +19,7 @@ interface Signature {
   readonly format: SoundFormat;
 }
 
-/** In Latin-1. */
+/** Signatures in Latin-1. */
 const signatures: readonly Signature[] = [
   { at: 8, text: "WAVE", format: "wav" },
   { at: 0, text: "fLaC", format: "flac" },
@@ -38,7 +38,7 @@ const signatures: readonly Signature[] = [
   { at: 0, text: ".snd", format: "au" },
 ];
 
-/** What a file is whose first bytes are these; undefined: no sound that is read here. `tagged`: an ID3 tag stands before. */
+/** Returns the format of a file with this head; undefined when it is not supported. `tagged`: an ID3 tag precedes. */
 export function soundFormat(head: Uint8Array, tagged = false): SoundFormat | undefined {
   const text = String.fromCharCode(...head.subarray(0, HEAD_BYTES));
   const found = signatures.find(
@@ -49,13 +49,13 @@ export function soundFormat(head: Uint8Array, tagged = false): SoundFormat | und
   );
   if (found) return found.format;
   const [sync = 0, kind = 0] = head;
-  // Twelve set bits and layer 0; eleven and layer III.
+  // AAC: twelve set bits and layer 0. MP3: eleven set bits and layer III.
   if (sync === 0xff && (kind & 0xf6) === 0xf0) return "aac";
   if (tagged || (sync === 0xff && (kind & 0xe6) === 0xe2)) return "mp3";
   return undefined;
 }
 
-/** How many bytes the ID3 tag takes that the file begins with; 0: none. Its length is in seven bits a byte. */
+/** Returns the bytes of the ID3 tag at the beginning; 0 without one. Its length is coded with seven bits per byte. */
 export function tagBytes(head: Uint8Array): number {
   if (head[0] !== 0x49 || head[1] !== 0x44 || head[2] !== 0x33 || head.length < 10) return 0;
   const [a = 0, b = 0, c = 0, d = 0] = head.subarray(6, 10);

@@ -1,4 +1,4 @@
-// A sound file of any usual format to samples for speech recognition: 16 kHz, one channel, window by window.
+// Decodes sound files of all usual formats to samples for speech recognition: 16 kHz, one channel, in windows.
 
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { nextTurn } from "../../domain/next-turn.ts";
@@ -18,39 +18,39 @@ import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } fro
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 import { foreignCoding } from "./wav-coding.ts";
 
-/** Samples of a window, but for the last: about four seconds. */
+/** Samples of a window, about four seconds; the last one may be shorter. */
 const WINDOW_SAMPLES = 1 << 16;
 
-/** Seconds of sound from which on the rest is looked at, when it may be too long: by then it shows how many bytes a second has. */
+/** Seconds of sound after which the duration is estimated: by then, the bytes per second are known well enough. */
 const ENOUGH_TO_TELL = 60;
-/** A second of speech has more in the formats that do not say how long they play. */
+/** Minimum bytes per second of speech, in formats that do not state their duration. */
 const LEAST_BYTES_A_SECOND = 600;
 
 export interface SoundLimits {
-  /** A file that plays longer is refused. */
+  /** Longest duration; longer files are refused. */
   readonly maxSeconds: number;
-  /** The request field that the file came in, for messages. */
+  /** The request field with the file, for error messages. */
   readonly field: string;
-  /** Decoding stops between two windows, with its reason. */
+  /** Stops decoding between two windows, with its reason. */
   readonly signal?: AbortSignal;
 }
 
 interface Sound {
   readonly format: SoundFormat;
-  /** How much of it has been read, from 0 to 1, as far as the file tells; undefined: nobody knows. */
+  /** Returns how much of the file has been read, from 0 to 1, as far as the file tells; undefined when unknown. */
   readonly share: () => number | undefined;
   /**
-   * Samples between -1 and 1, in order; each window is the reader's to keep. To be read to the end or left by `return`, which
-   * closes the file. Throws SvcError `invalid_value` when the sound is longer than the limit, or the signal's reason.
+   * Samples between -1 and 1, in order; the reader keeps each window. Must be read to the end, or left with `return` to
+   * close the file. Throws SvcError `invalid_value` when the sound is too long, or the signal's reason.
    */
   readonly windows: AsyncIterableIterator<Float32Array, void, void>;
 }
 
 /**
- * Opens a sound file by its path and decodes its first window. Memory holds a few windows, whatever the file says about
- * itself; one that is cut off or damaged plays as far as it goes. Throws SvcError `invalid_value` for what is no sound or has
- * none in it, or the signal's reason. One that may be too long is decoded to its end when a minute of it has been read: so that
- * it is refused then, and not hours later.
+ * Opens a sound file by its path and decodes its first window. Memory holds a few windows, whatever the file claims; a
+ * truncated or damaged file plays as far as possible. Throws SvcError `invalid_value` for files that are no sound or
+ * have no samples, or the signal's reason. After one minute, a file that may be too long is decoded to its end once, so
+ * that it is refused then and not hours later.
  */
 export const openSound = (source: SoundSource, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
   open(source, tools, limits, async () => {
@@ -62,7 +62,7 @@ interface SoundSource {
   readonly path: string;
 }
 
-/** `measure`: throws when it is too long; it is called where it may be. */
+/** `measure` is called when the sound may be too long, and throws when it is. */
 async function open(
   source: SoundSource,
   tools: SoundTools,
@@ -142,7 +142,7 @@ async function* samplesOf(
   }
 }
 
-/** Turns what is wrong with a file into a refusal, or into its end where it has played already. */
+/** Converts faults of a file: to an error when nothing has played yet, else to the end of the sound. */
 async function* readable(
   samples: AsyncGenerator<Float32Array>,
   format: SoundFormat,
@@ -161,13 +161,13 @@ async function* readable(
   }
 }
 
-/** Why the file is at fault; undefined: it is not. */
+/** Returns what is wrong with the file; undefined when the error is not the file's fault. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof DamagedSound || error instanceof UnsupportedSound) return error.message;
   return error instanceof Error && "code" in error && error.code === "bad-sound" ? error.message : undefined;
 }
 
-/** Whether that can be, when so many seconds have been read; what a file says of itself may be half or twice the truth. */
+/** Estimates whether the sound is too long after `seconds`. The file's own claims may be wrong by a factor of two. */
 function mayBeTooLong(
   seconds: number,
   { share }: ReadingState,
@@ -177,7 +177,7 @@ function mayBeTooLong(
   return share === undefined ? size / LEAST_BYTES_A_SECOND > maxSeconds : seconds / share > maxSeconds / 2;
 }
 
-/** Windows of one size; closes the file at the end. `look` is called once, with the seconds read by then. */
+/** Yields windows of one size; closes the file at the end. Calls `look` once, with the seconds read by then. */
 async function* inWindows(
   samples: AsyncGenerator<Float32Array>,
   file: SoundBytes,
@@ -205,7 +205,7 @@ async function* inWindows(
         yield window;
         window = new Float32Array(WINDOW_SAMPLES);
         filled = 0;
-        // Decoding is synchronous: a cancel would not be heard.
+        // Decoding is synchronous, so a cancellation needs this turn of the event loop to arrive.
         await nextTurn();
         signal?.throwIfAborted();
       }
@@ -216,13 +216,13 @@ async function* inWindows(
   }
 }
 
-/** Files of floats may hold anything. */
+/** Limits a sample to -1 to 1, since files of floats may contain any value. */
 const within = (value: number): number => (value > 1 ? 1 : value < -1 ? -1 : Number.isNaN(value) ? 0 : value);
 
 const tooLong = (field: string, maxSeconds: number): SvcError =>
   invalidValue(field, `play for at most ${maxSeconds / 60} minutes (--max-audio-minutes)`, "a longer sound");
 
-/** The windows with the first one, which has been taken already; leaving them unread closes the file, too. */
+/** Puts the first window, which was already read, before the others; leaving the windows also closes the file. */
 function withFirst(
   first: Float32Array,
   rest: AsyncGenerator<Float32Array, void, void>,

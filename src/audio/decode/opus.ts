@@ -1,25 +1,25 @@
-// Opus packets to samples: libopus as WebAssembly.
+// Decodes Opus packets with libopus as WebAssembly.
 
-// By its name alone the bundler leaves out a part of the package that another part of it uses.
+// A namespace import: with a named one, the bundler drops a part of the package that another part uses.
 import * as opus from "opus-decoder";
 import { DamagedSound } from "./container.ts";
 import { SAMPLE_RATE } from "./tools.ts";
 
-/** What the decoder has room for, of each channel: 120 ms at 256 kbit/s. */
+/** Bytes per channel that the decoder accepts: 120 ms at 256 kbit/s. */
 const LONGEST_PACKET = 3840;
-/** More than this of them and the rest is no Opus. */
+/** Maximum number of damaged packets; beyond it, the track is taken to be no Opus. */
 const MOST_DAMAGED = 1000;
 const MOST_CHANNELS = 8;
 
 interface OpusPackets {
-  /** Samples of one channel, without what is not to be played. */
+  /** Returns samples of one channel, without the parts to trim. */
   decode(packet: Uint8Array, trimStart: number, trimEnd: number): Float32Array;
   close(): void;
 }
 
 /**
- * `head`: the identification header of the track, if it has one. `note` is told of damaged packets, at the end. Throws
- * DamagedSound when the header makes no sense.
+ * Creates a decoder. `head`: the identification header of the track, if there is one. `note` receives the number of
+ * damaged packets at the end. Throws DamagedSound when the header is invalid.
  */
 export async function openOpus(head: Uint8Array, note: (text: string) => void = () => {}): Promise<OpusPackets> {
   const layout = layoutOf(head);
@@ -45,7 +45,7 @@ export async function openOpus(head: Uint8Array, note: (text: string) => void = 
   };
 }
 
-/** The package prints a line about each packet that it cannot decode, beside telling of it. */
+/** Silences the package, which also prints a line about each packet that it cannot decode. */
 function quietly<T>(decode: () => T): T {
   const print = console.error;
   console.error = () => {};
@@ -63,7 +63,7 @@ interface Layout {
   readonly channelMappingTable: number[];
 }
 
-/** libopus mixes the two channels of the usual layout itself. */
+/** libopus itself mixes the two channels of the usual layout. */
 const MONO: Layout = { channels: 1, streamCount: 1, coupledStreamCount: 0, channelMappingTable: [0] };
 
 function layoutOf(head: Uint8Array): Layout {

@@ -1,10 +1,10 @@
-// Samples without a file around them, as they come from microphones and telephones, to samples for speech recognition.
+// Converts samples without a container, from microphones and telephones, to samples for speech recognition.
 
 import type { RawFormat, RawSound } from "../../domain/transcription.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 import { readSamples } from "./wav.ts";
 
-/** Samples between -1 and 1, SAMPLE_RATE a second. */
+/** Returns samples between -1 and 1 at SAMPLE_RATE. */
 export function rawSamples({ format, bytes }: RawSound, audio: SoundTools["audio"]): Float32Array {
   const samples = DECODERS[format.encoding](bytes);
   if (format.rate === SAMPLE_RATE) return samples;
@@ -22,14 +22,14 @@ const DECODERS: Readonly<Record<RawFormat["encoding"], (bytes: Uint8Array) => Fl
   alaw: (bytes) => Float32Array.from(bytes, alawSample),
 };
 
-/** By G.711: a sign, three bits of exponent and four of mantissa, all inverted. */
+/** Decodes G.711 µ-law: a sign, three bits of exponent and four of mantissa, all inverted. */
 function ulawSample(byte: number): number {
   const code = ~byte & 0xff;
   const magnitude = (((code & 0x0f) << 3) + 0x84) << ((code >> 4) & 7);
   return ((code & 0x80 ? -1 : 1) * (magnitude - 0x84)) / 2 ** 15;
 }
 
-/** The same, every second bit inverted, and with a linear first segment. */
+/** Decodes G.711 A-law: the same fields, with every second bit inverted, and a linear first segment. */
 function alawSample(byte: number): number {
   const code = byte ^ 0x55;
   const exponent = (code >> 4) & 7;

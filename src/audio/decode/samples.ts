@@ -1,4 +1,4 @@
-// Samples of one file as they are decoded, in parts of any size: by the native library, from a container, by the host's ffmpeg.
+// Decodes one file to samples, in parts of any size: with the native library, from a container, or with ffmpeg.
 
 import { ContainerReader, DamagedSound, type Container } from "./container.ts";
 import type { SoundBytes } from "./file.ts";
@@ -7,13 +7,13 @@ import { openOpus } from "./opus.ts";
 import { UnsupportedSound } from "./unsupported-sound.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 
-/** Frames that are decoded at once: others have a turn in between. */
+/** Frames that are decoded at once; other work may run in between. */
 const BLOCK_FRAMES = 1 << 16;
-/** Packets without sound, one after the other, that nobody has who means well. */
+/** Maximum number of consecutive packets without sound; only malicious files have more. */
 const MOST_EMPTY = 100_000;
-/** Of a sample as ffmpeg writes it. */
+/** Bytes of a sample in ffmpeg's output. */
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
-/** As ffmpeg calls the readers of containers. Named, because it would take a playlist for a file and open what is in there. */
+/** ffmpeg's demuxers, named explicitly: ffmpeg would otherwise accept a playlist and open the files in it. */
 const DEMUXERS: Readonly<Record<ForFfmpeg, string>> = {
   wav: "wav",
   mp4: "mov",
@@ -27,16 +27,16 @@ const DEMUXERS: Readonly<Record<ForFfmpeg, string>> = {
   au: "au",
 };
 
-/** What ffmpeg may be asked to read. */
+/** Formats that may be read with ffmpeg. */
 type ForFfmpeg = Container | ForeignFormat | "wav";
 
-/** How far a file has been read. */
+/** Progress of reading a file. */
 export interface ReadingState {
-  /** From 0 to 1, by what the file says or by its bytes; undefined: nothing tells. */
+  /** From 0 to 1, by what the file states or by its bytes; undefined when unknown. */
   share: number | undefined;
 }
 
-/** WAV, MP3 or FLAC. Throws what the native library throws. */
+/** Decodes WAV, MP3 or FLAC. Throws the native library's errors. */
 export async function* nativeSamples(
   path: string,
   { audio }: SoundTools,
@@ -58,7 +58,7 @@ export async function* nativeSamples(
   }
 }
 
-/** What is in a container. Throws DamagedSound or UnsupportedSound. */
+/** Decodes a container. Throws DamagedSound or UnsupportedSound. */
 export async function* containerSamples(
   file: SoundBytes,
   container: Container,
@@ -67,7 +67,7 @@ export async function* containerSamples(
 ): AsyncGenerator<Float32Array> {
   let some = false;
   let reason: unknown;
-  // A file that was cut off says where its tables are, but has none there: it may play without them.
+  // A truncated file may refer to tables at its end that are missing, but be playable without them.
   for (const isSeekable of [true, false]) {
     try {
       for await (const samples of packetSamples(new ContainerReader(file, container, isSeekable), tools)) {
@@ -102,7 +102,10 @@ async function* packetSamples(reader: ContainerReader, { audio, note }: SoundToo
   }
 }
 
-/** What the host's ffmpeg makes of a file; `coding`: as messages name it. Throws UnsupportedSound when there is none, DamagedSound when it fails. */
+/**
+ * Decodes a file with the host's ffmpeg. `coding`: the coding's name, for messages. Throws UnsupportedSound when ffmpeg
+ * is missing, DamagedSound when it fails.
+ */
 export async function* ffmpegSamples(
   path: string,
   format: ForFfmpeg,
@@ -113,7 +116,7 @@ export async function* ffmpegSamples(
   const name = coding === undefined ? "" : ` (${coding})`;
   if (ffmpeg === undefined)
     throw new UnsupportedSound(`a coding${name} that is read with ffmpeg only, which is not installed`);
-  // A second more, so that what is too long shows.
+  // One second more, so that a sound that is too long is noticed.
   const limits = ["-t", String(Math.ceil(maxSeconds) + 1)];
   const input = ["-protocol_whitelist", "file,pipe", "-f", DEMUXERS[format], "-i", `file:${path}`];
   const output = ["-vn", "-sn", "-dn", ...limits, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "f32le", "pipe:1"];
@@ -134,7 +137,7 @@ export async function* ffmpegSamples(
   }
 }
 
-/** The converter for the rate that the packets have, which may change between recordings that were joined. */
+/** Converts from the sample rate of the packets, which may change where recordings were joined. */
 class Rates {
   private current:
     { readonly rate: number; readonly converter: ReturnType<SoundTools["audio"]["openConverter"]> } | undefined;

@@ -1,21 +1,21 @@
-// What reading sound files needs and does not bring itself.
+// The tools that reading sound files requires from outside.
 
 import type { NativeAudio } from "../../../ffi/audio/api.ts";
 
-/** Of all samples that come out: Hz, one channel. */
+/** Hz of all output samples, which have one channel. */
 export const SAMPLE_RATE = 16_000;
 
 /**
- * Runs a program to its end without a shell and hands out what it writes to its standard output, as it comes. Throws when it
- * fails; ends it when nobody wants more, or when the signal says so.
+ * Runs a program without a shell and yields its standard output as it arrives. Throws when the program fails; ends it
+ * when the reader stops, or when the signal is aborted.
  */
 type RunProgram = (command: readonly string[], signal?: AbortSignal) => AsyncIterable<Uint8Array>;
 
 export interface SoundTools {
   readonly audio: NativeAudio;
   readonly run: RunProgram;
-  /** Path of the host's ffmpeg, for what nothing here decodes; absent: there is none. */
+  /** Path of the host's ffmpeg, for formats that are not decoded here; absent when there is none. */
   readonly ffmpeg?: string;
-  /** Takes a line for the operator about a file that plays all the same. */
+  /** Receives a line for the operator about a file that plays nevertheless. */
   readonly note?: (text: string) => void;
 }

@@ -1,4 +1,4 @@
-/** The file has something in it that is not decoded here; another program may. */
+/** Thrown when a file has content that is not decoded here; another program may decode it. */
 export class UnsupportedSound extends Error {
   override readonly name = "UnsupportedSound";
 }

@@ -1,4 +1,4 @@
-// How the sound in a WAV file is coded, where the native library does not read that.
+// Detects the coding of a WAV file that the native library does not read.
 
 import { dataView } from "../../domain/data-view.ts";
 import { bytesAt, type SoundBytes } from "./file.ts";
@@ -20,12 +20,12 @@ const NAMES: Readonly<Record<number, string>> = {
 };
 const HEAD_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
-/** Up to where an extensible format has its true tag. */
+/** Bytes up to and including the actual tag of an extensible format. */
 const FORMAT_BYTES = 26;
-/** Chunks that are passed over on the way to the format. */
+/** Maximum number of chunks to skip on the way to the format. */
 const MOST_CHUNKS = 64;
 
-/** The name of a WAV file's coding that only other programs read; undefined: it is read here, or nothing tells. */
+/** Returns the name of a WAV coding that only other programs read; undefined when it is read here, or unknown. */
 export function foreignCoding(file: SoundBytes): string | undefined {
   let at = HEAD_BYTES;
   for (let chunk = 0; chunk < MOST_CHUNKS; chunk++) {
@@ -40,7 +40,7 @@ export function foreignCoding(file: SoundBytes): string | undefined {
       if (coding === EXTENSIBLE || NATIVE.includes(coding)) return undefined;
       return NAMES[coding] ?? `0x${coding.toString(16)}`;
     }
-    // A chunk of odd length is followed by a byte that does not count.
+    // A padding byte follows a chunk of odd length.
     at += CHUNK_HEAD_BYTES + length + (length % 2);
   }
   return undefined;

@@ -1,11 +1,11 @@
-// WAV files that programs of the host write: 16 bits a sample. What clients send is read by the native library.
+// Reads 16-bit WAV files that host programs write. The native library reads those that clients send.
 
 import { dataView } from "../../domain/data-view.ts";
 
 export interface Sound {
-  /** In Hz. */
+  /** Hz. */
   readonly sampleRate: number;
-  /** Of one channel, from -1 to 1. */
+  /** Samples of one channel, from -1 to 1. */
   readonly samples: Float32Array;
 }
 
@@ -15,8 +15,8 @@ const FORMAT_BYTES = 16;
 const BITS = 16;
 
 /**
- * Reads the first channel. A file that was written before its length was known says a wrong one: the samples end with the file.
- * Throws when it is no such file.
+ * Reads the first channel. The samples end with the file, since a file written before its length was known states a
+ * wrong one. Throws when it is not a 16-bit WAV file.
  */
 export function readWav(file: Uint8Array): Sound {
   const view = dataView(file);
@@ -36,13 +36,13 @@ export function readWav(file: Uint8Array): Sound {
       const samples = readSamples(file.subarray(start, start + length), format.channels);
       return { sampleRate: format.sampleRate, samples };
     }
-    // A chunk of odd length is followed by a byte that does not count.
+    // A padding byte follows a chunk of odd length.
     at = start + length + (length % 2);
   }
   throw new Error("this WAV file has no samples");
 }
 
-/** Samples of 16 bits, the lesser byte first: the first of so many channels. A half one at the end does not count. */
+/** Reads 16-bit little-endian samples of the first of `channels`; ignores an incomplete one at the end. */
 export function readSamples(bytes: Uint8Array, channels = 1): Float32Array {
   const view = dataView(bytes);
   const count = Math.floor(bytes.length / (2 * channels));

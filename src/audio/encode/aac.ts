@@ -1,8 +1,8 @@
-// AAC-LC by FFmpeg's encoder as WebAssembly, in ADTS frames.
+// Encodes AAC-LC in ADTS frames with FFmpeg's encoder as WebAssembly.
 
 import { Blocks, join, type Encoder } from "./encoder.ts";
 
-/** What the WebAssembly module offers; an encoder is the address of its state. */
+/** The functions of the WebAssembly module; an encoder is the address of its state. */
 interface AacModule {
   readonly HEAPU8: Uint8Array;
   _init_encoder(channels: number, sampleRate: number, bitrate: number): number;
@@ -10,22 +10,22 @@ interface AacModule {
   _get_encode_input_ptr(encoder: number, bytes: number): number;
   _send_frame(encoder: number, position: bigint): number;
   _flush_encoder_start(encoder: number): void;
-  /** Bytes of the next packet; 0: there is none; below: an error. */
+  /** Returns the bytes of the next packet; 0 when there is none; a negative number is an error. */
   _receive_packet(encoder: number): number;
   _get_encoded_data(encoder: number): number;
 }
 
-/** Bits a second. */
+/** Bits per second. */
 const BITRATE = 64_000;
 const HEAD_BYTES = 7;
 const OBJECT_TYPE_LC = 2;
-/** The rates of ADTS, in the order of their codes. */
+/** The rates of ADTS in Hz, in the order of their codes. */
 const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350];
 
-/** An encoder for one of the rates that AAC has, from 8 to 96 kHz. */
+/** Creates an encoder for one of AAC's rates, from 8 to 96 kHz. */
 export async function makeAacEncoder(sampleRate: number): Promise<Encoder> {
-  // A part that the package has for its own worker, in CommonJS: where an import finds its function depends on whether the
-  // program is compiled.
+  // The CommonJS module of the package's own worker. It is required, since an import would find its function in
+  // different places in a compiled program and from source.
   const {
     default: create,
   }: {
@@ -83,7 +83,7 @@ class AacEncoder implements Encoder {
   }
 }
 
-/** What stands before each packet: how to decode it, and its length. */
+/** Returns the header of a packet: how to decode it, and its length. */
 function adtsHead(sampleRate: number, packetBytes: number): Uint8Array {
   const bytes = packetBytes + HEAD_BYTES;
   const rate = RATES.indexOf(sampleRate);
@@ -94,7 +94,7 @@ function adtsHead(sampleRate: number, packetBytes: number): Uint8Array {
     ((OBJECT_TYPE_LC - 1) << 6) | (rate << 2),
     (channels << 6) | (bytes >> 11),
     bytes >> 3,
-    // The buffer's fullness is not told: all ones.
+    // The buffer fullness is not stated: all ones.
     (bytes << 5) | 0x1f,
     0xfc,
   );

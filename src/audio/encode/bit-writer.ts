@@ -1,11 +1,11 @@
-// Bits one after the other, the highest of each number first.
+// Writes bits, the highest of each number first.
 
 const FIRST_BYTES = 4096;
 
 export class BitWriter {
   private bytes = new Uint8Array(FIRST_BYTES);
   private length = 0;
-  /** Bits that fill no byte yet, and how many they are. */
+  /** Bits that do not fill a byte yet; `count`: their number. */
   private rest = 0;
   private count = 0;
 
@@ -20,7 +20,7 @@ export class BitWriter {
     this.rest &= (1 << this.count) - 1;
   }
 
-  /** Appends so many zeros and a one. */
+  /** Appends `zeros` zeros and a one. */
   writeUnary(zeros: number): void {
     for (; zeros >= 24; zeros -= 24) this.write(0, 24);
     this.write(1, zeros + 1);
@@ -31,7 +31,7 @@ export class BitWriter {
     if (this.count > 0) this.write(0, 8 - this.count);
   }
 
-  /** The whole bytes so far; valid until more is written. */
+  /** The complete bytes so far; valid until more is written. */
   get written(): Uint8Array {
     return this.bytes.subarray(0, this.length);
   }

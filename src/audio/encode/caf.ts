@@ -1,16 +1,16 @@
-// The head of a file in Apple's Core Audio Format.
+// Writes the header of files in Apple's Core Audio Format.
 
 import { dataView } from "../../domain/data-view.ts";
 import { BYTES_PER_SAMPLE } from "./pcm.ts";
 
 const HEAD_BYTES = 68;
 const DATA_SIZE_AT = 56;
-/** Until the file ends; allowed for the last chunk. */
+/** "Until the end of the file", which is allowed for the last chunk. */
 const OPEN_SIZE = -1n;
-/** Integers, the lesser byte first. */
+/** Format flag for little-endian integers. */
 const LITTLE_ENDIAN = 2;
 
-/** The head of a file of one channel whose length is not known yet. */
+/** Returns the header of a one-channel file whose length is not known yet. */
 export function cafHead(sampleRate: number): Uint8Array {
   const head = Buffer.alloc(HEAD_BYTES);
   head.write("caff", 0, "latin1");
@@ -29,9 +29,9 @@ export function cafHead(sampleRate: number): Uint8Array {
   return head;
 }
 
-/** Writes the size of so many samples into the head of their file. */
+/** Writes the size of `samples` samples into the file's header. */
 export function completeCaf(head: Uint8Array, samples: number): void {
-  // The chunk begins with a count of edits, which is part of it.
+  // The chunk begins with an edit count, which is part of its size.
   const edits = HEAD_BYTES - DATA_SIZE_AT - 8;
   dataView(head).setBigInt64(DATA_SIZE_AT, BigInt(edits + samples * BYTES_PER_SAMPLE));
 }

@@ -1,33 +1,33 @@
-// What all encoders have in common.
+// The interface and helpers of all encoders.
 
-/** Makes a file of one channel of sound that comes piece by piece. */
+/** Encodes one channel of sound, piece by piece, as a file. */
 export interface Encoder {
-  /** What is ready of the file after these samples, from -1 to 1 (louder ones are clipped); may be empty. */
+  /** Returns what is ready of the file after these samples, from -1 to 1 (louder ones are clipped); may be empty. */
   push(samples: Float32Array): Uint8Array;
-  /** The rest of the file. Nothing can follow it. */
+  /** Returns the rest of the file. Nothing can follow. */
   finish(): Uint8Array;
 }
 
-/** As many have what `complete` fills in. */
+/** First bytes of a file, which contain all that `complete` fills in. */
 export const HEAD_BYTES = 68;
 
 export interface AudioFormat {
-  /** An encoder for samples of this rate in Hz. */
+  /** Creates an encoder for samples of this rate in Hz. */
   make(sampleRate: number): Promise<Encoder>;
-  /** Few programs read a file whose head leaves its length open: it is sent when it is whole. */
+  /** The file is sent only when complete, since few programs read this format with an open length. */
   readonly isWhole?: true;
-  /** Fills in what a stream leaves open, because it is not known before the end, in the first bytes of a file (HEAD_BYTES). */
+  /** Fills in what is unknown before the end, in the first HEAD_BYTES of the file; a stream leaves it open. */
   complete?(head: Uint8Array, samples: number): void;
 }
 
-/** Cuts sound that comes piece by piece into blocks of one length. */
+/** Divides sound that arrives piece by piece into blocks of equal length. */
 export class Blocks {
-  /** Samples of the block that has begun. */
+  /** Samples of the incomplete block. */
   begun = new Float32Array();
 
   constructor(private readonly length: number) {}
 
-  /** Those that are complete with these samples. */
+  /** Returns the blocks that these samples complete. */
   with(samples: Float32Array): Float32Array[] {
     const all = new Float32Array(this.begun.length + samples.length);
     all.set(this.begun);
@@ -39,13 +39,13 @@ export class Blocks {
     return blocks;
   }
 
-  /** That which has begun, filled up with silence; a block of silence where none has. */
+  /** Returns the incomplete block, filled up with silence; a block of silence if there is none. */
   withSilence(): Float32Array[] {
     return this.with(new Float32Array(this.length - this.begun.length));
   }
 }
 
-/** One after the other. */
+/** Concatenates the parts. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = parts;
   return first && others.length === 0 ? first : Buffer.concat(parts);

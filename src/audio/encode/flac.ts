@@ -1,5 +1,5 @@
-// FLAC of one channel and 16 bits: what polynomials of the samples before foresee wrongly, in Rice codes. That makes
-// speech about half as large; better predictors would save some percent more.
+// Encodes FLAC with one channel and 16 bits: the errors of fixed polynomial predictors, in Rice codes. This halves the
+// size of speech; better predictors would save a few percent more.
 
 import { dataView } from "../../domain/data-view.ts";
 import { BitWriter } from "./bit-writer.ts";
@@ -10,7 +10,7 @@ import { bestResidual, riceCodes, writeRice } from "./rice.ts";
 
 const BLOCK = 4096;
 const BITS = 16;
-/** 36 bits of STREAMINFO, the highest four of them in a byte with other things. */
+/** Offset of the 36 bits in STREAMINFO for the total; their highest four share a byte with other fields. */
 const TOTAL_AT = 21;
 const crc8 = crc(8, 0x07);
 const crc16 = crc(16, 0x8005);
@@ -66,7 +66,7 @@ export class FlacEncoder implements Encoder {
   }
 }
 
-/** Magic number and STREAMINFO; length and checksum of the sound are left open. */
+/** Returns magic number and STREAMINFO, with length and checksum of the sound left open. */
 function streamHead(sampleRate: number): Uint8Array {
   const head = Buffer.alloc(42);
   head.write("fLaC", 0, "latin1");
@@ -77,14 +77,14 @@ function streamHead(sampleRate: number): Uint8Array {
   return head;
 }
 
-/** Writes how many samples a file has into its head. */
+/** Writes the number of samples into the file's header. */
 export function completeFlac(head: Uint8Array, samples: number): void {
   const view = dataView(head);
   view.setUint8(TOTAL_AT, (view.getUint8(TOTAL_AT) & 0xf0) | (Math.floor(samples / 2 ** 32) & 0x0f));
   view.setUint32(TOTAL_AT + 1, samples >>> 0);
 }
 
-/** Writes a number below 2 ** 21, a hundred hours of blocks, as UTF-8 does with a character's. */
+/** Writes a number below 2 ** 21 (a hundred hours of blocks) as UTF-8 encodes a character. */
 function writeNumber(bits: BitWriter, number: number): void {
   const following = number < 0x80 ? 0 : number < 0x800 ? 1 : number < 0x1_0000 ? 2 : 3;
   bits.write(following === 0 ? number : (0xf0 << (3 - following)) | (number >>> (6 * following)), 8);

@@ -1,4 +1,4 @@
-// The formats in which sound can be had.
+// The formats in which sound can be requested.
 
 import type { SpeechFormat } from "../../domain/speech.ts";
 import { makeAacEncoder } from "./aac.ts";
@@ -10,7 +10,7 @@ import { makeOpusEncoder } from "./opus.ts";
 import { PcmEncoder } from "./pcm.ts";
 import { completeWav, wavHead } from "./wav.ts";
 
-/** `pcm`: nothing but samples of 16 bits, the lesser byte first. */
+/** `pcm`: only samples, 16 bits, little-endian. */
 export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
   mp3: { make: makeMp3Encoder },
   opus: { make: makeOpusEncoder },

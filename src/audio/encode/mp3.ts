@@ -1,16 +1,16 @@
-// MP3 by LAME as WebAssembly.
+// Encodes MP3 with LAME as WebAssembly.
 
 import { createEncoder } from "wasm-media-encoders/esnext";
 import wasm from "wasm-media-encoders/wasm/mp3" with { type: "file" };
 import type { Encoder } from "./encoder.ts";
 
-/** Kilobits a second; at 24 kHz that is as good as speech gets. */
+/** Kilobits per second; at 24 kHz, more does not improve speech. */
 const BITRATE = 64;
 
-/** An encoder for one of the rates that MP3 has, from 8 to 48 kHz. */
+/** Creates an encoder for one of MP3's rates, from 8 to 48 kHz. */
 export async function makeMp3Encoder(sampleRate: number): Promise<Encoder> {
   const lame = await createEncoder("audio/mpeg", await Bun.file(wasm).bytes());
   lame.configure({ channels: 1, sampleRate, bitrate: BITRATE });
-  // What it returns lies in a buffer that it uses again.
+  // LAME returns a view of a buffer that it reuses, so the bytes are copied.
   return { push: (samples) => lame.encode([samples]).slice(), finish: () => lame.finalize().slice() };
 }

@@ -1,4 +1,4 @@
-// Ogg: packets of a codec in pages that a reader can find, check and seek by.
+// Writes Ogg: packets of a codec in pages that readers can find, check and seek by.
 
 import { crc } from "../crc.ts";
 import { join } from "./encoder.ts";
@@ -9,17 +9,17 @@ const SEGMENT_BYTES = 255;
 const CRC_AT = 22;
 const FIRST = 2;
 const LAST = 4;
-/** Tells streams apart that are in one file; here is only this one. */
+/** Distinguishes the streams of a file, of which there is only one here. */
 const SERIAL = 1;
 const checksum = crc(32, 0x04c1_1db7);
 
 export interface Packet {
   readonly bytes: Uint8Array;
-  /** Where its end is in the whole sound, in the codec's unit. */
+  /** End of the packet in the whole sound, in the codec's unit. */
   readonly position: number;
 }
 
-/** The pages of a file with one stream. */
+/** Writes the pages of a file with one stream. */
 export class OggWriter {
   private pages = 0;
 
@@ -27,7 +27,7 @@ export class OggWriter {
     return this.pages === 0;
   }
 
-  /** These packets on as few pages as they need, none shared with others. `isLast`: the file ends with them. */
+  /** Writes these packets to as few pages as possible, not shared with others. `isLast`: they end the file. */
   write(packets: readonly Packet[], isLast = false): Uint8Array {
     const pages: Uint8Array[] = [];
     let from = 0;
@@ -61,5 +61,5 @@ export class OggWriter {
   }
 }
 
-/** A packet ends with a segment that is not full, be it empty. */
+/** A packet ends with a segment that is not full, possibly an empty one. */
 const segmentsOf = (packet: Packet | undefined): number => Math.floor((packet?.bytes.length ?? 0) / SEGMENT_BYTES) + 1;

@@ -1,4 +1,4 @@
-// Opus in Ogg (RFC 7845): libopus as WebAssembly codes frames of 20 ms, the pages are ours.
+// Encodes Opus in Ogg (RFC 7845): libopus as WebAssembly encodes frames of 20 ms; `ogg.ts` writes the pages.
 
 import createModule from "opusscript/build/opusscript_native_wasm.js";
 import wasm from "opusscript/build/opusscript_native_wasm.wasm" with { type: "file" };
@@ -6,7 +6,7 @@ import { Blocks, type Encoder } from "./encoder.ts";
 import { OggWriter, type Packet } from "./ogg.ts";
 import { toInt16 } from "./pcm.ts";
 
-/** What the WebAssembly module offers. */
+/** The functions of the WebAssembly module. */
 export interface OpusModule {
   readonly HEAPU8: Uint8Array;
   readonly HEAPU16: Uint16Array;
@@ -15,7 +15,7 @@ export interface OpusModule {
 }
 
 interface OpusHandler {
-  /** Reads a byte from every two of them. Returns the bytes of the packet at `to`, or an error below zero. */
+  /** Reads bytes stored as 16-bit numbers. Returns the bytes of the packet at `to`, or a negative error. */
   _encode(from: number, bytes: number, to: number, samples: number): number;
   _encoder_ctl(request: number, value: number): number;
 }
@@ -24,16 +24,16 @@ const APPLICATION_AUDIO = 2049;
 const SET_BITRATE = 4002;
 const SET_SIGNAL = 4024;
 const SIGNAL_VOICE = 3001;
-/** Bits a second; more is not heard in speech. */
+/** Bits per second; more makes no audible difference for speech. */
 const BITRATE = 48_000;
 const FRAMES_PER_SECOND = 50;
 const MOST_PACKET_BYTES = 1276;
-/** Positions are told at this rate, whatever the sound's is. */
+/** Positions per second, whatever the sound's sample rate is. */
 const POSITION_RATE = 48_000;
-/** What the encoder looks ahead, in positions: so much silence comes out first, and players leave it out. */
+/** Encoder delay in positions: that much silence is output first, and players skip it. */
 const PRE_SKIP = 312;
 
-/** An encoder for one of the rates that Opus has: 8, 12, 16, 24 or 48 kHz. */
+/** Creates an encoder for one of Opus's rates: 8, 12, 16, 24 or 48 kHz. */
 export async function makeOpusEncoder(sampleRate: number): Promise<Encoder> {
   return new OpusEncoder(createModule({ wasmBinary: await Bun.file(wasm).bytes() }), sampleRate);
 }
@@ -68,10 +68,10 @@ class OpusEncoder implements Encoder {
   finish(): Uint8Array {
     const positions = PRE_SKIP + (this.samples * POSITION_RATE) / this.sampleRate;
     const packets: Packet[] = [];
-    // Silence pushes out what the encoder still has.
+    // Silence makes the encoder output what it still buffers.
     while (this.position < positions) packets.push(...this.encode(this.blocks.withSilence()));
     const last = packets.pop();
-    // The last page says where the sound really ends.
+    // The last page states where the sound really ends.
     return this.write(last ? [...packets, { ...last, position: positions }] : [], true);
   }
 
@@ -111,7 +111,7 @@ function opusHead(sampleRate: number): Uint8Array {
   return head;
 }
 
-/** The name of the encoder, and no comments. */
+/** Returns the tags: the encoder's name, and no comments. */
 function opusTags(): Uint8Array {
   const vendor = "libopus 1.4";
   const tags = Buffer.alloc(16 + vendor.length);

@@ -1,11 +1,11 @@
-// Samples as they are, of 16 bits, the lesser byte first; behind a head where the format has one.
+// Writes plain 16-bit little-endian samples, after a header if the format has one.
 
 import { join, type Encoder } from "./encoder.ts";
 
 export const BYTES_PER_SAMPLE = 2;
 export const HIGHEST = 32_767;
 
-/** Samples from -1 to 1 as integers of 16 bits; what is louder is clipped. */
+/** Converts samples from -1 to 1 to 16-bit integers; clips louder ones. */
 export function toInt16(samples: Float32Array): Int16Array {
   const integers = new Int16Array(samples.length);
   for (const [at, sample] of samples.entries()) {
@@ -15,11 +15,11 @@ export function toInt16(samples: Float32Array): Int16Array {
 }
 
 export class PcmEncoder implements Encoder {
-  /** `head`: what the file begins with. */
+  /** `head`: the first bytes of the file. */
   constructor(private head: Uint8Array = new Uint8Array()) {}
 
   push(samples: Float32Array): Uint8Array {
-    // All processors that Bun runs on have the lesser byte first.
+    // All processors that Bun runs on are little-endian.
     return this.behindHead(new Uint8Array(toInt16(samples).buffer));
   }
 

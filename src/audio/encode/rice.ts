@@ -1,22 +1,22 @@
-// What fixed polynomials foresee of sound, and the Rice codes of what they do not.
+// Fixed polynomial predictors for sound, and Rice codes for their errors.
 
 import type { BitWriter } from "./bit-writer.ts";
 
 const HIGHEST_ORDER = 4;
 const MOST_PARTITION_BITS = 5;
-/** 15 would announce numbers without a code. */
+/** 15 would announce uncoded numbers. */
 const HIGHEST_PARAMETER = 14;
-/** Codes whose parameter has four bits. */
+/** Coding method with four-bit parameters. */
 const RICE = 0;
 
 interface Residual {
-  /** Samples before that the polynomial needs: so many are written as they are. */
+  /** Number of preceding samples that the polynomial needs; these are written uncoded. */
   readonly order: number;
-  /** Differences from what was foreseen, of the samples behind these. */
+  /** Prediction errors of the other samples. */
   readonly values: Int32Array;
 }
 
-/** The polynomial that errs least. */
+/** Selects the polynomial with the smallest errors. */
 export function bestResidual(samples: Int16Array): Residual {
   let values = Int32Array.from(samples);
   let best: Residual = { order: 0, values };
@@ -37,7 +37,7 @@ const sumOf = (values: Int32Array): number => values.reduce((sum, value) => sum 
 /** A parameter for each of 1, 2, 4, … equal parts of a block. */
 type RiceCodes = readonly number[];
 
-/** The parts and parameters that need the fewest bits for the residual of a block of `samples`. */
+/** Selects the parts and parameters that need the fewest bits for the residual of a block of `samples`. */
 export function riceCodes(values: Int32Array, samples: number, order: number): RiceCodes {
   let best: RiceCodes = [];
   let least = Infinity;
@@ -51,7 +51,7 @@ export function riceCodes(values: Int32Array, samples: number, order: number): R
   return best;
 }
 
-/** Appends the residual of a block: how it is divided, and its codes. */
+/** Appends the residual of a block: its division into parts, and their codes. */
 export function writeRice(bits: BitWriter, values: Int32Array, order: number, codes: RiceCodes): void {
   bits.write(RICE, 2);
   bits.write(Math.log2(codes.length), 4);
@@ -66,7 +66,7 @@ export function writeRice(bits: BitWriter, values: Int32Array, order: number, co
   }
 }
 
-/** The first part is shorter by the samples that are written as they are. */
+/** Divides the residual; the first part is shorter by the uncoded samples. */
 function partsOf(values: Int32Array, count: number, order: number): Int32Array[] {
   const size = (values.length + order) / count;
   return Array.from({ length: count }, (_, at) =>
@@ -74,7 +74,7 @@ function partsOf(values: Int32Array, count: number, order: number): Int32Array[]
   );
 }
 
-/** The lowest cost is near the parameter of half the mean: that one and its neighbours are tried. */
+/** Tries the parameter of half the mean and its neighbours, near which the lowest cost is. */
 function bestParameter(values: Int32Array) {
   const mean = sumOf(values) / values.length;
   const guess = Math.max(1, Math.min(HIGHEST_PARAMETER - 1, Math.floor(Math.log2(mean + 1))));
@@ -87,5 +87,5 @@ function bestParameter(values: Int32Array) {
   return best;
 }
 
-/** 0, -1, 1, -2, … as 0, 1, 2, 3, … */
+/** Maps 0, -1, 1, -2, … to 0, 1, 2, 3, … */
 const fold = (value: number): number => (value << 1) ^ (value >> 31);

@@ -1,4 +1,4 @@
-// Files and code of packages that come without types.
+// Declares files and code of packages without types.
 
 declare module "*.wasm" {
   const path: string;

@@ -1,16 +1,16 @@
-// The head of a WAV file.
+// Writes the header of WAV files.
 
 import { dataView } from "../../domain/data-view.ts";
 import { BYTES_PER_SAMPLE } from "./pcm.ts";
 
 const HEAD_BYTES = 44;
-/** What players take for "until the file ends". */
+/** A size that players read as "until the end of the file". */
 const OPEN_SIZE = 0xffff_ffff;
 const PCM = 1;
 const RIFF_SIZE_AT = 4;
 const DATA_SIZE_AT = 40;
 
-/** The head of a file of one channel whose length is not known yet. */
+/** Returns the header of a one-channel file whose length is not known yet. */
 export function wavHead(sampleRate: number): Uint8Array {
   const head = Buffer.alloc(HEAD_BYTES);
   head.write("RIFF", 0, "latin1");
@@ -28,7 +28,7 @@ export function wavHead(sampleRate: number): Uint8Array {
   return head;
 }
 
-/** Writes the sizes of a file with so many samples into its head; those of a day or longer stay open. */
+/** Writes the sizes of a file with `samples` samples into its header; sizes of a day or longer stay open. */
 export function completeWav(head: Uint8Array, samples: number): void {
   const view = dataView(head);
   const size = samples * BYTES_PER_SAMPLE;
