@@ -1,11 +1,11 @@
-// How the pieces of one word sound together: with a breath between those of different kinds, else not all fully stressed.
+// Adjusts the pieces of one word to each other: spaces between pieces of different kinds, else weaker stresses.
 
 import { isAsciiDigits, isLetters } from "./characters.ts";
 import { applyStress, PRIMARY, weight } from "./stress.ts";
 import { isJunk } from "./subtokens.ts";
 import type { Token } from "./token.ts";
 
-/** Weakens stresses in a word of several pieces that have their phonemes, and marks where spaces are spoken in it. */
+/** Weakens stresses in a word of several pieces with phonemes, and marks where spaces are spoken inside the word. */
 export function weaken(pieces: readonly Token[]): void {
   const text = pieces.map((piece) => piece.text).join("");
   const kinds = new Set(

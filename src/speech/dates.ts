@@ -1,4 +1,4 @@
-// Times and dates, written out: "7:30 pm", "3/14/2024", "2024-03-14", "March 14th", "14 March".
+// Writes out times and dates: "7:30 pm", "3/14/2024", "2024-03-14", "March 14th", "14 March".
 
 import { anyOf, asciiDigits, capitalize, WORD } from "./characters.ts";
 import { cardinal, ordinal } from "./number-words.ts";
@@ -30,7 +30,7 @@ export class Dates {
     this.#dayMonth = new RegExp(String.raw`(?<![${WORD}])(the )?${day} (?:of )?(${names})(?![${WORD}])\.?`, "gu");
   }
 
-  /** Writes out what is all digits: times, and dates with a year. */
+  /** Writes out times, and dates of digits with a year. */
   digits(text: string): string {
     return text
       .replace(TIME, timeInWords)
@@ -42,7 +42,7 @@ export class Dates {
       });
   }
 
-  /** Writes out days beside the name of their month. */
+  /** Writes out days next to a month's name. */
   named(text: string): string {
     return text
       .replace(this.#monthDay, (all: string, month: string, day: string, rest = "") =>
@@ -53,7 +53,7 @@ export class Dates {
       );
   }
 
-  /** "March fourteenth, 2024", from digits; undefined when there is no such day. */
+  /** Returns "March fourteenth, 2024" for digits; undefined when there is no such day. */
   date(month: string, day: string, year?: string): string | undefined {
     const name = [...this.#months.values()][Number(asciiDigits(month)) - 1];
     if (name === undefined || !isDay(day)) return undefined;
@@ -79,7 +79,7 @@ function timeInWords(all: string, ...groups: unknown[]): string {
   else if (half === undefined && s === undefined) words += " o'clock";
   if (s !== undefined) words += ` and ${cardinal(seconds)} second${Number(seconds) === 1 ? "" : "s"}`;
   if (half === undefined) return words;
-  // With dots, it is spelt. The last dot can be that of the sentence.
+  // A.M. and P.M. are written with dots so that they are spelled. The last dot may be the sentence's.
   const next = text?.[(at ?? 0) + all.length];
   return `${words} ${half.toUpperCase()}.M${next === "." ? "" : "."}`;
 }

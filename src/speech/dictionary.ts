@@ -1,9 +1,9 @@
-// One dictionary: words and how they are pronounced, some of them differently as another part of speech.
+// A dictionary of words and their pronunciations, some of which depend on the part of speech.
 
 import { capitalize } from "./characters.ts";
 import type { SortedLines } from "./sorted-lines.ts";
 
-/** Phonemes, or by part of speech; "DEFAULT" is for all others, "None" for the end of a phrase. */
+/** Phonemes, or phonemes by part of speech: "DEFAULT" for all others, "None" for the end of a phrase. */
 export type Entry = string | ReadonlyMap<string, string | undefined>;
 
 export class Dictionary {
@@ -13,7 +13,7 @@ export class Dictionary {
     this.#lines = lines;
   }
 
-  /** A word in small letters is also found by its entry with a capital one, and the other way round. */
+  /** Returns the entry of a word; falls back from lower case to a capitalized entry, and the other way round. */
   get(word: string): Entry | undefined {
     const own = this.#lines.get(word);
     if (own !== undefined) return entryOf(own);

@@ -1,6 +1,6 @@
-// How -s, -ed and -ing sound behind the phonemes of a word, in American English.
+// Adds the sounds of -s, -ed and -ing to a word's phonemes, in American English.
 
-/** Vowels behind which a t becomes a flap: "waiting". */
+/** Vowels after which a t becomes a flap: "waiting". */
 const BEFORE_FLAP = "AIOWYiuæɑəɛɪɹʊʌ";
 
 export function withS(stem: string): string {

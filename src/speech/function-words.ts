@@ -1,17 +1,17 @@
-// Small words whose sound depends on what they do in the sentence and on what follows: "the end", "to eat", "used to".
+// Pronounces small words that depend on their role in the sentence and on what follows: "the end", "to eat", "used to".
 
 import type { Entry } from "./dictionary.ts";
 import { PRIMARY, SECONDARY, type Stress } from "./stress.ts";
 
-/** What comes after a word. */
+/** What follows a word. */
 export interface Context {
-  /** How it begins; undefined when nothing is spoken after it, or a pause is. */
+  /** How the next word begins; undefined when nothing or a pause follows. */
   readonly next?: "vowel" | "consonant" | undefined;
-  /** Whether it is the word "to". */
+  /** Whether the next word is "to". */
   readonly isTo: boolean;
 }
 
-/** The phonemes of a function word, or undefined when it is none. `entry` finds the entry of a word in the dictionary. */
+/** Returns a function word's phonemes; undefined for other words. `entry` looks up a word in the dictionary. */
 export function functionWord(
   word: string,
   tag: string,
@@ -64,7 +64,7 @@ export function functionWord(
   }
 }
 
-/** Whether a word is the "to" before a verb or a noun. */
+/** Returns whether a word is the "to" before a verb or a noun. */
 export const isTo = (word: string, tag: string): boolean =>
   word === "to" || word === "To" || (word === "TO" && (tag === "TO" || tag === "IN"));
 

@@ -1,9 +1,9 @@
-// From the phonetic alphabet that eSpeak writes to the one that Kokoro was trained with, which has one letter for each
-// diphthong and affricate. After misaki.
+// Converts the phonetic alphabet of eSpeak to Kokoro's, which has one letter for each diphthong and affricate. After
+// misaki.
 
 type Letters = readonly (readonly [written: string, meant: string])[];
 
-/** eSpeak ties what is one sound. Longer ones first. */
+/** Sounds that eSpeak writes as tied letters; longer ones first. */
 const TIED: Letters = [
   ["a^ɪ", "I"],
   ["a^ʊ", "W"],
@@ -13,7 +13,7 @@ const TIED: Letters = [
   ["t^ʃ", "ʧ"],
 ];
 const OTHERS: Letters = [...TIED, ["o^ʊ", "O"], ["ə^ʊ", "Q"], ["d^z", "ʣ"], ["t^s", "ʦ"], ["s^s", "S"]];
-/** Sounds that British English has, and those of other languages that it makes of foreign words. */
+/** Sounds of British English, and of other languages in foreign words. */
 const BRITISH: Letters = [
   ["ʔˌn\u0329", "tᵊn"],
   ["e^ə", "ɛː"],
@@ -35,29 +35,29 @@ const BRITISH: Letters = [
   ["ɚ", "əɹ"],
   ["ɬ", "l"],
 ];
-/** Where it took a word for one of another language, it says so. */
+/** eSpeak's mark for a word that it takes to be of another language. */
 const SWITCH = /\([a-z-]+\)/g;
 const SYLLABIC = /(\S)\u0329/gu;
 
-/** Phonemes as Kokoro takes them, of eSpeak's with `^` for ties. */
+/** Converts eSpeak's phonemes, with `^` for ties, to Kokoro's. */
 export function fromEspeak(written: string, isBritish: boolean): string {
   const plain = written.replaceAll(SWITCH, "").replaceAll(/\s+/g, " ").trim();
   const letters = (isBritish ? BRITISH : OTHERS).reduce((text, [from, to]) => text.replaceAll(from, to), plain);
   return (isBritish ? letters.replaceAll(SYLLABIC, "ᵊ$1") : letters).replaceAll(/[\u0329^-]/g, "");
 }
 
-/** What is said in one breath, and the mark behind it; empty at the end of a text without one. */
+/** A part spoken in one breath, and the punctuation mark after it; empty at the end of a text without one. */
 interface Clause {
   readonly words: string;
   readonly mark: string;
 }
 
-/** More marks than a sentence has: each clause is read for itself, which takes a moment. */
+/** More than the marks of usual sentences: eSpeak reads each clause separately, which takes a moment. */
 const MOST_CLAUSES = 24;
 const CLAUSE = /([^]+?)(?:(\.{3}|[;:,.!?…—।])["”’»)\]]*(?=\s|$)|\s(—|–|-)(?=\s)|$)/gu;
 const MARKS: Readonly<Record<string, string>> = { "...": "…", "।": ".", "–": "—", "-": "—" };
 
-/** A sentence in clauses: eSpeak leaves marks out, and Kokoro speaks by them. */
+/** Divides a sentence into clauses: eSpeak omits punctuation marks, but Kokoro needs them. */
 export function clausesOf(sentence: string): Clause[] {
   const found: Clause[] = [];
   let end = 0;

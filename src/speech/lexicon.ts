@@ -1,5 +1,5 @@
-// How a known word is pronounced, given its part of speech and what follows it: two dictionaries, and rules for function
-// words, endings, capitals and initials.
+// Pronounces known words by their part of speech and what follows: two dictionaries, and rules for function words,
+// endings, capitals and initials.
 
 import { isLetters } from "./characters.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -13,7 +13,7 @@ const SYMBOLS: ReadonlyMap<string, string> = new Map([
   ["+", "plus"],
   ["@", "at"],
 ]);
-/** Inside an address. */
+/** Symbols inside an address. */
 const ADDRESS_SYMBOLS: ReadonlyMap<string, string> = new Map([
   [".", "dot"],
   ["/", "slash"],
@@ -23,7 +23,7 @@ const DOUBLED_ING = /([bcdgklmnprstvxz])\1ing$|cking$/;
 
 interface Ending {
   readonly suffix: string;
-  /** What the word can be without it, the likeliest first. */
+  /** Possible forms of the word without the ending, the likeliest first. */
   readonly stems: (word: string) => readonly (string | false)[];
   readonly sound: (stem: string) => string;
 }
@@ -63,13 +63,13 @@ export class Lexicon {
   readonly #gold: Dictionary;
   readonly #silver: Dictionary;
 
-  /** What `silver` says counts only where `gold` says nothing, and not for names in capitals. */
+  /** `silver` is used only for words that `gold` lacks, and not for names in capitals. */
   constructor(gold: Dictionary, silver: Dictionary) {
     this.#gold = gold;
     this.#silver = silver;
   }
 
-  /** The phonemes of a word, or undefined when it is not known. `stress` is how capitals change it. */
+  /** Returns a word's phonemes; undefined when it is unknown. `stress`: the effect of capitals. */
   word(word: string, tag: string, stress: Stress | undefined, context: Context): string | undefined {
     const special = this.#special(word, tag, stress, context);
     if (special !== undefined) return special;
@@ -89,7 +89,7 @@ export class Lexicon {
     return undefined;
   }
 
-  /** The entry of a word, without rules for its ending. Without `context`, it is not at the end of a phrase. */
+  /** Looks up a word without rules for endings. Without `context`, the word is not at the end of a phrase. */
   lookup(word: string, tag?: string, stress?: Stress, context?: Context): string | undefined {
     const isShouted = word === word.toUpperCase() && !this.#gold.has(word);
     const base = isShouted ? word.toLowerCase() : word;
@@ -103,7 +103,7 @@ export class Lexicon {
     return phonemes === undefined ? undefined : applyStress(phonemes, stress);
   }
 
-  /** Of more than one: the word with an s. */
+  /** Returns the phonemes of the plural with s. */
   plural(word: string): string | undefined {
     const phonemes = this.lookup(word);
     return phonemes ? withS(phonemes) : undefined;
@@ -120,7 +120,7 @@ export class Lexicon {
     return functionWord(word, tag, stress, context, (base) => this.#gold.get(base));
   }
 
-  /** Letter by letter, the last one stressed; undefined when a character has no name. */
+  /** Spells a word letter by letter, the last one stressed; undefined when a character has no name. */
   #spelled(word: string): string | undefined {
     let phonemes = "";
     for (const letter of Array.from(word).filter(isLetters)) {
@@ -133,7 +133,7 @@ export class Lexicon {
     return last < 0 ? marked : marked.slice(0, last) + PRIMARY + marked.slice(last + 1);
   }
 
-  /** Whether a word with capitals is one that is known in small letters. */
+  /** Returns whether a word with capitals is known in lower case. */
   #isShouted(word: string, tag: string, stress: Stress | undefined, context: Context): boolean {
     const small = word.toLowerCase();
     if (word.length < 2 || word === small || !isLetters(word.replaceAll("'", ""))) return false;
@@ -175,7 +175,7 @@ function variant(entry: ReadonlyMap<string, string | undefined>, tag: string | u
   return entry.has(parent) ? entry.get(parent) : entry.get("DEFAULT");
 }
 
-/** The kind of word that a tag is a form of. */
+/** Returns the kind of word that a tag is a form of. */
 function parentTag(tag: string): string {
   if (tag.startsWith("VB")) return "VERB";
   if (tag.startsWith("NN")) return "NOUN";
@@ -183,7 +183,7 @@ function parentTag(tag: string): string {
   return tag.startsWith("ADJ") || tag.startsWith("JJ") ? "ADJ" : tag;
 }
 
-/** "U.S.", "a.m.": letters in ones and twos between dots. */
+/** Matches "U.S.", "a.m.": one or two letters between dots. */
 function isInitials(word: string): boolean {
   const inner = word.replace(/^\.+|\.+$/g, "");
   if (!inner.includes(".") || !isLetters(word.replaceAll(".", ""))) return false;

@@ -1,4 +1,4 @@
-// Writes out what cannot be looked up word by word: times, dates, units, abbreviations, symbols. Plain numbers stay.
+// Writes out what cannot be looked up word by word: times, dates, units, abbreviations, symbols. Keeps plain numbers.
 
 import { anyOf, escapeRegExp, SPACE, WORD } from "./characters.ts";
 import { Dates } from "./dates.ts";
@@ -7,7 +7,7 @@ import { fractions, Quantities } from "./quantities.ts";
 import type { NormalizeTables } from "./tables.ts";
 
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
-/** Markdown's links and pictures are read without their targets, in which there can be parentheses. */
+/** Markdown links and images, whose targets are not read and may contain parentheses. */
 const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
 const NUMBER_SIGN = new RegExp(String.raw`(?<![${WORD}])(No|Nos)\. ?(?=\p{Nd})`, "gu");
 const HASH = new RegExp(String.raw`(?<![${WORD}&])#(?=\p{Nd})`, "gu");
@@ -15,7 +15,7 @@ const PHONE = new RegExp(String.raw`(?<![${WORD}.\-])(?:\p{Nd}{3}-)?\p{Nd}{3}-\p
 const RANGE = new RegExp(String.raw`(?<![${WORD}.\-])(\p{Nd}{1,4}) ?[\-–] ?(\p{Nd}{1,4})(?![${WORD}.\-%])`, "gu");
 const PLUS = new RegExp(String.raw`(?<![${WORD}+])\+(?=\p{Nd})`, "gu");
 const SPACE_BEFORE_MARK = / +([,.;:!?])/g;
-/** Symbols that say something only between two things. */
+/** Symbols that are read only between two words. */
 const BETWEEN = "=<>~";
 
 const ROMAN = String.raw`((?=[IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
@@ -38,7 +38,7 @@ export class Normalizer {
     this.#title = new RegExp(String.raw`(?<![${WORD}])(${anyOf(Object.keys(tables.titles))})\.? (?=[A-Z])`, "gu");
     const abbreviations = anyOf(Object.keys(tables.abbreviations));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
-    // A numeral ends where its word ends: the C of "King Charles" is none.
+    // A numeral must end with its word: the C of "King Charles" is not one.
     const before = (words: readonly string[]) =>
       new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?![.'’][${WORD}])`, "gu");
     this.#romanCardinal = before(tables.roman_cardinal);
@@ -50,10 +50,10 @@ export class Normalizer {
     });
   }
 
-  /** The same text with written-out words, single spaces, and none at its ends. */
+  /** Returns the text with words written out, single spaces, and none at its ends. */
   normalize(text: string): string {
     const { abbreviations, titles } = this.#tables;
-    // Twice, for a picture that is a link.
+    // Twice, for an image inside a link.
     let result = text.replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
     result = result.replaceAll("’", "'").replaceAll("‒", "-").replaceAll("―", "—");
     result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));

@@ -1,4 +1,4 @@
-// Numbers as English words, from strings of the digits 0 to 9.
+// Writes numbers as English words, from strings of the digits 0 to 9.
 
 const ONES = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
@@ -19,7 +19,7 @@ const ORDINALS: ReadonlyMap<string, string> = new Map([
   ["twelve", "twelfth"],
 ]);
 
-/** "one thousand two hundred and thirty-four". A number for which there is no word is read digit by digit. */
+/** Returns "one thousand two hundred and thirty-four". Numbers too large for a name are read digit by digit. */
 export function cardinal(digits: string): string {
   const number = digits.replace(/^0+(?=.)/, "");
   if (number.length > 3 * SCALES.length) return spell(number);
@@ -32,7 +32,7 @@ export function cardinal(digits: string): string {
   return groups.reverse().join(" ");
 }
 
-/** "one hundred and first", "twenty-third". */
+/** Returns "one hundred and first", "twenty-third". */
 export function ordinal(digits: string): string {
   return cardinal(digits).replace(/[a-z]+$/, (last) => {
     const irregular = ORDINALS.get(last);
@@ -41,7 +41,7 @@ export function ordinal(digits: string): string {
   });
 }
 
-/** Of four digits: "nineteen oh-five", "two thousand and five", "twenty ten". */
+/** Reads a year of four digits: "nineteen oh-five", "two thousand and five", "twenty ten". */
 export function year(digits: string): string {
   const [high, low] = [Number(digits.slice(0, 2)), Number(digits.slice(2))];
   if (high === 0 || (high % 10 === 0 && low < 10)) return cardinal(digits);
@@ -49,14 +49,14 @@ export function year(digits: string): string {
   return `${cardinal(`${high}`)} ${low < 10 ? "oh-" : ""}${cardinal(`${low}`)}`;
 }
 
-/** "three point one four"; zeros at the end are not read. */
+/** Returns "three point one four"; zeros at the end are not read. */
 export function decimal(number: string): string {
   const [whole = "", ...rest] = number.split(".");
   const fraction = rest.join("").replace(/0+$/, "");
   return cardinal(whole || "0") + (fraction && ` point ${spell(fraction)}`);
 }
 
-/** Each digit by itself: "one four". */
+/** Reads each digit by itself: "one four". */
 export const spell = (digits: string): string => Array.from(digits, (digit) => ONES[Number(digit)]).join(" ");
 
 function belowThousand(number: number): string {

@@ -1,5 +1,5 @@
-// Text to phonemes, in the alphabet of the acoustic model. After hibari and misaki: words with their parts of speech are read
-// from the end of the sentence to its beginning, since how a word sounds can depend on what follows it.
+// Converts text to phonemes of the acoustic model, after hibari and misaki. Words, with their parts of speech, are
+// processed from the end of the sentence to its beginning, since the sound of a word can depend on what follows.
 
 import { asciiDigits, isDigits, isLetters } from "./characters.ts";
 import { weaken } from "./compounds.ts";
@@ -18,9 +18,9 @@ import { joined, merge, type Token } from "./token.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { UnknownWords } from "./unknown-words.ts";
 
-/** So many pieces of a word are looked up as one, which keeps the work linear. */
+/** Maximum number of pieces of a word to look up as one, which keeps the work linear. */
 const LONGEST_COMPOUND = 12;
-/** The pieces of what no dictionary has: letters, digits, and signs. */
+/** Pieces of text that no dictionary has: letters, digits, and signs. */
 const UNKNOWN = /[\p{L}\p{Nl}\p{No}]+(?:['’][\p{L}\p{Nl}\p{No}]+)*|\p{Nd}+(?:[,.]\p{Nd}+)*|[^\p{L}\p{N}_\s]+/gu;
 const SIGNS: Readonly<Record<string, string>> = {
   "/": "slˈæʃ",
@@ -48,7 +48,7 @@ export class Phonemizer {
   readonly #numbers: SpokenNumbers;
   readonly #unknown: UnknownWords;
 
-  /** Throws when the data does not fit together. */
+  /** Throws when the data is inconsistent. */
   constructor(data: SpeechData) {
     const { tables } = data;
     this.#titles = new Set(Object.keys(tables.normalize.titles));
@@ -67,12 +67,12 @@ export class Phonemizer {
     this.#unknown = new UnknownWords(tables.unknownWords, data.unknownWords);
   }
 
-  /** The sentences of a text, none longer than 400 UTF-16 units, to be spoken one after another. */
+  /** Returns a text's sentences of at most 400 UTF-16 units, to be spoken one after another. */
   sentences(text: string): string[] {
     return splitSentences(text.toWellFormed(), this.#titles);
   }
 
-  /** The phonemes of a sentence; empty when there is nothing to speak. All of `text` is taken as plain text. */
+  /** Returns a sentence's phonemes; empty when there is nothing to speak. All of `text` is plain text. */
   phonemes(text: string): string {
     const pieces = this.#tokenizer.split(this.#normalizer.normalize(text.toWellFormed()));
     const tags = this.#tagger.tag(pieces.map(([piece]) => piece));
@@ -89,12 +89,12 @@ export class Phonemizer {
     return spoken.join("").trim();
   }
 
-  /** The numbers of phonemes as the acoustic model takes them, with its padding; characters it does not know are left out. */
+  /** Returns the acoustic model's numbers of the phonemes, with padding; omits characters that it does not have. */
   ids(phonemes: string): number[] {
     return [0, ...Array.from(phonemes).flatMap((phoneme) => this.#ids.get(phoneme) ?? []), 0];
   }
 
-  /** Gives phonemes to the pieces of a word; returns what the word before it has to know. */
+  /** Sets the phonemes of a word's pieces; returns the context for the preceding word. */
   #read(word: readonly Token[], context: Context): Context {
     const [only] = word;
     if (only !== undefined && word.length === 1) {
@@ -125,7 +125,7 @@ export class Phonemizer {
     return next;
   }
 
-  /** The most pieces at the end that are known as one word. */
+  /** Finds the most pieces at the end that are known as one word. */
   #longestKnown(pieces: readonly Token[], context: Context) {
     for (let start = 0; start < pieces.length; start += 1) {
       const token = merge(pieces.slice(start));
@@ -135,7 +135,7 @@ export class Phonemizer {
     return undefined;
   }
 
-  /** The phonemes of a word that the lexicon has, or of a number. */
+  /** Returns the phonemes of a word in the lexicon, or of a number. */
   #known(token: Token, context: Context): string | undefined {
     const word = asciiDigits((token.alias ?? token.text).replaceAll(/[‘’]/g, "'").normalize("NFKC"));
     const stress = word === word.toLowerCase() ? undefined : word === word.toUpperCase() ? 2 : 0.5;
@@ -145,7 +145,7 @@ export class Phonemizer {
     return this.#numbers.phonemes(word, token.currency, token.isHead);
   }
 
-  /** The phonemes of anything: of letters by the net, of other characters what is known of them. */
+  /** Returns phonemes for any text: letters with the neural network, other characters as far as known. */
   #guess(text: string): string {
     const pieces = text.match(UNKNOWN) ?? [];
     return pieces.flatMap((piece) => this.#guessPiece(piece) || []).join(" ");
@@ -159,7 +159,7 @@ export class Phonemizer {
   }
 }
 
-/** What the word before `token` has to know of it; a token without sound is passed over. */
+/** Returns the context for the word before `token`; a token without sound does not count as the next word. */
 function follow(context: Context, { text, tag, phonemes = "" }: Token): Context {
   const start = beginning(phonemes);
   const next = start === undefined ? context.next : start === "pause" ? undefined : start;

@@ -1,15 +1,15 @@
-// Texts of any language in portions that are said one after another, for voices that read sentences themselves.
+// Divides texts of any language into portions for voices that analyse sentences themselves.
 
 import { cut } from "./sentences.ts";
 
-/** The first is short, as somebody waits for it. UTF-16 units. */
+/** Length of the first portion in UTF-16 units: short, since a listener waits for it. */
 const FIRST = 60;
-/** Of all others: a program is started for each, and says better what belongs together. */
+/** Length of the others: each starts a program, and related sentences sound better together. */
 const MOST = 600;
 
 /**
- * Whole sentences, as many as go into a portion of at most `most` UTF-16 units, or `first` for the first; a sentence that is too
- * long is cut where one hears it least.
+ * Combines whole sentences into portions of at most `most` UTF-16 units, or `first` for the first one; divides a
+ * sentence that is too long where the cut is least audible.
  */
 export function portions(text: string, { first = FIRST, most = MOST } = {}): string[] {
   const sentences = new Intl.Segmenter("en", { granularity: "sentence" }).segment(text.toWellFormed());

@@ -1,4 +1,4 @@
-// Amounts with a unit or a currency, written out: "5 km", "20 °C", "¥500", "$3.5 million", "3/4".
+// Writes out amounts with a unit or a currency: "5 km", "20 °C", "¥500", "$3.5 million", "3/4".
 
 import { anyOf, asciiDigits, WORD } from "./characters.ts";
 import type { Dates } from "./dates.ts";
@@ -6,8 +6,8 @@ import type { Counted, NormalizeTables } from "./tables.ts";
 
 const NUMBER = String.raw`\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?`;
 /**
- * A number not begun inside another one. Of a group behind a comma nothing can begin that did not begin before it: without
- * this, a long list of such groups would take quadratic time.
+ * A number that does not begin inside another one. In a group after a comma, no number can begin that did not begin
+ * earlier: without this rule, a long list of such groups would take quadratic time.
  */
 const AMOUNT = String.raw`(?<![${WORD}.])(?<!\p{Nd},(?=\p{Nd}{3}(?!\p{Nd})))(-?${NUMBER}) ?`;
 const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|[kKmMbB](?![${WORD}]))`;
@@ -31,7 +31,7 @@ export class Quantities {
     this.#units = new RegExp(String.raw`${AMOUNT}(${anyOf(Object.keys(tables.units))})(?![${WORD}])`, "gu");
   }
 
-  /** Writes out money, degrees and units. Plain amounts in dollars, pounds and euros are read as they are. */
+  /** Writes out money, degrees and units. Plain amounts in dollars, pounds and euros are left as they are. */
   measures(text: string): string {
     const { currency, units } = this.#tables;
     return text
@@ -49,7 +49,7 @@ export class Quantities {
   }
 }
 
-/** Writes out "3/4", and what can only be a day: "9/11". */
+/** Writes out "3/4", and dates such as "9/11", which can be no fraction. */
 export function fractions(text: string, dates: Dates): string {
   return text.replace(FRACTION, (_, above: string, below: string) => {
     const [a, b] = [Number(asciiDigits(above)), Number(asciiDigits(below))];

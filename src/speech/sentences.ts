@@ -1,17 +1,17 @@
-// Takes long texts apart into what is spoken at once.
+// Divides long texts into parts to speak at once.
 
 import { isLower, isUpper, SPACE } from "./characters.ts";
 
 /**
- * A sentence longer than this is cut where it can best be. UTF-16 units: words that no dictionary has take half a
- * millisecond a letter to read, and nothing interrupts the reading of a sentence.
+ * Longest sentence in UTF-16 units; longer ones are divided at the best place. Words that no dictionary has take half a
+ * millisecond per letter, and the processing of a sentence cannot be interrupted.
  */
 const LONGEST_SENTENCE = 400;
 const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^${SPACE}])`, "gu");
 const CLAUSE = /[,;:—] /g;
 const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
 
-/** Sentences, by line breaks and marks at their ends, none longer than 400 UTF-16 units. */
+/** Splits a text at line breaks and sentence ends, into pieces of at most 400 UTF-16 units. */
 export function splitSentences(text: string, titles: ReadonlySet<string>): string[] {
   return text
     .split("\n")
@@ -31,7 +31,7 @@ function sentencesOf(line: string, titles: ReadonlySet<string>): string[] {
   return [...sentences, line.slice(start)];
 }
 
-/** Not behind a title or an initial ("Dr. Smith", "J. K. Rowling"), nor before a small letter. */
+/** Returns false after a title or initial ("Dr. Smith", "J. K. Rowling") and before a lower-case letter. */
 function endsSentence(line: string, end: number, next: string, titles: ReadonlySet<string>): boolean {
   if (isLower(Array.from(next)[0] ?? "")) return false;
   if (line[end - 1] !== ".") return true;
@@ -39,7 +39,7 @@ function endsSentence(line: string, end: number, next: string, titles: ReadonlyS
   return !titles.has(word) && !(Array.from(word).length === 1 && isUpper(word));
 }
 
-/** Pieces of at most `most` UTF-16 units, each as long as it can be: cut behind a mark, else at a space, else anywhere. */
+/** Divides text into the longest pieces of at most `most` UTF-16 units: after a mark, else a space, else anywhere. */
 export function cut(text: string, most: number): string[] {
   const pieces: string[] = [];
   let rest = text;

@@ -1,4 +1,4 @@
-// A table of words that needs no loading: lines of `key TAB value` in UTF-8, sorted by their bytes, searched in place.
+// A table of words that needs no loading: lines of `key TAB value` in UTF-8, sorted by bytes, searched in place.
 
 const NEW_LINE = 10;
 const TAB = 9;
@@ -8,12 +8,12 @@ export class SortedLines {
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder();
 
-  /** `bytes`: each line ends with a line feed; a line without a tab has the empty value. */
+  /** `bytes`: each line ends with a line feed; a line without a tab has an empty value. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }
 
-  /** What stands behind `key`, or undefined when there is no such line. */
+  /** Returns the value of `key`, or undefined when there is no such line. */
   get(key: string): string | undefined {
     const wanted = this.#encoder.encode(key);
     let low = 0;
@@ -34,7 +34,7 @@ export class SortedLines {
     return this.get(key) !== undefined;
   }
 
-  /** Below 0 when `wanted` comes before the key of the line at `start`, above 0 when after it. */
+  /** Returns a negative number when `wanted` precedes the key of the line at `start`, a positive one after it. */
   #compare(wanted: Uint8Array, start: number): number {
     for (let at = 0; ; at += 1) {
       const byte = this.#bytes[start + at] ?? NEW_LINE;

@@ -1,8 +1,8 @@
-// The files of a voice that turn text into phonemes, as vendor/hibari.ts makes them.
+// The files of a voice that convert text to phonemes, as vendor/hibari.ts creates them.
 
 import type { SpeechData, Tables } from "./tables.ts";
 
-/** `read` gives the bytes of a file by its name, and throws when it is not there. */
+/** `read` returns the bytes of a named file, and throws when it is missing. */
 export function speechData(read: (name: string) => Uint8Array): SpeechData {
   return {
     tables: JSON.parse(new TextDecoder().decode(read("tables.json"))) as Tables,

@@ -1,11 +1,11 @@
-// How numbers sound: amounts, years, ordinals, digits one by one, money.
+// Pronounces numbers: amounts, years, ordinals, single digits, money.
 
 import { isAsciiDigits } from "./characters.ts";
 import { withEd, withIng, withS } from "./endings.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { cardinal, decimal, ordinal, spell, year } from "./number-words.ts";
 
-/** Their names, whole and of the hundredths. */
+/** Names of the currencies, and of their hundredths. */
 const CURRENCIES: ReadonlyMap<string, readonly [string, string]> = new Map([
   ["$", ["dollar", "cent"]],
   ["£", ["pound", "pence"]],
@@ -16,7 +16,7 @@ const SUFFIX = /(?:ing|'d|ed|'s|st|nd|rd|th|s)$/;
 
 export const isCurrency = (sign: string): boolean => CURRENCIES.has(sign);
 
-/** Whether a word is a number, perhaps with an ending: "1,234.5", "3rd", "1990s". Only at its head a hyphen is a minus. */
+/** Returns whether a word is a number, maybe with an ending: "1,234.5", "3rd", "1990s". `isHead`: may have a minus. */
 export function isNumber(word: string, isHead: boolean): boolean {
   if (!/[0-9]/.test(word)) return false;
   return (isHead ? /^-?[0-9,.]*$/ : /^[0-9,.]*$/).test(word.replace(SUFFIX, ""));
@@ -30,8 +30,8 @@ export class SpokenNumbers {
   }
 
   /**
-   * The phonemes of a number as `isNumber` knows it. `currency` is the sign before an amount. Inside a word (not at its
-   * head) digits are read as in names: "B52", "room 404b".
+   * Returns the phonemes of a number that `isNumber` accepts. `currency`: the sign before an amount. Inside a word (not
+   * at its head), digits are read as in names: "B52", "room 404b".
    */
   phonemes(text: string, currency: string | undefined, isHead: boolean): string | undefined {
     const suffix = /[a-z']+$/.exec(text)?.[0] ?? "";
@@ -48,7 +48,7 @@ export class SpokenNumbers {
     return suffix === "ing" ? withIng(phonemes) : phonemes;
   }
 
-  /** The phonemes of a word that is an amount of a currency: with its name behind them. */
+  /** Adds a currency's name to the phonemes of a word that is an amount. */
   withCurrency(phonemes: string, sign: string | undefined): string {
     const [name] = CURRENCIES.get(sign ?? "") ?? [];
     const plural = name && this.#lexicon.plural(name);
@@ -76,7 +76,7 @@ export class SpokenNumbers {
     return this.#say(parts[0] === "" ? `point ${spell(parts[1] ?? "")}` : decimal(plain));
   }
 
-  /** "747" is seven forty-seven, "101" one oh one, "2600" each digit. */
+  /** Reads "747" as seven forty-seven, "101" as one oh one, "2600" digit by digit. */
   #insideWord(digits: string): string[] {
     if (digits.startsWith("0") || digits.length > 3) return this.#say(spell(digits));
     if (digits.length < 3 || digits.endsWith("00")) return this.#say(cardinal(digits));
@@ -86,7 +86,7 @@ export class SpokenNumbers {
     return [...first, oh, ...this.#say(cardinal(digits.slice(2)))];
   }
 
-  /** A part of "1.10.3" or "192.168.0.1". */
+  /** Reads a part of "1.10.3" or "192.168.0.1". */
   #versionPart(digits: string): string[] {
     if (digits === "") return [];
     const isSpelt = digits.startsWith("0") || (digits.length !== 2 && /[^0]/.test(digits.slice(1)));
@@ -106,7 +106,7 @@ export class SpokenNumbers {
     });
   }
 
-  /** The phonemes of number words; the "and" between them is not spoken. */
+  /** Returns the phonemes of number words, without the "and" between them. */
   #say(words: string): string[] {
     return words.split(/[^a-z]+/).flatMap((word) => {
       if (word === "and") return [];

@@ -1,4 +1,4 @@
-// Phonemes are characters; the marks ˈ (primary) and ˌ (secondary stress) stand before the vowel they belong to.
+// Stress in phonemes: each phoneme is a character; the marks ˈ (primary) and ˌ (secondary) precede the stressed vowel.
 
 export const PRIMARY = "ˈ";
 export const SECONDARY = "ˌ";
@@ -8,10 +8,10 @@ const CONSONANTS = new Set("bdfhjklmnpstvwzðŋɡɹɾʃʒʤʧθ");
 const LONG = new Set("AIOQWYʤʧ");
 const PAUSES = new Set(";:,.!?—…");
 
-/** How strongly a word is stressed: -2 not at all, -1 and -0.5 at most weakly, 0 and 0.5 somewhat, 2 strongly. */
+/** Stress of a word: -2 none, -1 and -0.5 at most weak, 0 and 0.5 moderate, 2 strong. */
 export type Stress = -2 | -1 | -0.5 | 0 | 0.5 | 2;
 
-/** The phonemes of a word with its stress changed. Undefined stress changes nothing. */
+/** Changes the stress of a word's phonemes; undefined changes nothing. */
 export function applyStress(phonemes: string, stress: Stress | undefined): string {
   if (stress === undefined) return phonemes;
   const hasPrimary = phonemes.includes(PRIMARY);
@@ -28,12 +28,12 @@ export function applyStress(phonemes: string, stress: Stress | undefined): strin
   return phonemes.slice(0, vowel) + (stress === 2 ? PRIMARY : SECONDARY) + phonemes.slice(vowel);
 }
 
-/** How long the phonemes take, in short sounds. */
+/** Returns the duration of the phonemes, in short sounds. */
 export function weight(phonemes: string): number {
   return Array.from(phonemes).reduce((sum, sound) => sum + (LONG.has(sound) ? 2 : 1), 0);
 }
 
-/** Whether the phonemes begin with a vowel: "pause" for a mark of one, undefined when there is no sound in them. */
+/** Returns the first sound: a vowel, a consonant, or "pause" for such a mark; undefined when there is no sound. */
 export function beginning(phonemes: string): "vowel" | "consonant" | "pause" | undefined {
   for (const sound of phonemes) {
     if (PAUSES.has(sound)) return "pause";

@@ -1,5 +1,5 @@
-// Takes tokens apart further, at case changes, digits, hyphens and apostrophes ("iPhone", "B52", "well-known"), and puts
-// those between which no space stands together as one word.
+// Splits tokens at case changes, digits, hyphens and apostrophes ("iPhone", "B52", "well-known"), and groups pieces
+// without spaces between them into words.
 
 import { LETTER, LOWER, UPPER, WORD } from "./characters.ts";
 import { isCurrency } from "./spoken-numbers.ts";
@@ -16,10 +16,10 @@ const JUNK = /^[',\-._‘’/]*$/;
 const MARK_TAGS = new Set([".", ",", "-LRB-", "-RRB-", "``", '""', "''", ":", "$", "#", "NFP"]);
 const QUOTES: Readonly<Record<string, string>> = { "-LRB-": "(", "-RRB-": ")", "``": "“", '""': "”", "''": "”" };
 
-/** Whether a piece is nothing but marks inside a word. */
+/** Returns whether a piece consists only of marks inside a word. */
 export const isJunk = (text: string): boolean => JUNK.test(text);
 
-/** The words of a sentence, each of one or more pieces. Marks and currency signs are words that have their phonemes. */
+/** Returns the words of a sentence, each of one or more pieces. Marks and currency signs are words with phonemes. */
 export function splitWords(tokens: readonly Token[]): Token[][] {
   const words: Token[][] = [];
   let currency: string | undefined;
@@ -58,7 +58,7 @@ export function splitWords(tokens: readonly Token[]): Token[][] {
 
 const isSign = ({ tag, text }: Token): boolean => tag === "$" && isCurrency(text);
 
-/** What is spoken of a mark; undefined for what is none. */
+/** Returns the phonemes of a mark; undefined for other pieces. */
 function markPhonemes(piece: Token): string | undefined {
   if (isSign(piece)) return "";
   if (piece.tag === ":" && (piece.text === "-" || piece.text === "–")) return "—";
@@ -71,7 +71,7 @@ function markPhonemes(piece: Token): string | undefined {
   );
 }
 
-/** "B2B", "face2face". */
+/** Recognizes "B2B", "face2face". */
 function isTwoForTo(pieces: readonly Token[], at: number): boolean {
   const [before, after] = [pieces[at - 1], pieces[at + 1]];
   if (pieces[at]?.text !== "2" || before === undefined || after === undefined) return false;

@@ -1,7 +1,7 @@
-// The tables that come with the voice: what its reading rules know by heart.
+// The types of the tables that come with the voice.
 
 type Words = Readonly<Record<string, string>>;
-/** One and many: "mile", "miles". */
+/** Singular and plural: "mile", "miles". */
 export type Counted = readonly [one: string, many: string];
 
 /** What is written out before words are looked up. */
@@ -9,47 +9,47 @@ export interface NormalizeTables {
   /** "jan" → "January", in the order of the year. */
   readonly months: Words;
   readonly abbreviations: Words;
-  /** Written out before a capital letter only: "St Paul". */
+  /** Written out only before a capital letter: "St Paul". */
   readonly titles: Words;
   readonly units: Readonly<Record<string, Counted>>;
   readonly symbols: Words;
   readonly currency: Readonly<Record<string, Counted>>;
-  /** Words before which Roman numerals count ("Chapter IV"), and before which they order ("Henry VIII"). */
+  /** Words before Roman numerals that count ("Chapter IV"), and before those that order ("Henry VIII"). */
   readonly roman_cardinal: readonly string[];
   readonly roman_ordinal: readonly string[];
 }
 
-/** The letters that the net for unknown words reads and the phonemes it writes. */
+/** The letters that the neural network for unknown words reads, and the phonemes that it writes. */
 export interface UnknownWordTables {
   readonly in: readonly string[];
   readonly out: readonly string[];
-  /** Phonemes a letter can become. */
+  /** Maximum number of phonemes per letter. */
   readonly slots: number;
-  /** Letters of a word that are read. */
+  /** Maximum number of letters of a word that are read. */
   readonly maxlen: number;
 }
 
 export interface Tables {
   readonly normalize: NormalizeTables;
-  /** How words are taken apart that the rules would take apart wrongly: "don't" → "do", "n't". */
+  /** Words that the rules would split wrongly, with their pieces: "don't" → "do", "n't". */
   readonly tokens: Readonly<Record<string, readonly string[]>>;
-  /** Parts of speech, as the Penn Treebank names them, in the order of the alphabet. */
+  /** Parts of speech, named as in the Penn Treebank, in alphabetical order. */
   readonly tags: readonly string[];
   readonly unknownWords: UnknownWordTables;
-  /** The number of each phoneme in the acoustic model. */
+  /** Number of each phoneme in the acoustic model. */
   readonly phonemes: Readonly<Record<string, number>>;
 }
 
-/** Everything that turns text into phonemes, as it lies in the files of the voice. */
+/** All data that converts text to phonemes, as in the voice's files. */
 export interface SpeechData {
   readonly tables: Tables;
-  /** Sorted lines: word → phonemes, or pairs of part of speech and phonemes. The first is the more certain one. */
+  /** Sorted lines: word → phonemes, or pairs of part of speech and phonemes. `gold` is more reliable than `silver`. */
   readonly gold: Uint8Array;
   readonly silver: Uint8Array;
-  /** Sorted lines: words with one part of speech; words the tagger knows; its weights by feature. */
+  /** Sorted lines: words with one part of speech; words that the tagger knows; its weights by feature. */
   readonly tagOfWord: Uint8Array;
   readonly knownWords: Uint8Array;
   readonly tagWeights: Uint8Array;
-  /** The weights of the net for unknown words: single-precision numbers, little endian. */
+  /** Weights of the neural network for unknown words: single-precision numbers, little-endian. */
   readonly unknownWords: Uint8Array;
 }

@@ -1,5 +1,5 @@
-// Finds the part of speech of each word (Penn Treebank tags): a word that is nearly always one has it from a table, others
-// from an averaged perceptron, which adds up weights of what can be seen around the word.
+// Finds each word's part of speech (Penn Treebank tags): from a table for words that nearly always have the same one,
+// else with an averaged perceptron, which adds up weights of features around the word.
 
 import { isDigits, isLetters, isLower, isUpper } from "./characters.ts";
 import type { SortedLines } from "./sorted-lines.ts";
@@ -8,11 +8,11 @@ const START = ["-START2-", "-START-"] as const;
 const END = ["-END-", "-END2-"] as const;
 
 interface TaggerData {
-  /** In the order of the alphabet. */
+  /** In alphabetical order. */
   readonly tags: readonly string[];
   readonly tagOfWord: SortedLines;
   readonly knownWords: SortedLines;
-  /** Feature → pairs of a tag's number and its weight, between spaces. */
+  /** Feature → pairs of a tag's number and its weight, separated by spaces. */
   readonly weights: SortedLines;
 }
 
@@ -23,7 +23,7 @@ export class Tagger {
     this.#data = data;
   }
 
-  /** The tag of each of the words of a sentence. */
+  /** Returns the tag of each word of a sentence. */
   tag(words: readonly string[]): string[] {
     const context = [...START, ...words.map((word) => this.#known(word)), ...END];
     const tags: string[] = [...START];
@@ -34,7 +34,7 @@ export class Tagger {
     return tags.slice(START.length);
   }
 
-  /** The word as features name it; one that the tagger never met is only its shape. */
+  /** Returns the word as features name it; words unknown to the tagger are reduced to their shape. */
   #known(word: string): string {
     const name = nameOf(word);
     return this.#data.knownWords.has(name) ? name : `<${shapeOf(word)}>`;
@@ -50,7 +50,7 @@ export class Tagger {
         scores[tag] = (scores[tag] ?? 0) + Number(fields[at + 1]);
       }
     }
-    // Of equal scores, the one that is last in the alphabet.
+    // Of equal scores, the last tag in the alphabet wins.
     const best = scores.reduce((leader, score, at) => (score >= (scores[leader] ?? 0) ? at : leader), 0);
     return tags[best] ?? "";
   }

@@ -1,4 +1,4 @@
-// A piece of text on its way to phonemes.
+// A piece of text that is being converted to phonemes.
 
 export interface Token {
   readonly text: string;
@@ -8,17 +8,17 @@ export interface Token {
   spaceAfter: boolean;
   /** Undefined: not known yet. Empty: not spoken. */
   phonemes?: string;
-  /** What is looked up instead of the text. */
+  /** The word to look up in place of the text. */
   alias?: string;
-  /** Of an amount: the sign of its currency. */
+  /** The currency sign of an amount. */
   currency?: string;
-  /** Whether a word begins here: only there a hyphen can be a minus. */
+  /** Whether a word begins here: only then a hyphen can be a minus. */
   isHead: boolean;
-  /** Whether a pause of a space is spoken before it, inside a word. */
+  /** Whether a space, as a short pause, is spoken before the piece, inside a word. */
   spaceBefore: boolean;
 }
 
-/** The pieces of a word as one token, without phonemes. */
+/** Merges the pieces of a word into one token without phonemes. */
 export function merge(tokens: readonly Token[]): Token {
   const [first, last] = [tokens[0], tokens.at(-1)];
   if (first === undefined || last === undefined) throw new Error("a word has at least one piece");
@@ -36,7 +36,7 @@ export function merge(tokens: readonly Token[]): Token {
   };
 }
 
-/** The phonemes of the pieces of a word, one after another. */
+/** Concatenates the phonemes of a word's pieces. */
 export function joined(tokens: readonly Token[]): string {
   let phonemes = "";
   for (const { spaceBefore, phonemes: own = "" } of tokens) {
@@ -45,7 +45,7 @@ export function joined(tokens: readonly Token[]): string {
   return phonemes;
 }
 
-/** Long pieces, and capital letters, say most about what kind of word it is. */
+/** Rates how much a piece says about the kind of the word: long pieces and capital letters say most. */
 function importance(text: string): number {
   return Array.from(text).reduce((sum, character) => sum + (character === character.toLowerCase() ? 1 : 2), 0);
 }

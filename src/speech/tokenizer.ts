@@ -1,5 +1,5 @@
-// Takes text apart into words and marks as spaCy does for English: known special cases first, then marks at the ends of what
-// stands between spaces, then marks inside it. At last, neighbours that spell a special case are joined: "Sept", ".".
+// Splits text into words and marks as spaCy does for English: known special cases first, then marks at the ends of what
+// stands between spaces, then marks inside it. Finally joins neighbours that form a special case: "Sept", ".".
 
 import { escapeRegExp, LETTER, LOWER, SPACE, UPPER, WORD } from "./characters.ts";
 
@@ -30,18 +30,18 @@ const ADDRESS = new RegExp(
     String.raw`|^(?:[${WORD}\-]+\.)+(?:com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai)(?:/${NOT_SPACE}*)?$`,
   "iu",
 );
-/** Text without spaces is cut into pieces of this many characters: no word is longer, and the work stays linear. */
+/** Splits text without spaces into pieces of 256 characters: no word is longer, and the work stays linear. */
 const CHUNK = new RegExp(`${NOT_SPACE}{1,256}`, "gu");
-/** More than the longest suffix, and what must stand before it. */
+/** More than the longest suffix with the characters that must precede it. */
 const SUFFIX_REACH = 16;
 
-/** A word or mark, and whether white space follows it. */
+/** A word or mark, and whether white space follows. */
 type Piece = readonly [text: string, spaceAfter: boolean];
 
 export class Tokenizer {
   readonly #special: ReadonlyMap<string, readonly string[]>;
 
-  /** `special`: how words are taken apart that the rules would take apart wrongly. */
+  /** `special`: words that the rules would split wrongly, with their pieces. */
   constructor(special: Readonly<Record<string, readonly string[]>>) {
     this.#special = new Map(Object.entries(special));
   }
@@ -114,7 +114,7 @@ export class Tokenizer {
   }
 }
 
-/** The mark at the end of `text`, which can be a row of dots of any length. */
+/** Returns the mark at the end of `text`, which may be any number of dots. */
 function suffixOf(text: string): string {
   let dots = 0;
   while (text[text.length - 1 - dots] === ".") dots += 1;

@@ -1,5 +1,5 @@
-// Guesses how a word sounds that no dictionary has: a small transformer that reads its letters and writes some phonemes for
-// each. 0.65 million weights, computed as they are.
+// Guesses the pronunciation of words that no dictionary has: a small transformer that reads letters and writes a few
+// phonemes for each. It has 0.65 million weights and runs without quantization.
 
 import type { UnknownWordTables } from "./tables.ts";
 
@@ -10,7 +10,7 @@ const HEAD = WIDTH / HEADS;
 const INNER = 384;
 const EPSILON = 1e-5;
 
-/** How the weights follow one another in the file; matrices are [in, out]. */
+/** The weights in the order of the file; matrices are [in, out]. */
 interface Layer {
   readonly norm1: Norm;
   readonly attention: Linear;
@@ -39,11 +39,11 @@ export class UnknownWords {
   readonly #norm: Norm;
   readonly #head: Linear;
 
-  /** `weights`: single-precision numbers, little endian. Throws when there are more or fewer than the net has. */
+  /** `weights`: single-precision numbers, little-endian. Throws when their number is not that of the network. */
   constructor(tables: UnknownWordTables, weights: Uint8Array) {
     this.#tables = tables;
     this.#letters = new Map(tables.in.map((letter, at) => [letter, at + 1]));
-    // A copy begins at an address that numbers may have.
+    // The copy is aligned as Float32Array requires.
     const numbers = new Float32Array(new Uint8Array(weights).buffer);
     let at = 0;
     const take = (length: number): Float32Array => numbers.subarray(at, (at += length));
@@ -64,16 +64,16 @@ export class UnknownWords {
     if (at !== numbers.length) throw new Error(`the net for unknown words has ${numbers.length} weights, not ${at}`);
   }
 
-  /** The phonemes of a word, from its first letters when it is long; undefined when none of its letters is known. */
+  /** Returns a word's phonemes, from its first letters if it is long; undefined when it has no known letter. */
   phonemes(word: string): string | undefined {
     const letters = Array.from(word).flatMap((letter) => this.#letters.get(letter) ?? []);
     if (letters.length === 0) return undefined;
     const ids = this.#outputs(letters.slice(0, this.#tables.maxlen));
-    // A phoneme that stays the same is spoken once; 0 stands between two equal ones, and for silence.
+    // Repeated ids are one phoneme; 0 separates two equal phonemes, and stands for silence.
     return ids.map((id, at) => (id === 0 || id === ids[at - 1] ? "" : (this.#tables.out[id - 1] ?? ""))).join("");
   }
 
-  /** For each letter, the likeliest phoneme in each of its slots. */
+  /** Returns the likeliest phoneme in each slot of each letter. */
   #outputs(letters: readonly number[]): number[] {
     const count = letters.length;
     let hidden = new Float32Array(count * WIDTH);
@@ -102,7 +102,7 @@ const at = (values: Float32Array, index: number): number => values[index] ?? 0;
 const sum = (a: Float32Array, b: Float32Array): Float32Array<ArrayBuffer> =>
   Float32Array.from(a, (v, i) => v + at(b, i));
 
-/** Each row of `values` times the matrix, plus the bias. */
+/** Returns each row of `values` times the matrix, plus the bias. */
 function linear(values: Float32Array, { weight, bias }: Linear): Float32Array<ArrayBuffer> {
   const to = bias.length;
   const from = weight.length / to;
@@ -111,7 +111,7 @@ function linear(values: Float32Array, { weight, bias }: Linear): Float32Array<Ar
   for (let row = 0; row < rows; row += 1) {
     const start = row * to;
     result.set(bias, start);
-    // Four at once, so that a sum is read and written less often: all widths can be divided by four.
+    // Four inputs at once, so that sums are read and written less often; all widths are multiples of four.
     for (let i = 0; i < from; i += 4) {
       const cell = row * from + i;
       const a = at(values, cell);
@@ -128,7 +128,7 @@ function linear(values: Float32Array, { weight, bias }: Linear): Float32Array<Ar
   return result;
 }
 
-/** Rows of mean 0 and variance 1, then scaled and moved. */
+/** Normalizes rows to mean 0 and variance 1, then scales and shifts them. */
 function normalized(values: Float32Array, { weight, bias }: Norm): Float32Array {
   const result = new Float32Array(values.length);
   for (let start = 0; start < values.length; start += WIDTH) {
@@ -141,7 +141,7 @@ function normalized(values: Float32Array, { weight, bias }: Norm): Float32Array 
   return result;
 }
 
-/** Attention of every letter to all; each row holds its queries, keys and values. */
+/** Computes the attention of every letter to all letters; each row contains its queries, keys and values. */
 function attend(rows: Float32Array, count: number): Float32Array {
   const result = new Float32Array(count * WIDTH);
   const dot = (query: number, key: number): number => {
@@ -172,7 +172,7 @@ function attend(rows: Float32Array, count: number): Float32Array {
 
 const gelu = (value: number): number => 0.5 * value * (1 + erf(value / Math.SQRT2));
 
-/** The error function, by Chebyshev's approximation of its complement; within 1.2e-7. */
+/** The error function, by Chebyshev's approximation of its complement, accurate to 1.2e-7. */
 function erf(x: number): number {
   const t = 1 / (1 + 0.5 * Math.abs(x));
   let series = 0;
