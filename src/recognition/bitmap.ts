@@ -1,9 +1,9 @@
-// A page as recognition sees it.
+// The image of a page for recognition.
 
 /** A greyscale image. */
 export interface Bitmap {
   readonly width: number;
   readonly height: number;
-  /** A byte a pixel, row by row from the top; 0 is black. */
+  /** One byte per pixel, row by row from the top; 0 is black. */
   readonly data: Uint8Array;
 }

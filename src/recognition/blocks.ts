@@ -1,16 +1,16 @@
-// Blocks of lines, out of where lines are on a page: it is cut where there is room between them, across and down in turn.
+// Groups lines into blocks by their positions on the page: cuts at gaps, alternating between columns and paragraphs.
 
 import type { Box } from "../domain/recognition.ts";
 import { around } from "./boxes.ts";
 import { rowsOf } from "./reading-order.ts";
 import { median } from "./statistics.ts";
 
-/** Heights of a line: so much room is between paragraphs, and between columns. */
+/** Minimum gap between paragraphs and between columns, in heights of a line. */
 const ROOM = { paragraphs: 1, columns: 1 };
-/** Lines of a column are so many times as wide as high, and there are so many; narrower ones are cells of a table. */
+/** Minimum width of a column in heights of a line, and minimum number of lines; narrower ones are table cells. */
 const COLUMN = { width: 8, lines: 3 };
 
-/** Blocks in the order in which one reads them, each as rows of boxes from left to right. */
+/** Returns the blocks in reading order, each as rows of boxes from left to right. */
 export function blocksOf(lines: readonly Box[]): Box[][][] {
   if (lines.length === 0) return [];
   const height = median(lines.map((line) => line.height));
@@ -32,7 +32,7 @@ function isColumn(lines: readonly Box[]): boolean {
   return lines.length >= COLUMN.lines && around(lines).width >= COLUMN.width * median(lines.map((line) => line.height));
 }
 
-/** Parts between which nothing lies for at least `room`. */
+/** Divides boxes into parts with a gap of at least `room` between them. */
 function cut(boxes: readonly Box[], span: (box: Box) => [from: number, to: number], room: number): Box[][] {
   const parts: Box[][] = [];
   let end = Number.NEGATIVE_INFINITY;

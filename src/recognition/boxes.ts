@@ -1,9 +1,9 @@
 import type { Box } from "../domain/recognition.ts";
 import type { Bitmap } from "./bitmap.ts";
 
-/** The smallest box around some, of which there must be one. */
+/** Returns the smallest box around all boxes, of which there must be at least one. */
 export function around(boxes: readonly Box[]): Box {
-  // There may be more than a call takes arguments.
+  // A loop, since there may be more boxes than a call can have arguments.
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const { x, y, width, height } of boxes) {
     left = Math.min(left, x);
@@ -14,7 +14,7 @@ export function around(boxes: readonly Box[]): Box {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The part of a box that lies in a bitmap. */
+/** Returns the part of a box inside a bitmap. */
 export function clipped({ x, y, width, height }: Box, bitmap: Omit<Bitmap, "data">): Box {
   const [left, top] = [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y))];
   const right = Math.min(bitmap.width, Math.ceil(x + width));
@@ -22,7 +22,7 @@ export function clipped({ x, y, width, height }: Box, bitmap: Omit<Bitmap, "data
   return { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }
 
-/** A box in a bitmap that is so many times as large. */
+/** Returns the box in a bitmap that is `by` times as large. */
 export const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
   x: x * by,
   y: y * by,

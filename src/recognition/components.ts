@@ -1,26 +1,26 @@
-// Connected regions of ink: rows are cut into runs, and runs that touch belong together, corners included.
+// Finds connected regions of ink: divides rows into runs and joins runs that touch, including at corners.
 
 import type { Box } from "../domain/recognition.ts";
 import type { Ink } from "./ink.ts";
 
-/** Pixels that are side by side in a row; `end` is the first one after them. */
+/** Stretches of adjacent ink pixels in a row; `end` is the first pixel after a run. */
 export interface Runs {
   readonly count: number;
   readonly row: Uint16Array;
   readonly start: Uint16Array;
   readonly end: Uint16Array;
-  /** A number for each region, the same for all of its runs. */
+  /** The number of the run's region. */
   readonly region: Int32Array;
 }
 
 export interface Component extends Box {
-  /** Pixels. */
+  /** Number of ink pixels. */
   readonly area: number;
-  /** The number that its runs have. */
+  /** The region's number in its runs. */
   readonly region: number;
 }
 
-/** The runs of all regions. */
+/** Returns the runs of all regions. */
 export function regions({ width, height, data }: Ink): Runs {
   const count = countRuns(data, width);
   const row = new Uint16Array(count);
@@ -47,7 +47,7 @@ export function regions({ width, height, data }: Ink): Runs {
       start[next] = from;
       end[next] = x;
       region[next] = next;
-      // Runs of the row above that end before this one can touch no later one.
+      // Runs of the row above that end before this run cannot touch later runs either.
       while (above < first && (end[above] as number) < from) above++;
       for (let other = above; other < first && (start[other] as number) <= x; other++) {
         const [one, two] = [root(other), root(next)];
@@ -69,7 +69,7 @@ function countRuns(data: Uint8Array, width: number): number {
   return count;
 }
 
-/** The regions with at least `minArea` pixels, in the order of their first rows. */
+/** Returns the regions with at least `minArea` pixels, in the order of their first rows. */
 export function components({ count, row, start, end, region }: Runs, minArea = 1): Component[] {
   const area = new Uint32Array(count);
   for (let at = 0; at < count; at++) {

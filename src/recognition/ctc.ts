@@ -1,11 +1,11 @@
-// Text out of what a recognizer says of each piece of a line (connectionist temporal classification): a character for every
-// step, where the same one twice is one, and the first of all characters is none.
+// Decodes a recognizer's output (connectionist temporal classification): one character per step, where a repeated
+// character counts once, and the first character of the alphabet means none.
 
 interface DecodedWord {
   readonly text: string;
   /** From 0 to 1. */
   readonly confidence: number;
-  /** Its first step, and the one after its last. */
+  /** The word's first step, and the step after its last; may lie between two steps. */
   readonly from: number;
   readonly to: number;
 }
@@ -16,7 +16,7 @@ interface Letter {
   readonly step: number;
 }
 
-/** The words of a line. `probabilities`: of each character, step after step. */
+/** Returns the words of a line. `probabilities`: one per character, step after step. */
 export function decodeSteps(probabilities: Float32Array, characters: readonly string[]): DecodedWord[] {
   const letters: Letter[] = [];
   let last = 0;
@@ -37,7 +37,7 @@ function largest(values: Float32Array, start: number, end: number): number {
   return best;
 }
 
-/** Between two letters is where one ends and the next begins; spaces part words. */
+/** Words end at spaces; the edge between two letters is midway between their steps. */
 function wordsOf(letters: readonly Letter[], steps: number): DecodedWord[] {
   const words: DecodedWord[] = [];
   let word: Letter[] = [];

@@ -1,4 +1,4 @@
-// A sheet photographed on a lighter or darker ground: its corners, and the sheet alone as if seen from above.
+// Finds a sheet photographed on a lighter or darker ground: its corners, and its image as seen from above.
 
 import type { Bitmap } from "./bitmap.ts";
 import { components, regions, type Component, type Runs } from "./components.ts";
@@ -9,29 +9,29 @@ import { resize, warp } from "./resample.ts";
 
 interface Document {
   readonly bitmap: Bitmap;
-  /** Where points of `bitmap` lie in the photograph. */
+  /** Maps points of `bitmap` to the photograph. */
   readonly toOriginal: Projection;
 }
 
-/** Pixels of the longer side at which the sheet is looked for. */
+/** Longer side, in pixels, of the smaller image in which the sheet is searched. */
 const SIDE = 400;
-/** Letters are closed up to this many pixels around. */
+/** Radius in pixels of the closing that removes letters. */
 const REACH = 4;
-/** By how many values sheet and ground differ. */
+/** Minimum difference between the values of sheet and ground. */
 const CONTRAST = 30;
-/** Pixels from a side within which they do so, and the share of its places where they must. */
+/** Distance from a side, in pixels, at which they must differ, and the minimum share of places where they do. */
 const EDGE = 3;
 const SHARP = 0.8;
-/** Share of the photograph that a sheet has; with more, there is nothing to cut. */
+/** Minimum and maximum share of the photograph; a larger sheet needs no cropping. */
 const SHARE = { least: 0.2, most: 0.97 };
-/** Share of its outline that a sheet fills, and of four sides around it that the outline does. */
+/** Minimum shares: of its convex outline that the sheet fills, and of the four-sided area that the outline fills. */
 const FULL = { outline: 0.85, sides: 0.93 };
-/** Degrees. */
+/** Angles of the corners, in degrees. */
 const CORNER = { least: 50, most: 130 };
-/** Share of the pixels that are fine dark details: where the ground has more of them than the sheet, it is no ground. */
+/** By how many values a pixel is darker than its closed surroundings when it is a fine dark detail. */
 const DETAIL = 30;
 
-/** The sheet that most of the photograph shows; undefined when none is found, or nothing is around it. */
+/** Returns the sheet that fills most of the photograph; undefined when there is none, or no ground around it. */
 export function cropDocument(photograph: Bitmap): Document | undefined {
   const corners = documentCorners(photograph);
   if (corners === undefined) return undefined;
@@ -44,7 +44,7 @@ export function cropDocument(photograph: Bitmap): Document | undefined {
 
 const distance = ([x0, y0]: Point, [x1, y1]: Point): number => Math.hypot(x1 - x0, y1 - y0);
 
-/** The corners of that sheet, in pixels. */
+/** Returns the corners of the sheet in pixels. */
 export function documentCorners(photograph: Bitmap): Corners | undefined {
   const scale = Math.max(1, Math.max(photograph.width, photograph.height) / SIDE);
   const width = Math.max(1, Math.round(photograph.width / scale));
@@ -60,7 +60,7 @@ export function documentCorners(photograph: Bitmap): Corners | undefined {
     Corners | undefined;
 }
 
-/** Without dark details that are thinner than twice the reach: the lightest around each pixel, and of those the darkest. */
+/** Removes dark details thinner than twice the reach: takes the lightest value nearby, and of these the darkest. */
 function closed(bitmap: Bitmap): Bitmap {
   const lightest = extreme(extreme(bitmap, false, Math.max), true, Math.max);
   return extreme(extreme(lightest, false, Math.min), true, Math.min);
@@ -94,7 +94,7 @@ function sheet(mask: Ink, small: Bitmap, plain: Bitmap): Corners | undefined {
   return isEdged(corners, plain) && isGround(corners, small, plain) ? corners : undefined;
 }
 
-/** The first and the last pixel of each row, by their outer corners. */
+/** Returns the outer corners of the first and last pixel of each row. */
 function edgePoints({ region }: Component, runs: Runs): Point[] {
   const points: Point[] = [];
   for (let at = 0; at < runs.count; at++) {
@@ -115,7 +115,7 @@ function isSheet(corners: Corners): boolean {
   });
 }
 
-/** Whether the sides part light from dark sharply: a shadow does not. */
+/** Returns whether light and dark meet sharply at the sides, which they do not at a shadow. */
 function isEdged(corners: Corners, { width, height, data }: Bitmap): boolean {
   const valueAt = (x: number, y: number): number | undefined =>
     x < 0 || y < 0 || x >= width || y >= height ? undefined : data[Math.floor(y) * width + Math.floor(x)];
@@ -136,7 +136,7 @@ function isEdged(corners: Corners, { width, height, data }: Bitmap): boolean {
   return sharp >= SHARP * all;
 }
 
-/** Whether what lies around the corners has no more fine dark details than what lies between them: it is no page itself. */
+/** Returns whether the surroundings have no more fine dark details than the sheet; else they are part of a page. */
 function isGround(corners: Corners, { width, data }: Bitmap, plain: Bitmap): boolean {
   const [inside, outside] = [
     { all: 1, details: 0 },

@@ -1,13 +1,13 @@
-// Shadows and uneven light, taken out of a page.
+// Removes shadows and uneven light from a page.
 
 import type { Bitmap } from "./bitmap.ts";
 
-/** Of the values of a tile, the share that is darker than paper: even a page full of text has more paper than that. */
+/** Quantile of a tile's values that counts as paper: even a page full of text is more than 15 % paper. */
 const PAPER = 0.85;
-/** Paper whose lightest and darkest parts differ by less is even. */
+/** Paper is even when its lightest and darkest parts differ by less than this value. */
 const EVEN = 24;
 
-/** A value a tile; tiles have `size` × `size` pixels, but for the last ones. */
+/** One value per tile; tiles have `size` × `size` pixels, except for the last ones. */
 interface Tiles {
   readonly size: number;
   readonly across: number;
@@ -15,7 +15,7 @@ interface Tiles {
   readonly values: Float32Array;
 }
 
-/** Divides a page, dark on light, by how light its paper is around each pixel. Even pages come back as they are. */
+/** Divides a page (dark on light) by the lightness of its paper around each pixel. Returns even pages unchanged. */
 export function flatten(bitmap: Bitmap): Bitmap {
   const paper = smooth(extreme(extreme(lightness(bitmap), Math.max), Math.min));
   const sorted = paper.values.toSorted();
@@ -48,7 +48,7 @@ function lightness({ width, height, data }: Bitmap): Tiles {
   return { size, across, down, values };
 }
 
-/** Each tile becomes the lightest, or the darkest, of itself and its eight neighbours. */
+/** Replaces each tile by the lightest, or the darkest, of itself and its eight neighbours. */
 function extreme(tiles: Tiles, choose: (...values: number[]) => number): Tiles {
   return { ...tiles, values: tiles.values.map((_, at) => choose(...around(tiles, at))) };
 }
@@ -71,7 +71,7 @@ function around({ across, down, values }: Tiles, at: number): number[] {
 
 function divide({ width, height, data }: Bitmap, { size, across, down, values }: Tiles): Bitmap {
   const out = new Uint8Array(data.length);
-  /** The tile whose middle lies before a pixel, and how far the pixel is on the way to the next one's. */
+  /** The tile whose middle precedes the pixel, and the pixel's place between it and the next middle, 0 to 1. */
   const place = (pixel: number, tiles: number): [number, number] => {
     const exact = Math.max(0, Math.min(tiles - 1, (pixel + 0.5) / size - 0.5));
     const before = Math.min(Math.floor(exact), Math.max(0, tiles - 2));

@@ -1,5 +1,5 @@
-// Frames around bars, as shipping labels have them: what lies within is found without the frame, which may leave a code no white
-// beside it.
+// Finds frames around bar codes, as on shipping labels. The frame is cut off, since it may leave the code without white
+// space beside it.
 
 import type { Box } from "../domain/recognition.ts";
 import type { Bitmap } from "./bitmap.ts";
@@ -8,20 +8,20 @@ import { histogram, inkOf, split, type Ink } from "./ink.ts";
 
 interface Framed {
   readonly frame: Box;
-  /** Across the middle of what lies within, from one bar of the frame to the other; one for each direction there may be. */
+  /** Strips across the middle of the content, between the frame's bars; one for each possible direction. */
   readonly strips: readonly Box[];
 }
 
-/** Pixels of a side: smaller ones are letters. */
+/** Minimum sides in pixels; smaller regions are letters. */
 const SMALLEST = { longer: 80, shorter: 20 };
 const MOST_FRAMES = 8;
-/** Of a side of a frame, the share that is ink, a little inside of its edge, which may be ragged. */
+/** Minimum share of a side that is ink, `INSIDE` pixels inside its edge, which may be ragged. */
 const FULL = 0.95;
 const INSIDE = 2;
-/** Of a frame's width or height: its bars are thinner. */
+/** Maximum thickness of a frame's bars, as a share of its width or height. */
 const THICKEST = 0.25;
 
-/** The largest frames with upright sides. */
+/** Returns the largest frames with horizontal and vertical sides. */
 export function framesIn(bitmap: Bitmap): Framed[] {
   const ink = inkOf(bitmap, split(histogram(bitmap)).threshold);
   const isLarge = ({ width, height }: Box) =>

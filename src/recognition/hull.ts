@@ -1,11 +1,11 @@
-// Outlines of points.
+// Computes outlines of points.
 
 import type { Corners, Point } from "./projection.ts";
 
 const cross = ([ox, oy]: Point, [ax, ay]: Point, [bx, by]: Point): number =>
   (ax - ox) * (by - oy) - (ay - oy) * (bx - ox);
 
-/** The convex outline of points, clockwise on a screen (Andrew's monotone chain). */
+/** Returns the convex outline of points, clockwise on a screen (Andrew's monotone chain). */
 export function hull(points: readonly Point[]): Point[] {
   const sorted = points.toSorted(([ax, ay], [bx, by]) => ax - bx || ay - by);
   const half = (list: readonly Point[]): Point[] => {
@@ -19,7 +19,7 @@ export function hull(points: readonly Point[]): Point[] {
   return [...half(sorted), ...half(sorted.toReversed())];
 }
 
-/** The area within an outline. */
+/** Returns the area inside an outline. */
 export const area = (outline: readonly Point[]): number =>
   Math.abs(
     outline.reduce((sum, [x, y], at) => {
@@ -29,8 +29,8 @@ export const area = (outline: readonly Point[]): number =>
   ) / 2;
 
 /**
- * Four sides around a convex outline, clockwise from the corner that is most to the upper left: sides are left out, each
- * time the one without which the outline grows least. Undefined when the outline has fewer than four.
+ * Returns four sides around a convex outline, clockwise from the upper left corner. Removes one side after the other,
+ * each time the one whose removal adds the smallest area. Undefined when the outline has fewer than four.
  */
 export function quadrilateral(outline: readonly Point[]): Corners | undefined {
   const points = [...outline];
@@ -51,7 +51,7 @@ export function quadrilateral(outline: readonly Point[]): Corners | undefined {
   return [...points.slice(first), ...points.slice(0, first)] as unknown as Corners;
 }
 
-/** Where the sides beside the one that begins at `at` meet, and by how much the outline then grows. */
+/** Returns where the neighbours of the side that begins at `at` meet, and the area that its removal adds. */
 function without(points: readonly Point[], at: number): { meet: Point; grown: number } | undefined {
   const of = (index: number) => points[(index + points.length) % points.length] ?? ([0, 0] as const);
   const [a, b, c, d] = [of(at - 1), of(at), of(at + 1), of(at + 2)];

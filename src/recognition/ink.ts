@@ -1,11 +1,11 @@
-// Which pixels of a bitmap are ink.
+// Decides which pixels of a bitmap are ink.
 
 import type { Bitmap } from "./bitmap.ts";
 
-/** The size of a bitmap, and a byte a pixel: 1 where there is ink, else 0. */
+/** A bitmap whose pixels are 1 for ink, else 0. */
 export type Ink = Bitmap;
 
-/** How many pixels there are of each of the 256 values. */
+/** Returns the number of pixels with each of the 256 values. */
 export function histogram({ data }: Bitmap): Uint32Array {
   const counts = new Uint32Array(256);
   for (let at = 0; at < data.length; at++) {
@@ -16,16 +16,16 @@ export function histogram({ data }: Bitmap): Uint32Array {
 }
 
 interface Split {
-  /** Values up to this one are dark. */
+  /** Maximum value that counts as dark. */
   readonly threshold: number;
-  /** The means of both sides. */
+  /** Means of the dark and the light values. */
   readonly dark: number;
   readonly light: number;
-  /** Share of the pixels that are dark. */
+  /** Share of dark pixels. */
   readonly share: number;
 }
 
-/** Parts values into dark and light ones so that both sides are as even as can be (Otsu's method). */
+/** Splits values into dark and light ones so that both groups vary as little as possible (Otsu's method). */
 export function split(counts: Uint32Array): Split {
   let [total, sum] = [0, 0];
   for (let value = 0; value < 256; value++) {
@@ -45,18 +45,18 @@ export function split(counts: Uint32Array): Split {
     most = between;
     best = { threshold: value, dark, light, share: below / total };
   }
-  // With few values in between, soft edges of strokes would else all be light.
+  // Without this, when few values lie between, the soft edges of strokes would all count as light.
   return { ...best, threshold: Math.max(best.threshold, Math.floor((best.dark + best.light) / 2)) };
 }
 
-/** The pixels up to a value. */
+/** Returns the pixels with values up to `threshold`. */
 export function inkOf({ width, height, data }: Bitmap, threshold: number): Ink {
   const ink = new Uint8Array(data.length);
   for (let at = 0; at < data.length; at++) ink[at] = (data[at] as number) <= threshold ? 1 : 0;
   return { width, height, data: ink };
 }
 
-/** The bitmap with dark for light. */
+/** Returns the bitmap with light and dark exchanged. */
 export function inverted({ width, height, data }: Bitmap): Bitmap {
   const out = new Uint8Array(data.length);
   for (let at = 0; at < data.length; at++) out[at] = 255 - (data[at] as number);

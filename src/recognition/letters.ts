@@ -1,16 +1,16 @@
-// Regions of ink that can be letters, alone or a few that touch.
+// Finds regions of ink that may be letters, alone or a few that touch.
 
 import type { Box } from "../domain/recognition.ts";
 import { components, regions } from "./components.ts";
 import type { Ink } from "./ink.ts";
 import { median } from "./statistics.ts";
 
-/** Pixels: what is smaller is a speck. */
+/** Pixels; smaller regions are specks. */
 const LEAST = { area: 6, width: 2, height: 4 };
-/** Share of the page; what is larger is a drawing or a frame. */
+/** Shares of the page; larger regions are drawings or frames. */
 const MOST = { width: 0.5, height: 0.25 };
 
-/** The boxes of what can be letters. */
+/** Returns the boxes of possible letters. */
 export const lettersOf = (ink: Ink): Box[] =>
   components(regions(ink), LEAST.area).filter(
     ({ width, height }) =>
@@ -20,5 +20,5 @@ export const lettersOf = (ink: Ink): Box[] =>
       height <= Math.max(LEAST.height, MOST.height * ink.height),
   );
 
-/** The height of most letters, in pixels; 0 when there are none. */
+/** Returns the median height of letters in pixels; 0 when there are none. */
 export const letterHeight = (letters: readonly Box[]): number => median(letters.map(({ height }) => height));

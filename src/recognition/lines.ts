@@ -1,9 +1,9 @@
-// Lines of text, out of the words that stand in them.
+// Groups words into lines of text.
 
 import type { RecognizedLine, RecognizedWord } from "../domain/recognition.ts";
 import { around } from "./boxes.ts";
 
-/** The lines of words that are in reading order. */
+/** Returns the lines of words in reading order. */
 export function linesOf(words: readonly RecognizedWord[]): RecognizedLine[] {
   const lines = new Map<number, RecognizedWord[]>();
   for (const word of words) {

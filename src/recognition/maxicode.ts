@@ -1,25 +1,25 @@
-// Where MaxiCodes may be: around rings within rings. What reads them takes all ink of a picture for one upright code.
+// Finds places of possible MaxiCodes by their rings: the decoder takes all ink of a picture for one upright code.
 
 import type { Box } from "../domain/recognition.ts";
 import type { Bitmap } from "./bitmap.ts";
 import { components, regions, type Component } from "./components.ts";
 import { histogram, inkOf, split, type Ink } from "./ink.ts";
 
-/** Pixels of a side of the rings: smaller ones are letters. */
+/** Minimum side of the rings in pixels; smaller regions are letters. */
 const SMALLEST = 16;
 const MOST_CODES = 8;
-/** Of the middle one of the three rings, in its widths: how far the code reaches from its middle, upright. */
+/** Distances from the centre of an upright code to its edges, in widths of the middle one of its three rings. */
 const REACH = { left: 2.31, top: 2.15, right: 2.5, bottom: 2.15 };
-/** The same of the white around a code that nothing else is in. */
+/** White margin around the code, in the same unit. */
 const WHITE = 0.1;
 
-/** A place, and the EXIF orientation of a picture of a code that lies there. */
+/** A place, and the EXIF orientation of a picture with a code in this direction. */
 interface Place {
   readonly box: Box;
   readonly orientation: 1 | 3 | 6 | 8;
 }
 
-/** The places, each as upright, and turned to the right, by half and to the left. */
+/** Returns the places, each as upright, and turned right, by half and left. */
 export function maxiCodePlaces(bitmap: Bitmap): Place[] {
   const ink = inkOf(bitmap, split(histogram(bitmap)).threshold);
   return components(regions(ink), SMALLEST)
@@ -48,7 +48,7 @@ function around(ring: Box, ...reach: readonly [number, number, number, number]):
   return { x: x - left, y: y - top, width: left + right, height: top + bottom };
 }
 
-/** The outer one may touch what is around it. */
+/** Returns whether this is the middle ring; the outer one may touch what surrounds it. */
 function isMiddleRing(ink: Ink, { x, y, width, height }: Component): boolean {
   if (Math.min(width, height) < SMALLEST || Math.abs(width - height) > 1 + 0.1 * width) return false;
   const row = (y + (height >> 1)) * ink.width + x;
@@ -56,7 +56,7 @@ function isMiddleRing(ink: Ink, { x, y, width, height }: Component): boolean {
   return isCutTwice(ink, row, 1, width) && isCutTwice(ink, column, ink.width, height);
 }
 
-/** Whether a line through the middle meets two rings, and white in the middle. */
+/** Returns whether a line through the middle crosses two rings, with white in the centre. */
 function isCutTwice({ data }: Ink, from: number, step: number, length: number): boolean {
   let runs = 0;
   for (let at = 0; at < length; at++) {

@@ -1,4 +1,4 @@
-// A page before and after its text is read: what is read is made ready first, and what was read is put in its place.
+// Prepares a page for recognition, and assembles its content from the recognised words.
 
 import type { Box, RecognizedTable, RecognizedWord } from "../domain/recognition.ts";
 import type { Bitmap } from "./bitmap.ts";
@@ -14,42 +14,45 @@ import { eraseRules, findRules } from "./tables/rules.ts";
 import { ruledTables } from "./tables/ruled.ts";
 import { unruledTables } from "./tables/unruled.ts";
 
-/** A page that is ready to be read. */
+/** A page that is ready for recognition. */
 export interface ReadablePage {
   /** Dark text on light paper, upright, without rules. */
   readonly bitmap: Bitmap;
-  /** Of the page as it came. */
+  /** Size of the original page in pixels. */
   readonly original: Omit<Bitmap, "data">;
   readonly toOriginal: Projection;
   readonly letterHeight: number;
-  /** The lightest value of ink. */
+  /** The lightest value that counts as ink. */
   readonly dark: number;
   readonly grids: readonly Grid[];
-  /** Whether a sheet was cut out of a photograph. */
+  /** Whether the page is a sheet that was cut out of a photograph. */
   readonly cropped: boolean;
 }
 
-/** What a page says; boxes are in pixels of the page as it came. */
+/** The content of a page; boxes are in pixels of the original page. */
 export interface PageContent {
-  /** In the order in which they were read, those of tables included. */
+  /** In the order of recognition, including words of tables. */
   readonly words: readonly RecognizedWord[];
   readonly tables: readonly RecognizedTable[];
 }
 
-/** Heights of a letter, and pixels: shorter rules are parts of letters. A rule that is in no grid is longer. */
+/**
+ * Minimum lengths of rules, in letter heights and in pixels: shorter rules are parts of letters. `alone`: for a rule
+ * that is not part of a grid.
+ */
 const SHORTEST = { level: 2.5, plumb: 1.6, alone: 8, pixels: 16 };
 
-/** Of a word's box: most letters are as high. */
+/** Height of most letters, as a share of a word's box. */
 const LETTER = 0.6;
 
 interface ReadableOptions {
-  /** A sheet that was photographed on a ground is cut out. */
+  /** Whether to cut out a sheet that was photographed on a ground. */
   readonly crop: boolean;
-  /** Small letters stay as they are. */
+  /** Whether to leave small letters as they are. */
   readonly fast?: boolean;
 }
 
-/** Makes a page ready to be read. */
+/** Prepares a page for recognition. */
 export function readable(original: Bitmap, options: ReadableOptions): ReadablePage {
   const sheet = options.crop ? cropDocument(original) : undefined;
   const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original, !options.fast);
@@ -67,15 +70,15 @@ export function readable(original: Bitmap, options: ReadableOptions): ReadablePa
   };
 }
 
-/** A page whose words are known from elsewhere, in its pixels. */
+/** Prepares a page whose words, in its pixels, are already known. */
 export function known(original: Bitmap, words: readonly RecognizedWord[]): ReadablePage {
   const letterHeight = LETTER * median(words.map(({ box }) => box.height));
   const { grids } = drawnOn(original, letterHeight);
-  // Whatever colour they have, these words are there.
+  // These words are known to exist, whatever their colour.
   return { bitmap: original, original, toOriginal: IDENTITY, letterHeight, dark: 255, grids, cropped: false };
 }
 
-/** The rules on a page, and the grids that they make. */
+/** Returns the rules on a page and the grids that they form. */
 function drawnOn(bitmap: Bitmap, letterHeight: number) {
   const pixels = (letters: number) => Math.max(SHORTEST.pixels, letters * letterHeight);
   const shortest = { level: pixels(SHORTEST.level), plumb: pixels(SHORTEST.plumb) };
@@ -84,7 +87,7 @@ function drawnOn(bitmap: Bitmap, letterHeight: number) {
   return { rules, grids: gridsOf(rules, letterHeight), pixels, dark };
 }
 
-/** What a page says, out of the words that were read in its bitmap. */
+/** Returns the content of a page from the words that were recognised in its bitmap. */
 export function contentOf(page: ReadablePage, read: readonly RecognizedWord[]): PageContent {
   const words = read.filter((word) => hasInk(page, word));
   const ruled = ruledTables(page.grids, words);
@@ -97,10 +100,10 @@ export function contentOf(page: ReadablePage, read: readonly RecognizedWord[]): 
   return { words: words.map(inPlace), tables: tables.map(inPlace) };
 }
 
-/** Share of its box that a word covers at least. */
+/** Minimum share of its box that a word's ink covers. */
 const COVERED = 0.01;
 
-/** Whether there is anything where a word was read: wide gaps are read as words sometimes. */
+/** Returns whether a word's box has any ink: wide gaps are sometimes recognised as words. */
 function hasInk({ bitmap, dark }: ReadablePage, { box }: RecognizedWord): boolean {
   const part = crop(bitmap, clipped(box, bitmap));
   return part.data.filter((value) => value <= dark).length > COVERED * part.data.length;

@@ -1,4 +1,4 @@
-// Light text on dark grounds, made dark on light: the whole page, or bands and boxes of it.
+// Turns light text on dark grounds into dark text on light ones: for the whole page, or for bands and boxes of it.
 
 import type { Bitmap } from "./bitmap.ts";
 import { clipped } from "./boxes.ts";
@@ -6,18 +6,18 @@ import { components, regions, type Component, type Runs } from "./components.ts"
 import { crop } from "./resample.ts";
 import { histogram, inkOf, inverted, split, type Ink } from "./ink.ts";
 
-/** Pixels: a smaller box holds no text. */
+/** Pixels; a smaller box contains no text. */
 const LEAST = { width: 24, height: 10 };
-/** Share of a box that is dark where it is a ground and no drawing. */
+/** Minimum dark share of a box that is a ground and not a drawing. */
 const SOLID = 0.5;
-/** Light regions in a ground: so many are letters on it; a thick letter has fewer. */
+/** Minimum number of light regions in a ground with letters; a thick letter alone has fewer. */
 const LETTERS = 3;
-/** Pixels: the side of a place that has one ground. */
+/** Side in pixels of an area that has a single ground. */
 const PLACE = 48;
-/** Values that differ by so much are ink and ground. */
+/** Minimum difference between the values of ink and ground. */
 const CONTRAST = 40;
 
-/** The page with dark text on light grounds only. */
+/** Returns the page with only dark text on light grounds. */
 export function darkOnLight(bitmap: Bitmap): Bitmap {
   const { threshold, share } = split(histogram(bitmap));
   const isDark = share > 0.5 && isLightText(bitmap);
@@ -28,7 +28,7 @@ export function darkOnLight(bitmap: Bitmap): Bitmap {
   return grounds.length === 0 ? page : invertWithin(page, runs, grounds);
 }
 
-/** Whether what stands out from place to place is mostly lighter than what is around it. */
+/** Returns whether most pixels that stand out locally are lighter than their surroundings. */
 function isLightText(bitmap: Bitmap): boolean {
   let [darker, lighter] = [0, 0];
   for (let y = 0; y < bitmap.height; y += PLACE) {
@@ -41,7 +41,7 @@ function isLightText(bitmap: Bitmap): boolean {
   return lighter > darker;
 }
 
-/** How many pixels are much darker, and much lighter, than most of them. */
+/** Counts the pixels that are much darker, and much lighter, than the median. */
 function outstanding(part: Bitmap): { readonly darker: number; readonly lighter: number } {
   const counts = histogram(part);
   let [usual, upTo] = [0, counts[0] as number];
@@ -62,23 +62,23 @@ function isGround(one: Component, page: Bitmap, ink: Ink): boolean {
   return letters.length >= LETTERS && !isShadow(crop(page, one));
 }
 
-/** Paper in the shade, with text: what stands out of it is darker. */
+/** Returns whether the ground is shaded paper with text, where what stands out is darker. */
 function isShadow(ground: Bitmap): boolean {
   const { darker, lighter } = outstanding(ground);
   return 2 * darker > lighter;
 }
 
-/** Inverts every row of each ground from its first dark pixel to its last one. */
+/** Inverts each row of each ground from its first to its last dark pixel. */
 function invertWithin({ width, height, data }: Bitmap, runs: Runs, grounds: readonly Component[]): Bitmap {
   const out = new Uint8Array(data);
-  /** The last run of each ground. */
+  /** The last run of each ground so far. */
   const last = new Map(grounds.map(({ region }) => [region, { row: -1, end: 0 }]));
   for (let at = 0; at < runs.count; at++) {
     const before = last.get(runs.region[at] as number);
     if (before === undefined) continue;
     const row = runs.row[at] as number;
     const end = runs.end[at] as number;
-    // With a run goes what lies between it and the one before it.
+    // Inverts the run together with the gap between it and the preceding one.
     let x = before.row === row ? before.end : (runs.start[at] as number);
     for (; x < end; x++) out[row * width + x] = 255 - (data[row * width + x] as number);
     before.row = row;

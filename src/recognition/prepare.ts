@@ -1,4 +1,4 @@
-// What a page goes through before its text is read: dark text on even light paper, upright, large enough.
+// Prepares the image of a page for recognition: dark text on evenly light paper, upright, large enough.
 
 import type { Bitmap } from "./bitmap.ts";
 import { flatten } from "./flatten.ts";
@@ -12,23 +12,23 @@ import { uprightOf } from "./upright.ts";
 
 interface Prepared {
   readonly bitmap: Bitmap;
-  /** Where points of `bitmap` lie in the page as it came. */
+  /** Maps points of `bitmap` to the original page. */
   readonly toOriginal: Projection;
-  /** The height of most letters in `bitmap`, in pixels; 0 when there are none. */
+  /** Median height of letters in `bitmap`, in pixels; 0 when there are none. */
   readonly letterHeight: number;
 }
 
-/** Pixels: smaller letters are enlarged to about this height. */
+/** Pixels; smaller letters are enlarged to about this height. */
 const READABLE = 12;
 const MOST_ENLARGED = 3;
-/** Pixels: letters that are several times as high are as readable when they are smaller, and sooner. */
+/** Pixels; letters several times as high are reduced, which keeps them readable and saves time. */
 const ENOUGH = 24;
-/** Pixels of an enlarged page, and of one that was turned. */
+/** Maximum number of pixels of an enlarged page, and of one that was turned. */
 const LARGEST = { enlarged: 12_000_000, turned: 4096 ** 2 };
-/** Degrees: turning blurs small letters, and what reads them copes with so little. */
+/** Degrees up to which a page is not turned: turning blurs small letters, and recognition tolerates such a skew. */
 const LEVEL = 0.2;
 
-/** Makes a page ready to be read; small letters are enlarged, unless they are to be read as they are. */
+/** Prepares a page; enlarges small letters unless `enlarges` is false. */
 export function prepare(original: Bitmap, enlarges = true): Prepared {
   const page = flatten(darkOnLight(withoutSpecks(original)));
   const { threshold, light } = split(histogram(page));
@@ -51,7 +51,7 @@ function enlargement({ width, height }: Bitmap, letters: number): number {
   return Math.max(1, Math.min(MOST_ENLARGED, READABLE / letters, possible));
 }
 
-/** The page turned back by some degrees and enlarged, as large as all of it needs, if that is not too large. */
+/** Computes the projection that turns the page back by `degrees` and enlarges it, within the largest size. */
 function upright({ width, height }: Bitmap, degrees: number, wanted: number) {
   const back = rotation(-degrees);
   const corners: Point[] = [

@@ -1,15 +1,15 @@
-// How points of one bitmap lie in another: turned, scaled, or seen from an angle.
+// Projections between bitmaps: turned, scaled, or seen from an angle.
 
 import type { Box } from "../domain/recognition.ts";
 import type { Bitmap } from "./bitmap.ts";
 
-/** x and y, in pixels from the top left corner; the first pixel reaches from 0 to 1. */
+/** x and y in pixels from the top left corner; the first pixel extends from 0 to 1. */
 export type Point = readonly [number, number];
 
-/** Four points, clockwise from the top left one. */
+/** Four points, clockwise from the top left. */
 export type Corners = readonly [Point, Point, Point, Point];
 
-/** A matrix of 3 × 3 in rows. It takes points of a bitmap that was made to where they were in the one it was made of. */
+/** A 3 × 3 matrix in rows. It maps points of a derived bitmap to those of the bitmap that it was derived from. */
 export type Projection = readonly [number, number, number, number, number, number, number, number, number];
 
 export const IDENTITY: Projection = [1, 0, 0, 0, 1, 0, 0, 0, 1];
@@ -18,13 +18,13 @@ export const translation = (x: number, y: number): Projection => [1, 0, x, 0, 1,
 
 export const scaling = (x: number, y = x): Projection => [x, 0, 0, 0, y, 0, 0, 0, 1];
 
-/** Clockwise about the origin. */
+/** Rotates clockwise about the origin. */
 export function rotation(degrees: number): Projection {
   const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
   return [cos, -sin, 0, sin, cos, 0, 0, 0, 1];
 }
 
-/** The first one, then the next ones. */
+/** Combines projections: the first is applied first. */
 export const chain = (...steps: readonly Projection[]): Projection => steps.reduce((done, next) => times(next, done));
 
 function times(a: Projection, b: Projection): Projection {
@@ -43,7 +43,7 @@ function times(a: Projection, b: Projection): Projection {
   ];
 }
 
-/** Takes the rectangle from the origin to `width` and `height` to four corners, no three of which are in line. */
+/** Maps the rectangle from the origin to `width` and `height` to four corners, no three of which are collinear. */
 export function ontoCorners(width: number, height: number, corners: Corners): Projection {
   const [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = corners;
   const [dx1, dx2, dx] = [x1 - x2, x3 - x2, x0 - x1 + x2 - x3];
@@ -55,13 +55,13 @@ export function ontoCorners(width: number, height: number, corners: Corners): Pr
   return chain(scaling(1 / width, 1 / height), unit);
 }
 
-/** Where a point lies. */
+/** Returns the image of a point. */
 export function project([a, b, c, d, e, f, g, h, i]: Projection, [x, y]: Point): Point {
   const w = g * x + h * y + i;
   return [(a * x + b * y + c) / w, (d * x + e * y + f) / w];
 }
 
-/** The smallest upright rectangle around where a box lies, cut at the edges of the bitmap that it lies in. */
+/** Returns the smallest upright rectangle around the image of a box, limited to the target bitmap. */
 export function projectBox(projection: Projection, box: Box, { width, height }: Omit<Bitmap, "data">): Box {
   const [right, bottom] = [box.x + box.width, box.y + box.height];
   const corners: Point[] = [

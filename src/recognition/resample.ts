@@ -1,10 +1,10 @@
-// Bitmaps at other sizes, turned or rectified.
+// Scales, turns and rectifies bitmaps.
 
 import type { Box } from "../domain/recognition.ts";
 import type { Bitmap } from "./bitmap.ts";
 import type { Projection } from "./projection.ts";
 
-/** A bitmap that has a pixel, the mean of them, where this one has `factor` × `factor`; what is left over is cut. */
+/** Shrinks a bitmap: each pixel is the mean of `factor` × `factor` pixels; the remainder at the edges is cut off. */
 export function shrink(bitmap: Bitmap, factor: number): Bitmap {
   const { width: from, data } = bitmap;
   const width = Math.max(1, Math.floor(from / factor));
@@ -28,7 +28,7 @@ export function shrink(bitmap: Bitmap, factor: number): Bitmap {
   return { width, height, data: out };
 }
 
-/** The part of a bitmap that lies in a box within it. */
+/** Returns the part of a bitmap in a box within it. */
 export function crop(bitmap: Bitmap, { x, y, width, height }: Box): Bitmap {
   const out = new Uint8Array(width * height);
   for (let row = 0; row < height; row++) {
@@ -38,7 +38,7 @@ export function crop(bitmap: Bitmap, { x, y, width, height }: Box): Bitmap {
   return { width, height, data: out };
 }
 
-/** The whole bitmap at any smaller or equal size, every pixel the mean of what it covers. */
+/** Scales a whole bitmap to any smaller or equal size; every pixel is the mean of those it covers. */
 export function resize(bitmap: Bitmap, width: number, height: number): Bitmap {
   const { data } = bitmap;
   const out = new Uint8Array(width * height);
@@ -60,8 +60,8 @@ export function resize(bitmap: Bitmap, width: number, height: number): Bitmap {
 }
 
 /**
- * A bitmap of this size, each point taken from where `projection` says it lies in `bitmap`, between pixels by the cubic
- * curve through four of them (Catmull-Rom). What lies outside is `ground`.
+ * Creates a bitmap of this size. `projection` maps its points to `bitmap`, where values between pixels come from the
+ * cubic curve through four of them (Catmull-Rom). Points outside are `ground`.
  */
 export function warp(bitmap: Bitmap, projection: Projection, width: number, height: number, ground: number): Bitmap {
   const [a, b, c, d, e, f, g, h, i] = projection;
@@ -82,16 +82,16 @@ export function warp(bitmap: Bitmap, projection: Projection, width: number, heig
   return { width, height, data: out };
 }
 
-/** What each pixel of a row, or of a column, is made of. */
+/** The source pixels of each pixel of a row or column. */
 interface Taps {
   readonly count: number;
-  /** The first of four pixels; some may lie outside. */
+  /** The first of four source pixels; some may lie outside. */
   readonly first: Int32Array;
-  /** How much each of the four counts. */
+  /** Weights of the four. */
   readonly weights: Float32Array;
 }
 
-/** For `count` pixels out of `size` whose middles lie at `scale` × theirs + `offset`. */
+/** Computes `count` pixels out of `size`, whose middles are at `scale` × theirs + `offset`. */
 function taps(size: number, count: number, scale: number, offset: number): Taps {
   const curve = weights();
   const first = new Int32Array(count);
@@ -106,10 +106,10 @@ function taps(size: number, count: number, scale: number, offset: number): Taps 
   return { count, first, weights: parts };
 }
 
-/** Rows and columns on their own: what is neither turned nor seen from an angle needs a quarter of the sums. */
+/** Scales rows and columns separately: without rotation or perspective, this needs a quarter of the sums. */
 function stretch({ width, height, data }: Bitmap, across: Taps, down: Taps, ground: number): Bitmap {
   const out = new Uint8Array(across.count * down.count);
-  /** The rows that a row is made of, at the place of their number modulo 4. */
+  /** The last four stretched rows, each at its number modulo 4. */
   const rows = [0, 1, 2, 3].map(() => ({ row: Number.NaN, values: new Float32Array(across.count) }));
   const padded = new Uint8Array(width + 8).fill(ground);
   const stretched = (y: number): Float32Array => {
@@ -148,10 +148,10 @@ function stretch({ width, height, data }: Bitmap, across: Taps, down: Taps, grou
   return { width: across.count, height: down.count, data: out };
 }
 
-/** Fractions of a pixel between which curves are told apart. */
+/** Number of fractions of a pixel with weights of their own. */
 const STEPS = 64;
 
-/** Four weights for each fraction of a pixel. */
+/** Returns four weights for each fraction of a pixel. */
 const weights = (): Float32Array =>
   Float32Array.from({ length: 4 * (STEPS + 1) }, (_, at) => {
     const t = Math.floor(at / 4) / STEPS;
@@ -162,7 +162,7 @@ const weights = (): Float32Array =>
     return (t - 1) * t * t * 0.5;
   });
 
-/** The value at a place; the middle of the first pixel is at 0. */
+/** Returns a function for the value at a point; the middle of the first pixel is at 0. */
 function sampler({ width, height, data }: Bitmap, ground: number): (x: number, y: number) => number {
   const curve = weights();
   const at = (x: number, y: number) =>
@@ -170,7 +170,7 @@ function sampler({ width, height, data }: Bitmap, ground: number): (x: number, y
   const row = new Float32Array(4);
   return (x, y) => {
     if (!(x > -1 && y > -1 && x < width && y < height)) return ground;
-    // Cheaper than Math.floor, and the same above -1.
+    // Faster than Math.floor, and equivalent above -1.
     const left = ((x + 1) | 0) - 1;
     const top = ((y + 1) | 0) - 1;
     const across = (((x - left) * STEPS + 0.5) | 0) * 4;

@@ -1,13 +1,13 @@
-// Single pixels that are unlike all around them, as sensors and bad copies have them.
+// Removes single pixels that differ from all their neighbours, as sensors and bad copies produce them.
 
 import type { Bitmap } from "./bitmap.ts";
 
-/** Values that differ by less are alike. */
+/** Values that differ by less are similar. */
 const ALIKE = 64;
-/** Share of all pixels: with fewer specks, they are dots of letters. */
+/** Minimum share of all pixels; fewer specks are dots of letters. */
 const MANY = 0.002;
 
-/** The page with specks of one pixel taken out, where it is full of them; else as it is. */
+/** Replaces one-pixel specks if the page has many; else returns it unchanged. */
 export function withoutSpecks(page: Bitmap): Bitmap {
   const specks = specksOf(page);
   if (specks.length < MANY * page.data.length) return page;
@@ -23,7 +23,7 @@ export function withoutSpecks(page: Bitmap): Bitmap {
 
 const offsets = (width: number): number[] => [-1, 1, -width, width, -width - 1, -width + 1, width - 1, width + 1];
 
-/** The places of pixels, but for those at the edges, that are like none of their neighbours. */
+/** Returns the positions of pixels, except at the edges, that are similar to none of their neighbours. */
 function specksOf({ width, height, data }: Bitmap): number[] {
   const found: number[] = [];
   const around = offsets(width);

@@ -1,4 +1,4 @@
-/** The value that a share of the values lies below; 0 when there are none. */
+/** Returns the value below which `share` of the values lie; 0 when there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

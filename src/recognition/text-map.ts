@@ -1,5 +1,5 @@
-// Where lines of text are, out of a detector's map: how likely each of its pixels lies in the middle of one (differentiable
-// binarization, as PaddleOCR's detectors are trained).
+// Finds lines of text in a detector's map, which contains for each pixel the probability that it is in the middle of a
+// line (differentiable binarization, as PaddleOCR's detectors are trained).
 
 import type { Box } from "../domain/recognition.ts";
 import { clipped } from "./boxes.ts";
@@ -8,18 +8,18 @@ import { components, regions } from "./components.ts";
 interface TextMap {
   readonly width: number;
   readonly height: number;
-  /** From 0 to 1, row by row from the top. */
+  /** Probabilities from 0 to 1, row by row from the top. */
   readonly data: Float32Array;
 }
 
-/** A pixel counts from here on; a region does when its box has so much on average. */
+/** Minimum probability of a pixel, and minimum mean probability in the box of a region. */
 const LIKELY = { pixel: 0.3, box: 0.6 };
-/** Pixels: the middle of the smallest line. */
+/** Minimum side in pixels of a region, which is the middle of a line. */
 const LEAST = 3;
-/** A region is a line that was shrunk by its area over its outline; this is how much of that it gets back. */
+/** The map shrinks lines in proportion to area / perimeter; regions grow again by this multiple of it. */
 const GROWN = 1.5;
 
-/** The boxes of lines, in pixels of the map. */
+/** Returns the boxes of lines, in pixels of the map. */
 export function linesIn(map: TextMap): Box[] {
   const data = Uint8Array.from(map.data, (value) => (value > LIKELY.pixel ? 1 : 0));
   return components(regions({ ...map, data }))

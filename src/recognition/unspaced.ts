@@ -1,16 +1,16 @@
-// Languages without spaces: what is read of them in pieces belongs together.
+// Joins the pieces of text in languages that are written without spaces.
 
 import type { RecognizedWord } from "../domain/recognition.ts";
 import { around } from "./boxes.ts";
 
-/** Chinese and Japanese, with their punctuation and wide forms. */
+/** Chinese and Japanese, with their punctuation and full-width forms. */
 const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\u30fb\u30fc\uff01-\uff9f]`;
 const END = new RegExp(`${UNSPACED}$`, "u");
 const BEGINNING = new RegExp(`^${UNSPACED}`, "u");
-/** Heights of a character: a punctuation mark stands in a corner of its own place, and a space is as wide as a character. */
+/** In heights of a character: punctuation marks leave part of their cell empty; a space is as wide as a character. */
 const WIDEST_GAP = 0.75;
 
-/** Words in their order; those of one line that are written without a space between them are one. */
+/** Joins words of one line without a space between them; keeps the order. */
 export function joinUnspaced(words: readonly RecognizedWord[]): RecognizedWord[] {
   const joined: RecognizedWord[] = [];
   for (const word of words) {

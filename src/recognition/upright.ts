@@ -1,32 +1,32 @@
-// Which way up a page is, and by how much its lines are turned. Letters stand on their line: seen the right way, their lower
-// ends fall on few lines, and on fewer than their upper ends do.
+// Finds which way up a page is, and the skew of its lines. Letters stand on their line: upright, their lower ends fall
+// on few lines, and on fewer than their upper ends do.
 
 import type { Box } from "../domain/recognition.ts";
 import { scaled } from "./boxes.ts";
 import { letterHeight } from "./letters.ts";
 
-/** How the content of a page lies. */
+/** How the content of a page is turned. */
 interface Upright {
-  /** Right angles by which it is turned clockwise. */
+  /** Number of right angles, clockwise. */
   readonly turns: 0 | 1 | 2 | 3;
-  /** What it is turned beyond that, clockwise. */
+  /** Further rotation, clockwise. */
   readonly degrees: number;
 }
 
-/** Lines are looked for up to this many degrees off the level. */
+/** Maximum skew in degrees that is searched. */
 const MOST = 15;
 const COARSE = 0.2;
 const FINE = 0.02;
-/** Letters that tell how lines are turned, and which way is up. */
+/** Minimum number of letters to determine the skew, and to determine which way is up. */
 const LEAST = { skew: 20, turns: 60 };
-/** So many letters tell enough. */
+/** Number of letters that suffices. */
 const ENOUGH = 5000;
-/** Share of a letter's height that ends may be apart and still meet: round letters reach a little beyond their line. */
+/** Distance between ends on one line, as a share of letter height: round letters extend a little beyond their line. */
 const MEETING = 0.15;
-/** How many times more the ends of letters meet along lines of text than they do in another direction. */
+/** Minimum ratio between how much the ends of letters meet along lines of text and in other directions. */
 const CLEAR = { skew: 2.5, sideways: 2, upsideDown: 1.2 };
 
-/** The ends of letters on one of their sides, as points of a page on which that side is the lower one. */
+/** The ends of letters on one side, as points of a page turned so that this side is the lower one. */
 interface Ends {
   readonly x: Float32Array;
   readonly y: Float32Array;
@@ -35,12 +35,12 @@ interface Ends {
 interface Side {
   readonly turns: 0 | 1 | 2 | 3;
   readonly degrees: number;
-  /** How much the ends meet at this angle, and in the mean of all angles. */
+  /** How much the ends meet at this angle; `mean`: on average over all angles. */
   readonly peak: number;
   readonly mean: number;
 }
 
-/** How a page with these letters lies; as if upright where that is not clear. */
+/** Returns how a page with these letters is turned; upright when that is not clear. */
 export function uprightOf(letters: readonly Box[]): Upright {
   if (letters.length < LEAST.skew) return { turns: 0, degrees: 0 };
   const step = Math.ceil(letters.length / ENOUGH);
@@ -56,7 +56,7 @@ export function uprightOf(letters: readonly Box[]): Upright {
   return { turns: best.turns, degrees: best.degrees };
 }
 
-/** `other` where its ends meet so many times more. */
+/** Returns `other` if its ends meet more than `times` as much as those of `usual`. */
 const upper = (usual: Side, other: Side, times: number): Side => (other.peak > usual.peak * times ? other : usual);
 
 function endsOf(letters: readonly Box[], turns: number): Ends {
@@ -70,7 +70,7 @@ function endsOf(letters: readonly Box[], turns: number): Ends {
   return { x: Float32Array.from(points, ([x]) => x), y: Float32Array.from(points, ([, y]) => y) };
 }
 
-/** The angle at which ends fall on the fewest lines. */
+/** Finds the angle at which ends fall on the fewest lines. */
 function steepest(ends: Ends): Omit<Side, "turns"> {
   const coarse = sweep(ends, 0, MOST, COARSE);
   const { degrees, peak } = sweep(ends, coarse.degrees, 1.5 * COARSE, FINE);
@@ -89,7 +89,7 @@ function sweep(ends: Ends, around: number, most: number, step: number): Omit<Sid
   return { degrees, peak, mean: sum / (2 * count + 1) };
 }
 
-/** The sum of the squares of the shares that lines a pixel high, turned clockwise by an angle, have of all ends. */
+/** Returns the sum of the squared shares of all ends in lines one pixel high, turned clockwise by `degrees`. */
 function concentration({ x, y }: Ends, degrees: number): number {
   const slope = Math.tan((degrees * Math.PI) / 180);
   let [low, high] = [Infinity, -Infinity];
@@ -102,7 +102,7 @@ function concentration({ x, y }: Ends, degrees: number): number {
   }
   const counts = new Float64Array(Math.floor(high - low) + 2);
   for (let at = 0; at < lines.length; at++) {
-    // Shared by two lines, so that it does not matter where a line begins.
+    // Each end is shared by two lines, so that it does not matter where lines begin.
     const place = (lines[at] as number) - low;
     const line = Math.floor(place);
     counts[line] = (counts[line] as number) + 1 - (place - line);

@@ -1,16 +1,16 @@
-// Where a look falls first: what the spectrum of an image has beside the even slope of most images (spectral residual, by
-// Hou and Zhang).
+// Predicts where a viewer looks first: what an image's spectrum has beyond the smooth slope of most images (spectral
+// residual, by Hou and Zhang).
 
 import { Fourier, type Complex } from "../../audio/fourier.ts";
 import type { Bitmap } from "../bitmap.ts";
 import { resize } from "../resample.ts";
 import { blur, heatMap } from "./heat-map.ts";
 
-/** Pixels of the longer side: at this size, things are found and not their details. */
+/** Longer side in pixels: at this size, objects are found and not their details. */
 const SIDE = 64;
 const BLUR = 2.5;
 
-/** How much each place of an image stands out, 255 the most; `channels` are its colours, or grey alone. */
+/** Returns how much each place of an image stands out, 255 the most. `channels`: its colours, or grey alone. */
 export function attention(channels: readonly Bitmap[]): Bitmap {
   const [{ width, height } = { width: 1, height: 1 }] = channels;
   const scale = SIDE / Math.max(width, height);
@@ -63,7 +63,7 @@ function transform({ re, im }: Complex, width: number, height: number, direction
   along(height, width, (column, y) => y * width + column);
 }
 
-/** The mean of each value and its eight neighbours; a spectrum goes on at the other side. */
+/** Returns the mean of each value and its eight neighbours; a spectrum wraps around at its edges. */
 function mean3(values: Float64Array, width: number, height: number): Float64Array {
   return values.map((_, at) => {
     const [x, y] = [at % width, Math.floor(at / width)];

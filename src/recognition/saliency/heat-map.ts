@@ -2,7 +2,7 @@
 
 import type { Bitmap } from "../bitmap.ts";
 
-/** Values from 0 to the largest one, as 0 to 255. All are 0 when they are all but equal. */
+/** Scales values linearly, the smallest to 0 and the largest to 255. All become 0 when they are nearly equal. */
 export function heatMap(values: Float64Array, width: number, height: number): Bitmap {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
@@ -11,7 +11,7 @@ export function heatMap(values: Float64Array, width: number, height: number): Bi
   return { width, height, data };
 }
 
-/** Spreads each value over its neighbours by a bell curve, `sigma` in pixels. What lies outside is as the edge. */
+/** Blurs values with a Gaussian of `sigma` pixels. Values outside are those at the edge. */
 export function blur(values: Float64Array, width: number, height: number, sigma: number): Float64Array {
   const reach = Math.ceil(3 * sigma);
   const bell = Float64Array.from({ length: 2 * reach + 1 }, (_, at) =>

@@ -1,18 +1,18 @@
-// Things in front of a ground: what cannot be reached from the edge of an image without a change of colour (minimum barrier
-// distance, by Zhang et al.).
+// Finds objects in front of a ground: what cannot be reached from an image's edge without a change of colour (minimum
+// barrier distance, by Zhang et al.).
 
 import type { Bitmap } from "../bitmap.ts";
 import { resize } from "../resample.ts";
 import { blur, heatMap } from "./heat-map.ts";
 
-/** Pixels of the longer side. */
+/** Longer side in pixels. */
 const SIDE = 96;
-/** Sweeps over the image, there and back in turn: more change next to nothing. */
+/** Sweeps over the image, alternately forward and backward; more have almost no effect. */
 const SWEEPS = 4;
-/** Paper grain and noise are blurred away before. */
+/** Sigma in pixels of the blur that removes paper grain and noise. */
 const GRAIN = 1;
 
-/** How much each place belongs to a thing, 255 the most; `channels` are its colours, or grey alone. */
+/** Returns how much each place belongs to an object, 255 the most. `channels`: the image's colours, or grey alone. */
 export function objectness(channels: readonly Bitmap[]): Bitmap {
   const [{ width, height } = { width: 1, height: 1 }] = channels;
   const scale = Math.min(1, SIDE / Math.max(width, height));
@@ -27,7 +27,7 @@ export function objectness(channels: readonly Bitmap[]): Bitmap {
   return heatMap(blur(sum, across, down, GRAIN), across, down);
 }
 
-/** For each pixel, the least difference between the highest and the lowest value on a way from it to the edge. */
+/** Returns for each pixel the smallest difference between highest and lowest value on any path to the edge. */
 function barriers(values: Float64Array, width: number, height: number): Float64Array {
   const distance = new Float64Array(values.length);
   const high = new Float64Array(values);

@@ -1,4 +1,4 @@
-// The places of a heat map that stand out, as boxes in the image.
+// Finds the places of a heat map that stand out, as boxes in the image.
 
 import type { Box } from "../../domain/recognition.ts";
 import type { Bitmap } from "../bitmap.ts";
@@ -6,20 +6,20 @@ import { components, regions } from "../components.ts";
 import { histogram, split } from "../ink.ts";
 
 interface RegionRule {
-  /** How many times the mean of the map a place must have; without, what parts the map best into high and low. */
+  /** Threshold as a multiple of the map's mean; absent: the value that best splits the map into high and low. */
   readonly timesMean?: number;
-  /** Share of the image that a region must have. */
+  /** Minimum share of the image for a region; `most`: number of regions. */
   readonly least: number;
   readonly most: number;
 }
 
-/** For a map of attention and one of objects. */
+/** Rules for a map of attention and a map of objects. */
 export const REGION_RULES = {
   attention: { timesMean: 3, least: 0.002, most: 5 },
   objectness: { least: 0.004, most: 10 },
 } as const satisfies Record<string, RegionRule>;
 
-/** Boxes, in pixels of an image of this size, around what is high in its map, those that stand out most first. */
+/** Returns boxes around high places of the map, in pixels of an image of this size, the most salient first. */
 export function salientRegions(map: Bitmap, image: Omit<Bitmap, "data">, rule: RegionRule): Box[] {
   const threshold =
     rule.timesMean === undefined ? split(histogram(map)).threshold + 1 : rule.timesMean * mean(map.data);

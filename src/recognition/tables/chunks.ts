@@ -1,10 +1,10 @@
-// Words of a row that stand close together, and the columns that rows of them make.
+// Groups adjacent words of a row into chunks, and finds the columns that rows of chunks form.
 
 import type { Box, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
 import { median } from "../statistics.ts";
 
-/** Words side by side with no more than spaces between them. */
+/** Adjacent words with no more than spaces between them. */
 export interface Chunk {
   readonly box: Box;
   readonly words: readonly RecognizedWord[];
@@ -12,25 +12,25 @@ export interface Chunk {
 
 export type Row = readonly Chunk[];
 
-/** From `left` to `right` in pixels. */
+/** Horizontal extent in pixels. */
 export interface Column {
   readonly left: number;
   readonly right: number;
 }
 
-/** Widths of a letter: a wider gap is no space, and between columns there is at least as much. */
+/** In widths of a letter: the widest space, and the minimum gap between columns. */
 const SPACE = 1.6;
 const GUTTER = 1;
-/** Share of the rows with enough chunks that columns are taken from. */
+/** Minimum share of the rows that must have enough chunks to define columns. */
 const COMMON = 0.4;
-/** So many such rows may disagree by one. */
+/** From this number of such rows on, one row may disagree. */
 const TOLERANT = 6;
 
-/** The width of most letters, in pixels. */
+/** Returns the median width of letters in pixels. */
 export const letterWidth = (words: readonly RecognizedWord[]): number =>
   median(words.map(({ text, box }) => box.width / Math.max(1, [...text].length)));
 
-/** A row of words, cut where there is more than a space. */
+/** Splits a row of words at gaps wider than a space. */
 export function chunksOf(row: readonly RecognizedWord[], letter: number): Chunk[] {
   const parts: RecognizedWord[][] = [];
   let end = -Infinity;
@@ -42,7 +42,7 @@ export function chunksOf(row: readonly RecognizedWord[], letter: number): Chunk[
   return parts.map((words) => ({ words, box: around(words.map(({ box }) => box)) }));
 }
 
-/** The columns that most rows keep to, at least two, or none. */
+/** Returns the columns that most rows keep to: at least two, or none. */
 export function columnsOf(rows: readonly Row[], letter: number): Column[] {
   let best: Column[] = [];
   for (const count of new Set(rows.map((row) => row.length))) {
@@ -56,7 +56,7 @@ export function columnsOf(rows: readonly Row[], letter: number): Column[] {
   return best.length < 2 ? [] : best;
 }
 
-/** The stretches that more than `stray` rows cover, with gutters between them. */
+/** Returns the stretches that more than `stray` rows cover, with gutters between them. */
 export function stretchesOf(rows: readonly Row[], stray: number, letter: number): Column[] {
   const gutter = GUTTER * letter;
   const edges = rows.flatMap((row) =>
@@ -78,7 +78,7 @@ export function stretchesOf(rows: readonly Row[], stray: number, letter: number)
   return found;
 }
 
-/** The first and the last of the columns that a box lies in; the closest one when it lies in none. */
+/** Returns the first and last column that a box overlaps; the closest one when it overlaps none. */
 export function columnsUnder({ x, width }: Box, columns: readonly Column[]): readonly [number, number] {
   const shared = columns.map(({ left, right }) => Math.min(right, x + width) - Math.max(left, x));
   const under = [...shared.keys()].filter((at) => (shared[at] ?? 0) > 0);

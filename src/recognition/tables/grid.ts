@@ -1,9 +1,9 @@
-// Grids of rules, and the cells between them.
+// Finds grids of rules, and the cells between them.
 
 import type { Box, MergedCell } from "../../domain/recognition.ts";
 import { middleAt, type Rule } from "./rules.ts";
 
-/** A cell, which may reach over several rows and columns. */
+/** A cell, which may span several rows and columns. */
 export interface GridCell extends MergedCell {
   readonly box: Box;
 }
@@ -16,16 +16,16 @@ export interface Grid {
   readonly rules: readonly Rule[];
 }
 
-/** Share of a cell's side along which there must be a rule for it to end there. */
+/** Minimum share of a cell's side with a rule for the cell to end there. */
 const DRAWN = 0.5;
-/** Pixels between the end of a rule and one that it meets. */
+/** Maximum distance, in pixels, between the end of a rule and the rule that it meets. */
 const MEETS = 3;
-/** Share of the longest side that a rule has that may end anywhere. */
+/** Share of the longest extent above which a rule may end anywhere. */
 const LONG = 0.5;
-/** Cells of a grid; one with more is a pattern. */
+/** Maximum number of cells of a grid; more are a pattern. */
 const MOST_CELLS = 10_000;
 
-/** The grids that rules make where they cross or touch, with at least two rows and two columns. */
+/** Returns the grids that crossing or touching rules form, with at least two rows and two columns. */
 export function gridsOf(rules: readonly Rule[], letterHeight: number): Grid[] {
   const slack = 4 + letterHeight / 2;
   const level = rules.filter(({ vertical }) => !vertical);
@@ -41,14 +41,14 @@ export function gridsOf(rules: readonly Rule[], letterHeight: number): Grid[] {
   });
 }
 
-/** Which rules touch, by their numbers; those of plumb ones follow those of level ones. */
+/** Yields pairs of rules that touch, by number; vertical rules are numbered after horizontal ones. */
 function* touching(level: readonly Rule[], plumb: readonly Rule[], slack: number): Generator<[number, number]> {
   for (const [one, a] of level.entries()) {
     for (const [two, b] of plumb.entries()) if (touch(a, b, slack)) yield [one, level.length + two];
   }
 }
 
-/** Whether a rule ends at others on both sides, or is long; else it is a stroke of a letter that stands close to one. */
+/** Returns whether a rule is long, or ends at others on both sides; else it is a letter's stroke close to a rule. */
 function isSide(rule: Rule, others: readonly Rule[], slack: number): boolean {
   const crossing = others.filter((other) => other.vertical !== rule.vertical);
   const along = others.filter((other) => other.vertical === rule.vertical);
@@ -108,7 +108,7 @@ function gridOf(rules: readonly Rule[], slack: number): Grid | undefined {
     if (rowSpan * columnSpan === members.length) {
       return [{ row, column, rowSpan, columnSpan, box: boxOf(row, column, rowSpan, columnSpan) }];
     }
-    // Sides are missing in a way that leaves no rectangle.
+    // Sides are missing such that no rectangle remains.
     return members.map((cell) => {
       const [r, c] = [Math.floor(cell / columns), cell % columns];
       return { row: r, column: c, rowSpan: 1, columnSpan: 1, box: boxOf(r, c, 1, 1) };
@@ -117,13 +117,13 @@ function gridOf(rules: readonly Rule[], slack: number): Grid | undefined {
   return { rows, columns, cells, box: boxOf(0, 0, rows, columns), rules };
 }
 
-/** A line of a grid: where it is across, and its rules. */
+/** A line of a grid: its position across, and its rules. */
 interface Line {
   readonly place: number;
   readonly rules: readonly Rule[];
 }
 
-/** The lines that rules lie on, and the outer sides that are not drawn but that the `crossing` rules reach to. */
+/** Returns the lines of rules, and outer sides that are not drawn but that `crossing` rules extend to. */
 function lines(rules: readonly Rule[], crossing: readonly Rule[], slack: number): Line[] {
   const middle = (rule: Rule) => middleAt(rule, (rule.from + rule.to) / 2);
   const sorted = rules.toSorted((a, b) => middle(a) - middle(b));
@@ -140,7 +140,7 @@ function lines(rules: readonly Rule[], crossing: readonly Rule[], slack: number)
   return found;
 }
 
-/** Whether there is a rule on `line` between two lines that cross it. */
+/** Returns whether a rule lies on `line` between two lines that cross it. */
 function isDrawn(line: Line, from: Line | undefined, to: Line | undefined): boolean {
   const [start, end] = [from?.place ?? 0, to?.place ?? 0];
   const parts = line.rules
@@ -155,7 +155,7 @@ function isDrawn(line: Line, from: Line | undefined, to: Line | undefined): bool
   return covered >= DRAWN * (end - start);
 }
 
-/** The numbers from 0 to `count`, grouped so that those that are tied, also through others, are in one group. */
+/** Groups the numbers from 0 to `count`: numbers that are tied, also indirectly, are in one group. */
 function groups(count: number, ties: Iterable<readonly [number, number]>): number[][] {
   const parent = Array.from({ length: count }, (_, at) => at);
   const root = (of: number): number => {

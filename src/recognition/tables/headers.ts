@@ -1,21 +1,21 @@
-// The names of a table's columns.
+// Finds the names of a table's columns.
 
 import type { MergedCell } from "../../domain/recognition.ts";
 
 interface Headers {
-  /** One for each column, all different; none when the first rows do not look like names. */
+  /** One per column, all different; empty when the first rows do not look like names. */
   readonly names: readonly string[];
-  /** The first row below them. */
+  /** The first row after the headers. */
   readonly below: number;
 }
 
 type Rows = readonly (readonly string[])[];
 
-/** Digits with at most a unit: a number, an amount, a share, a date; not a name. A year may be one. */
+/** Digits with at most a unit (a number, amount, share or date) are not a name, except for a year. */
 const VALUE = /^[^\p{L}]*\p{Nd}[^\p{L}]*(?:\p{L}{1,3}[^\p{L}\p{Nd}]*)?$/u;
 const YEAR = /^(?:1[89]|20)\p{Nd}{2}$/u;
 
-/** Finds headers in the first row; in two, where cells of the first one reach over several columns or into the second. */
+/** Finds headers in the first row, or in two if cells of the first span several columns or reach into the second. */
 export function headersOf(rows: Rows, merged: readonly MergedCell[]): Headers {
   const none = { names: [], below: 0 };
   const columns = rows[0]?.length ?? 0;
@@ -34,7 +34,7 @@ export function headersOf(rows: Rows, merged: readonly MergedCell[]): Headers {
   return { names: different(texts), below };
 }
 
-/** The text of the cell that lies at a place. */
+/** Returns the text of the cell that covers a place. */
 function covered(rows: Rows, merged: readonly MergedCell[], row: number, column: number): string {
   const over = merged.find(
     (one) =>
@@ -43,7 +43,7 @@ function covered(rows: Rows, merged: readonly MergedCell[], row: number, column:
   return rows[over?.row ?? row]?.[over?.column ?? column] ?? "";
 }
 
-/** Names that are empty become `column_` and their number; of equal ones, the later ones get `_2` and so on. */
+/** Empty names become `column_` and a number; repeated ones get `_2` and so on. */
 function different(texts: readonly string[]): string[] {
   const used = new Set<string>();
   return texts.map((text, column) => {

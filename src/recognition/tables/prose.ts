@@ -1,14 +1,14 @@
-// Text in columns and lists, told from tables.
+// Distinguishes text in columns, and lists, from tables.
 
 import { around } from "../boxes.ts";
 import { median } from "../statistics.ts";
 import { columnsUnder, type Column, type Row } from "./chunks.ts";
 
-/** A column of text: so many words a line, which fill so much of it, and go on with small letters so often. */
+/** Minimum values of a column of text: words per line, filled share, and share of lines that begin in lower case. */
 const TEXT = { words: 3, manyWords: 5, filled: 0.7, goesOn: 0.4 };
 const MARKER = /^(?:[^\p{L}\p{Nd}]{1,2}|\(?(?:\p{Nd}{1,3}|\p{L}|[ivx]{1,4})[.):]{1,2})$/u;
 
-/** Whether rows that keep to columns are text in columns, or a list with its markers. */
+/** Returns whether rows that keep to columns are text in columns, or a list with markers. */
 export function isProse(rows: readonly Row[], columns: readonly Column[]): boolean {
   const kinds = columns.map((_, column) => kindOf(rows, columns, column));
   const texts = kinds.filter((kind) => kind === "text").length;
@@ -23,7 +23,7 @@ function kindOf(rows: readonly Row[], columns: readonly Column[], column: number
   return texts.length > 0 && texts.every((text) => MARKER.test(text)) ? "markers" : "cells";
 }
 
-/** Whether a column has lines of text. */
+/** Returns whether a column contains lines of text. */
 export function isText(rows: readonly Row[], columns: readonly Column[], column: number): boolean {
   const { left, right } = columns[column] ?? { left: 0, right: 1 };
   const lines = textsIn(rows, columns, column);
@@ -33,7 +33,7 @@ export function isText(rows: readonly Row[], columns: readonly Column[], column:
   return filled >= TEXT.filled && words >= TEXT.words && (goesOn >= TEXT.goesOn || words >= TEXT.manyWords);
 }
 
-/** What rows have in a column, with its width in pixels. */
+/** Returns the text of each row in a column, and its width in pixels. */
 const textsIn = (rows: readonly Row[], columns: readonly Column[], column: number): [string, number][] =>
   rows
     .map((row) => row.filter(({ box }) => columnsUnder(box, columns)[0] === column))

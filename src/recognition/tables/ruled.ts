@@ -1,21 +1,21 @@
-// Tables whose cells are drawn: a grid of rules, and the words between them.
+// Builds tables with drawn cells: from a grid of rules, and the words between them.
 
 import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { inReadingOrder } from "../reading-order.ts";
 import type { Grid, GridCell } from "./grid.ts";
 import { makeTable } from "./table.ts";
 
-/** Cells with text in a table; with fewer, a grid is a drawing or a frame. */
+/** Minimum number of cells with text; a grid with fewer is a drawing or a frame. */
 const FILLED = 2;
 
-/** The tables that grids make of words, and the words that are in none. */
+/** Returns the tables that grids and words form, and the words outside of them. */
 export function ruledTables(
   grids: readonly Grid[],
   words: readonly RecognizedWord[],
 ): { readonly tables: RecognizedTable[]; readonly rest: RecognizedWord[] } {
   let rest = [...words];
   const tables: RecognizedTable[] = [];
-  // The smallest first: a table may lie within a cell of another one.
+  // Smallest first, since a table may lie inside a cell of another.
   for (const grid of grids.toSorted((a, b) => a.box.width * a.box.height - b.box.width * b.box.height)) {
     const inside = new Map<GridCell, RecognizedWord[]>(grid.cells.map((cell) => [cell, []]));
     for (const word of rest) {
@@ -31,7 +31,7 @@ export function ruledTables(
   return { tables: tables.sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x), rest };
 }
 
-/** Whether the middle of a word is in a cell. */
+/** Returns whether the middle of a word is inside a cell. */
 function isIn({ box }: RecognizedWord, cell: GridCell): boolean {
   const x = box.x + box.width / 2 - cell.box.x;
   const y = box.y + box.height / 2 - cell.box.y;

@@ -1,44 +1,44 @@
-// Straight rules of tables and forms on an upright page: found, and taken out before the text is read.
+// Finds straight rules of tables and forms on an upright page, and erases them before recognition.
 
 import type { Box } from "../../domain/recognition.ts";
 import type { Bitmap } from "../bitmap.ts";
 import { components, regions, type Component, type Runs } from "../components.ts";
 import type { Ink } from "../ink.ts";
 
-/** A line that is all but level or plumb. Along it are x or y, across it the other one. */
+/** A nearly horizontal or vertical line. "Along" means x for a horizontal rule and y for a vertical one. */
 export interface Rule {
   readonly vertical: boolean;
-  /** Pixels along. */
+  /** Extent along, in pixels. */
   readonly from: number;
   readonly to: number;
-  /** Across: its middle at `from`, and how much that grows with every pixel along. */
+  /** Position of the middle across, at `from`; `slope`: its change per pixel along. */
   readonly middle: number;
   readonly slope: number;
   readonly thickness: number;
 }
 
-/** Across a rule there is lighter ground at one of these distances, on both sides. */
+/** Distances in pixels from a rule; at one of them there must be lighter ground on both sides. */
 const SIDES = [3, 6, 12] as const;
-/** By how much lighter. */
+/** Minimum difference between the values of rule and ground. */
 const CONTRAST = 24;
 const THICKEST = 12;
-/** Gaps in a rule, in pixels: where it is broken, where letters touch it, and between two that are one. */
+/** Maximum gaps in pixels: where a rule is broken, where letters touch it, and between two parts of one rule. */
 const GAP = { light: 2, dark: 24, joined: 8 };
-/** Shares of a rule: with light ground on both sides at least, and gone where it is broken at most. */
+/** Minimum share of a rule with light ground on both sides, and maximum share of breaks. */
 const BARE = 0.6;
 const BROKEN = 0.05;
-/** How far a rule may drift, a pixel. */
+/** Maximum drift across, per pixel along. */
 const SLOPE = 0.03;
-/** Rules taken of each direction, the longest ones: more are a pattern. */
+/** Maximum number of rules per direction (the longest ones); more are a pattern. */
 const MOST = 2000;
 
-/** Pixels that rules have at least. */
+/** Minimum lengths of rules in pixels. */
 interface Shortest {
   readonly level: number;
   readonly plumb: number;
 }
 
-/** The rules on a page; `dark` is the lightest value of ink. */
+/** Returns the rules on a page; `dark` is the lightest value of ink. */
 export function findRules(page: Bitmap, shortest: Shortest, dark: number): Rule[] {
   return [false, true].flatMap((vertical) => {
     const least = vertical ? shortest.plumb : shortest.level;
@@ -57,7 +57,7 @@ function isStraight(one: Component, vertical: boolean): boolean {
   return thickness <= THICKEST && along >= 4 * thickness && across <= thickness + 2 + SLOPE * along;
 }
 
-/** The pixels of long enough stretches with light ground on both sides. */
+/** Returns the pixels of sufficiently long stretches with light ground on both sides. */
 function bare({ width, height, data }: Bitmap, vertical: boolean, shortest: number, dark: number): Ink {
   const out = new Uint8Array(data.length);
   const [lines, steps] = vertical ? [width, height] : [height, width];
@@ -96,7 +96,7 @@ function isValley(data: Uint8Array, at: number, value: number, sides: readonly n
   return false;
 }
 
-/** The line through the pixels of each region, by least squares. */
+/** Fits a line through the pixels of each region, by least squares. */
 function fit(found: readonly Component[], runs: Runs, vertical: boolean): Rule[] {
   const sums = new Map(found.map((one) => [one.region, { n: 0, a: 0, c: 0, aa: 0, ac: 0 }]));
   for (let at = 0; at < runs.count; at++) {
@@ -122,10 +122,10 @@ function fit(found: readonly Component[], runs: Runs, vertical: boolean): Rule[]
   });
 }
 
-/** Where the middle of a rule is across, at a place along. */
+/** Returns the position across of a rule's middle, at a position along. */
 export const middleAt = ({ from, middle, slope }: Rule, along: number): number => middle + slope * (along - from);
 
-/** Rules that go on with each other become one. */
+/** Joins rules that continue each other. */
 function joined(rules: readonly Rule[]): Rule[] {
   const done: Rule[] = [];
   for (const rule of rules.toSorted((a, b) => a.from - b.from)) {
@@ -143,10 +143,10 @@ function joined(rules: readonly Rule[]): Rule[] {
   return done;
 }
 
-/** Pixels beyond the ends of a rule that are as dark as it. */
+/** Pixels beyond the ends of a rule to erase, since they are equally dark. */
 const FRAYED = 2;
 
-/** The page without these rules: the ground beside them takes their place, but where a letter goes through them. */
+/** Returns the page with these rules replaced by the ground beside them, except where letters cross them. */
 export function eraseRules({ width, height, data }: Bitmap, rules: readonly Rule[]): Bitmap {
   const out = new Uint8Array(data);
   for (const rule of rules) {
@@ -157,7 +157,7 @@ export function eraseRules({ width, height, data }: Bitmap, rules: readonly Rule
       const middle = middleAt(rule, step);
       const first = Math.max(0, Math.floor(middle - half) - 1);
       const last = Math.min(lines - 1, Math.ceil(middle + half));
-      // Of what is left of other rules: those that cross this one are gone when they came before.
+      // Reads from the output: rules that cross this one, and were erased earlier, are then gone.
       const before = out[Math.max(0, first - 2) * across + step * along] as number;
       const after = out[Math.min(lines - 1, last + 2) * across + step * along] as number;
       const ground = Math.max(before, after);

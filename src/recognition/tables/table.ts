@@ -1,14 +1,14 @@
-// A table as it is answered: rows of text, what its first row names, and the same as CSV.
+// Builds a table for the response: rows of text, rows by column name, and CSV.
 
 import type { Box, MergedCell, RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { headersOf } from "./headers.ts";
 
-/** A cell with the words in it, in reading order. */
+/** A cell with its words in reading order. */
 export interface Cell extends MergedCell {
   readonly words: readonly RecognizedWord[];
 }
 
-/** A table of this size from its cells. */
+/** Builds a table of this size from its cells. */
 export function makeTable(box: Box, rowCount: number, columnCount: number, cells: readonly Cell[]): RecognizedTable {
   const rows = Array.from({ length: rowCount }, () => Array.from({ length: columnCount }, () => ""));
   for (const { row, column, words } of cells) {
@@ -33,7 +33,7 @@ export function makeTable(box: Box, rowCount: number, columnCount: number, cells
 const byName = (names: readonly string[], texts: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name, column) => [name, texts[column] ?? ""]));
 
-/** Rows as comma-separated values (RFC 4180): lines end with CR LF, also the last one. */
+/** Formats rows as comma-separated values (RFC 4180); all lines end with CR LF, including the last. */
 export const csv = (rows: readonly (readonly string[])[]): string =>
   rows.map((texts) => `${texts.map(csvField).join(",")}\r\n`).join("");
 

@@ -1,17 +1,17 @@
-// Pages with text in columns: a table stands in one of them, or over all.
+// Handles pages with text in columns, where a table is inside one column or spans all.
 
 import type { RecognizedWord } from "../../domain/recognition.ts";
 import { columnsUnder, stretchesOf, type Row } from "./chunks.ts";
 import { isText } from "./prose.ts";
 
-/** Share of a page's rows that may reach over its columns: titles, and tables over all. */
+/** Maximum share of a page's rows that may span its columns: titles, and tables across the page. */
 const ACROSS = 0.3;
-/** Widths of a letter: what begins further to the right in a column is of a table over all of them. */
+/** In widths of a letter: what begins further to the right in a column belongs to a table across all columns. */
 const INDENT = 2;
-/** Rows of a page that has columns of text. */
+/** Minimum number of rows of a page with columns of text. */
 const LEAST = 6;
 
-/** The words of each column of text, and those of what reaches over them; undefined when text is in one column. */
+/** Returns the words of each text column, then those that span columns; undefined for text in a single column. */
 export function textColumns(rows: readonly Row[], letter: number): RecognizedWord[][] | undefined {
   const columns = stretchesOf(rows, Math.floor(ACROSS * rows.length), letter);
   const isPage = rows.length >= LEAST && columns.length > 1 && columns.length < 5;

@@ -1,4 +1,4 @@
-// Tables without rules: rows of words that keep to columns, and are no text in columns.
+// Finds tables without rules: rows of words that keep to columns but are not text in columns.
 
 import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
@@ -9,9 +9,9 @@ import { isProse } from "./prose.ts";
 import { makeTable, type Cell } from "./table.ts";
 import { textColumns } from "./text-columns.ts";
 
-/** Heights of a word: rows further apart do not belong together. */
+/** In heights of a word: rows further apart do not belong together. */
 const APART = 3.5;
-/** Rows of a table, by whether it has two columns or more. */
+/** Minimum number of rows of a table, with two columns and with more. */
 const LEAST = { two: 3, more: 2 };
 
 interface Found {
@@ -19,7 +19,7 @@ interface Found {
   readonly rest: RecognizedWord[];
 }
 
-/** The tables that words make by where they stand, and the words that are in none. */
+/** Returns the tables that the positions of words form, and the words outside of them. */
 export function unruledTables(words: readonly RecognizedWord[]): Found {
   const letter = letterWidth(words);
   const rows = rowsOf(words).map((row) => chunksOf(row, letter));
@@ -45,7 +45,7 @@ function tablesIn(words: readonly RecognizedWord[]): Found {
   return { tables, rest: words.filter((word) => !taken.has(word)) };
 }
 
-/** Rows that follow each other closely. */
+/** Groups rows that follow each other closely. */
 function blocksOf(rows: readonly Row[], apart: number): Row[][] {
   const blocks: Row[][] = [[]];
   let bottom = Infinity;
@@ -58,7 +58,7 @@ function blocksOf(rows: readonly Row[], apart: number): Row[][] {
   return blocks;
 }
 
-/** The parts of a block that are tables, with their columns. */
+/** Returns the parts of a block that are tables, with their columns. */
 function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
   const isMany = (row: Row) => row.length > 1;
   const first = block.findIndex(isMany);
@@ -82,7 +82,7 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
   return [[rows, columns]];
 }
 
-/** The rows between those that are none of a table. */
+/** Divides rows at those that belong to no table. */
 function parted(rows: readonly Row[], isBetween: (row: Row) => boolean): Row[][] {
   const parts: Row[][] = [[]];
   for (const row of rows) {
@@ -95,7 +95,7 @@ function parted(rows: readonly Row[], isBetween: (row: Row) => boolean): Row[][]
 const inColumn = (row: Row, column: number, columns: readonly Column[]): Chunk[] =>
   row.filter(({ box }) => columnsUnder(box, columns)[0] === column);
 
-/** The cells of rows; a row that goes on with the one above it is part of that. */
+/** Returns the cells of rows; a row that continues the one above is part of that row's cells. */
 function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {
   const starts = startsOf(rows, columns);
   const cells = new Map<string, { cell: Omit<Cell, "words">; words: RecognizedWord[] }>();
@@ -116,12 +116,12 @@ function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {
   return [...cells.values()].map(({ cell, words }) => ({ ...cell, words }));
 }
 
-/** Rows that lack cells and are so much closer to the one above than wide gaps go on with it. */
+/** A row with missing cells continues the one above when their gap is at most this share of a wide gap. */
 const CLOSER = 0.6;
-/** Share of the gaps that are narrower than a wide one. */
+/** Quantile of the gaps that counts as a wide one. */
 const WIDE = 0.8;
 
-/** Which rows are no continuation of the one above. */
+/** Returns which rows do not continue the one above. */
 function startsOf(rows: readonly Row[], columns: readonly Column[]): boolean[] {
   const boxes = rows.map((row) => around(row.map(({ box }) => box)));
   const gaps = boxes.map(({ y }, at) => {
