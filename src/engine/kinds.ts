@@ -1,8 +1,8 @@
-// The kinds of engines that this program can become: `svc __engine NAME`.
+// The kinds of engine that this program can run as: `svc __engine NAME`.
 
 import { runEngine } from "./process/child.ts";
 
-/** Each loads what it needs, native code included, when it is started. */
+/** Each kind imports what it needs, native code included, only when it is started. */
 export const kinds: Readonly<Record<string, () => Promise<never>>> = {
   text: async () => runEngine((await import("./text/child/kind.ts")).textKind),
   embedding: async () => runEngine((await import("./embedding/child/kind.ts")).embeddingKind),

@@ -1,4 +1,4 @@
-// A model for vectors or scores in a process of its own.
+// Runs a model for vectors or scores in a process of its own.
 
 import type { EmbeddingModel, EmbeddingWork } from "../../domain/embedding.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";

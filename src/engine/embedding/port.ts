@@ -6,11 +6,11 @@ import type { ModelStatus } from "../../domain/process-status.ts";
 
 export interface EmbeddingStatus extends ModelStatus {
   readonly kind: EmbeddingKind;
-  /** Longest input in tokens; absent: not known. */
+  /** Longest input in tokens; absent when unknown. */
   readonly maxTokens?: number;
-  /** Numbers of a vector as far as the file tells; absent: not known. */
+  /** Length of a vector, as far as the model file states it; absent when unknown. */
   readonly dimensions?: number;
-  /** The model, once loaded; kept through a restart. */
+  /** The model, once loaded; kept across restarts. */
   readonly model?: EmbeddingModel;
 }
 
@@ -20,7 +20,7 @@ export interface EmbeddingJob {
   readonly background?: true | undefined;
 }
 
-/** `accepted`: it waits for its turn · `started`: its first computation begins, or is assumed to · `result`: the last event. */
+/** `accepted`: the job waits · `started`: its first computation begins, or is assumed to · `result`: the last event. */
 export type EmbeddingEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started"; readonly isAssumed?: true }
@@ -29,9 +29,9 @@ export type EmbeddingEvent =
 export interface EmbeddingPort {
   status(): EmbeddingStatus;
   /**
-   * Computes vectors or scores; loads the model first where that has to be. Throws SvcError (`invalid_value`,
-   * `context_length_exceeded`, `engine_unavailable`, `engine_crashed`, `shutting_down`, for other servers' models the codes
-   * of upstreams), or the signal's reason after an abort: what was not computed by then is dropped.
+   * Computes vectors or scores, after loading the model if needed. Throws SvcError (`invalid_value`,
+   * `context_length_exceeded`, `engine_unavailable`, `engine_crashed`, `shutting_down`, and for models of other servers
+   * the codes of upstreams), or the signal's reason after an abort: what is not computed by then is dropped.
    */
   run(work: EmbeddingWork, signal: AbortSignal, origin?: RequestOrigin): AsyncIterable<EmbeddingEvent>;
 }

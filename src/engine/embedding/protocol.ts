@@ -1,4 +1,4 @@
-// What an embedding engine is started with, is requested to do, and answers: the types behind `process/protocol`.
+// The types that fill in `process/protocol` for embedding engines: start options, jobs and answers.
 
 import type { EmbeddingKind, EmbeddingModel } from "../../domain/embedding.ts";
 import type { ComputeOptions } from "../process/kind.ts";

@@ -1,4 +1,4 @@
-// A model that draws, in a process of its own. A request for several images goes there image by image.
+// Runs a model that draws in a process of its own. A request for several images is sent there image by image.
 
 import type { ImageEvent, ImageModel } from "../../domain/image.ts";
 import { counter, type Metric } from "../../telemetry/exposition.ts";
@@ -8,7 +8,7 @@ import type { PainterOptions, PictureEvent, PictureJob } from "./protocol.ts";
 
 type ImageEngineOptions = LazyEngineOptions<PainterOptions, KnownModel>;
 
-/** Of a step's time, in what is said of steps lately. */
+/** Weight of the latest step in the moving average of step times. */
 const SHARE = 0.3;
 
 export class ImageEngine
@@ -36,7 +36,7 @@ export class ImageEngine
 
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
     const request = ++this.requests;
-    // A reader may take its time between two images.
+    // The process stays loaded between two images even if the reader is slow.
     const release = this.supervisor.keep();
     try {
       for (let image = 0; image < work.count; image++) {
@@ -57,14 +57,15 @@ export class ImageEngine
     return [...super.metrics(), ...drawnMetrics(this.images, this.steps)];
   }
 
-  /** The events of an image; takes note of how long steps take. */
+  /** Passes on the events of an image and measures how long its steps take. */
   private async *watched(job: PictureJob, signal: AbortSignal): AsyncGenerator<PictureEvent, void, void> {
     const { clock } = this.options.launch;
     for await (const event of this.supervisor.run(job, signal)) {
       if (event.type === "progress") {
         const at = clock.now();
         this.steps++;
-        // The first is told with what comes before it, and between two of one image others may have been drawn.
+        // Only consecutive steps of one image are measured: a first step includes the work before it, and other images
+        // may be drawn in between.
         if (this.lastStep?.job === job) this.noteStep((at - this.lastStep.at) / 1000);
         this.lastStep = { job, at };
       }
@@ -79,7 +80,7 @@ export class ImageEngine
   }
 }
 
-/** What an engine has drawn. */
+/** Counts what an engine has drawn. */
 export const drawnMetrics = (images: number, steps: number): Metric[] => [
   counter("svc_images_total", "Images that were drawn.", images),
   counter("svc_image_steps_total", "Steps of images that were computed.", steps),

@@ -1,46 +1,46 @@
-// What an image engine is started with, and the images that its process is sent one by one: a request for several loses no
-// more than one with its process, and takes turns with others.
+// Options of an image engine, and its jobs: one per image. A request for several images thus loses at most one of them
+// when the process dies, and takes turns with others.
 
 import type { ImageEvent, ImageModel, ImageSize, ImageWork } from "../../domain/image.ts";
 import type { ComputeOptions } from "../process/kind.ts";
 import type { FromEngine } from "../process/protocol.ts";
 
-/** An adapter's file, by the name that requests call it. */
+/** An adapter's file and the name that requests use for it. */
 export interface ImageAdapterFile {
   readonly name: string;
   readonly path: string;
 }
 
 export interface PainterOptions extends ComputeOptions {
-  /** Of the model, as clients know it. */
+  /** The model's name, as clients know it. */
   readonly name: string;
-  /** The native library that draws. */
+  /** Path of the native library that draws. */
   readonly imageLibrary: string;
-  /** A whole model, or the part of one that draws. */
+  /** Path of a whole model, or of the part of one that draws. */
   readonly modelPath: string;
   readonly vaePath?: string;
   readonly textEncoders: readonly string[];
   readonly taesdPath?: string;
   readonly adapters: readonly ImageAdapterFile[];
-  /** Bytes of all these files. */
+  /** Size of all these files together, in bytes. */
   readonly bytes: number;
-  /** It is a demonstration, which draws in this size alone: other sizes are enlarged from it. */
+  /** Set for the demonstration, which draws only in this size: other sizes are enlarged from it. */
   readonly demo?: ImageSize;
-  /** It draws nothing, but makes images larger. */
+  /** Set for a model that draws nothing but enlarges images. */
   readonly upscales?: true;
 }
 
 /** One image of a request. */
 export interface PictureJob {
-  /** The request, by a number of its own: what it is made from is decoded once. */
+  /** Number of the request: its source images are decoded only once. */
   readonly request: number;
-  /** Which of its images, from 0. */
+  /** Index of the image within its request, from 0. */
   readonly image: number;
-  /** Its seed is this image's. */
+  /** Its `seed` is this image's seed. */
   readonly work: ImageWork;
   readonly client?: string | undefined;
 }
 
-/** The last one is `image`. */
+/** The last event of an image is `image`. */
 export type PictureEvent = Exclude<ImageEvent, { readonly type: "result" }>;
 export type FromPainter = FromEngine<ImageModel, PictureEvent>;

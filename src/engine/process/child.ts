@@ -1,4 +1,4 @@
-// The life of an engine process, whatever it computes: it loads what the parent names, and serves until its parent goes away.
+// The life of an engine process of any kind: it loads what its parent names and serves until the parent disconnects.
 
 import { writeSync } from "node:fs";
 import { errorMessage } from "../../domain/error-message.ts";
@@ -16,16 +16,16 @@ import {
 
 const POLL_MS = 10;
 const MEMORY_MS = 1000;
-/** Progress is reported when it has changed by this share, or by less in this time. */
+/** Progress is reported after a change of `share`, or of less once `ms` milliseconds have passed. */
 const PROGRESS = { share: 0.01, ms: 1000 };
-/** By how much memory grows where something is read into it, and not by chance. */
+/** Growth in memory, in bytes, that counts as progress of loading; less may be chance. */
 const GROWTH_BYTES = 1 << 20;
-/** A stale parent: it speaks another version of the protocol. */
+/** Exit code when the parent speaks another version of the protocol. */
 const EXIT_STALE = 64;
-/** How long the parent may take to read why loading failed. */
+/** Milliseconds that the parent has to read why loading failed. */
 const PATIENCE_MS = 10_000;
 
-/** What a native library offers that loads in the background. */
+/** What a native library offers that loads its model in the background. */
 interface NativeLoad {
   loadPoll():
     | { readonly state: "loading"; readonly progress: number; readonly file?: string }
@@ -37,17 +37,17 @@ interface NativeLoad {
 type Notice = Extract<FromEngine<never, never>, { type: "progress" | "log" }>;
 
 /**
- * Tells the parent which file is read from now on: should the process die before it is ready or reads another, it was this
- * one. It goes over the socket: what is sent as a message right before an end may be lost with the process.
+ * Tells the parent which file is read next, so that the parent knows which file it was if the process dies before it is
+ * ready or reads another. It goes over the socket: an IPC message sent just before the process dies may be lost.
  */
 export function tellReading(file: string): void {
   writeSync(ABORT_FD, `@${JSON.stringify(file)}\n`);
 }
 
 /**
- * Resolves when a native library has loaded its model; sends progress and log lines meanwhile, and log lines for as long
- * as the process lives. Which file is read is told before that begins: it may end the process. Throws what the library says
- * when it fails.
+ * Resolves when a native library has loaded its model. Meanwhile sends progress and log lines; log lines go on for as
+ * long as the process lives. Each file is reported before it is read, because reading it may end the process. Throws an
+ * Error with the library's message when loading fails.
  */
 export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
   const forward = () => {
@@ -63,7 +63,7 @@ export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => 
       continue;
     }
     const now = performance.now();
-    // It begins again with each part of a file that has several.
+    // Progress starts again at 0 with each part of a model in several files.
     const moved = Math.abs(state.progress - sent);
     if (moved >= PROGRESS.share || (moved > 0 && now - at >= PROGRESS.ms)) {
       [sent, at] = [state.progress, now];
@@ -74,13 +74,13 @@ export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => 
   if (native.drainLog) setInterval(forward, 1000).unref();
 }
 
-/** Runs an engine of this kind in this process; never returns. */
+/** Runs an engine of this kind in this process. Never returns. */
 export async function runEngine<Options, Ready, Job, Event, Report>(
   kind: EngineKind<Options, Ready, Job, Event, Report>,
 ): Promise<never> {
   const send = (message: FromEngine<Ready, Event, Report>) => void process.send?.(message);
   process.on("disconnect", () => process.exit(0));
-  // A Ctrl-C reaches the whole terminal group: the parent drains first and then ends this process.
+  // Ctrl-C signals the whole process group of the terminal: the parent drains first and then ends this process.
   process.on("SIGINT", () => {});
   type Message = ToEngine<Options, Job>;
   const early: Message[] = [];
@@ -128,8 +128,8 @@ function withPart(contents: Uint8Array[], { index, length, from, bytes }: Part):
 }
 
 /**
- * Reports the memory each second, which is also how the parent knows that this process is well. While it loads, that
- * goes by progress: memory is reported when it has grown.
+ * Reports memory every second, which also tells the parent that this process is alive. While a model loads, memory is
+ * reported only when it has grown, because it then counts as progress.
  */
 function reportMemory(send: (memory: ProcessMemory) => void) {
   let most = 0;
@@ -150,8 +150,8 @@ function reportMemory(send: (memory: ProcessMemory) => void) {
 }
 
 /**
- * Ends a process that could not load its model, after it has sent why: the parent ends it when it has read that. What is
- * sent right before an exit may be lost with it.
+ * Ends a process that could not load its model, after it has sent the reason. It waits for the parent to read the
+ * reason and end it, because what is sent just before an exit may be lost.
  */
 async function endUnloaded(): Promise<never> {
   process.once("SIGTERM", () => process.exit(1));

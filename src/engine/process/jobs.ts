@@ -1,4 +1,4 @@
-// Jobs between the front process and an engine process: what was requested, how far it got, and the events it waits for.
+// A job between the front process and an engine process: what was requested, its progress, and the events it waits for.
 
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { Timers } from "../../domain/clock.ts";
@@ -9,21 +9,21 @@ import { EventQueue } from "./queue.ts";
 /** `unsent`: no engine has it · `sent`: an engine has it, not computed yet · `started`: lost if the engine dies. */
 type Progress = "unsent" | "sent" | "started";
 
-/** Engines that may die while they hold a job untouched; with the last of them it may be the cause. */
+/** How many engines may die while they hold a job that has not started; after the last one the job may be the cause. */
 const MOST_LIVES = 3;
 
-/** Bytes of a content in one message: serializing them takes a few milliseconds. */
+/** Bytes of a content in one message: serializing that many takes a few milliseconds. */
 const PART_BYTES = 2 ** 20;
 
-/** What takes a job to an engine. */
+/** The messages that bring a job to an engine. */
 type Delivery<Job> = Extract<ToEngine<never, Job>, { readonly type: "part" | "submit" }>;
 
-/** The first computation for a job begins: it does not wait any more. */
+/** The first computation for the job begins: its waiting time ends. */
 export interface Started {
   readonly type: "started";
 }
 
-/** A job whose computation gave no sign of life. */
+/** The error of a job whose computation gave no sign of life. */
 export class HungError extends SvcError {
   constructor() {
     super("engine_crashed", "The model engine was ended: computing this request gave no sign of life.");
@@ -33,17 +33,17 @@ export class HungError extends SvcError {
 export class PendingJob<Job, Event extends {}> {
   readonly events = new EventQueue<Event | Started>();
   progress: Progress = "unsent";
-  /** Its acceptance was passed on. */
+  /** Whether its acceptance was passed on. */
   accepted = false;
-  /** The engine that has it now has accepted it, and sends its last event when it is cancelled. */
+  /** Whether its present engine has accepted it, and so sends its last event when it is cancelled. */
   isKnown = false;
-  /** The engine leaves it until its events are read. */
+  /** Whether the engine pauses it until its events are read. */
   isHeld = false;
-  /** Why it was cancelled, while its last event is awaited. */
+  /** Why it was cancelled; set while its last event is awaited. */
   cancelled: CancelCause | undefined;
-  /** What an engine is sent; nothing once one computes it: images and sound are large. */
+  /** What is sent to an engine; undefined once an engine computes it, because images and sound are large. */
   job: Job | undefined;
-  /** What its engine has not been sent yet. */
+  /** The messages that its engine has not been sent yet. */
   private delivery: Generator<Delivery<Job>, undefined> | undefined;
   private lives = MOST_LIVES;
   private stopTimer: (() => void) | undefined;
@@ -51,22 +51,22 @@ export class PendingJob<Job, Event extends {}> {
   constructor(
     private readonly clock: Timers,
     readonly key: JobKey,
-    /** The id by which it is cancelled; empty: none. */
+    /** The id by which it can be cancelled; empty if there is none. */
     readonly id: string,
     job: Job,
-    /** Large bytes that it is about; they go before it. */
+    /** Large binary contents of the job; they are sent before it. */
     private contents: readonly Uint8Array[] = [],
   ) {
     this.job = job;
   }
 
-  /** What the engine is to be sent next; undefined: it has all. */
+  /** Returns the next message for the engine; undefined when it has been sent all. */
   next(): Delivery<Job> | undefined {
     this.delivery ??= this.deliver();
     return this.delivery.next().value;
   }
 
-  /** Calls `expire` unless the job is sent or settled within `ms`. */
+  /** Makes the job unsent again; calls `expire` unless it is sent or settled within `ms`. */
   waitForEngine(ms: number, expire: () => void): void {
     this.progress = "unsent";
     this.isKnown = false;
@@ -74,7 +74,7 @@ export class PendingJob<Job, Event extends {}> {
     this.setTimer(ms, expire);
   }
 
-  /** Calls `expire` unless the last event comes within `ms`. */
+  /** Marks the job as cancelled; calls `expire` unless its last event comes within `ms`. */
   cancel(cause: CancelCause, ms: number, expire: () => void): void {
     this.cancelled = cause;
     this.setTimer(ms, expire);
@@ -85,7 +85,7 @@ export class PendingJob<Job, Event extends {}> {
     this.progress = "sent";
   }
 
-  /** The engine computes it: no other one will be sent it. */
+  /** The engine computes the job: it is never sent to another engine. */
   started(): void {
     this.progress = "started";
     this.job = this.delivery = undefined;
@@ -93,7 +93,7 @@ export class PendingJob<Job, Event extends {}> {
     this.events.push({ type: "started" });
   }
 
-  /** The engine died while holding this job untouched. False when it has been through that too often. */
+  /** Counts a death of the engine while it held this job unstarted. Returns false when that has happened too often. */
   survives(): boolean {
     return --this.lives > 0;
   }
@@ -118,12 +118,12 @@ export class PendingJob<Job, Event extends {}> {
   }
 }
 
-/** At least one. */
+/** Yields at least one part, even for empty content. */
 function* partsOf(content: Uint8Array): Generator<Omit<Part, "index">> {
   const { length } = content;
   let from = 0;
   do {
-    // A view would be sent with all that it is a view of.
+    // Copied, because serializing a view would send its whole buffer.
     const bytes = new Uint8Array(content.subarray(from, from + PART_BYTES));
     yield { length, from, bytes };
     from += PART_BYTES;

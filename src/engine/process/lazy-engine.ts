@@ -1,4 +1,4 @@
-// An engine that is loaded on first use, in a process of its own, whatever it computes.
+// Base of the engines that are loaded on first use, in a process of their own.
 
 import type { ModelStatus } from "../../domain/process-status.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
@@ -19,7 +19,7 @@ export interface LazyEngineOptions<Options, Model> extends Pick<
 > {
   readonly engine: Options;
   readonly model: Model;
-  /** Processes that may work beside each other; default 1. */
+  /** Processes that may work in parallel; default 1. */
   readonly processes?: number;
 }
 
@@ -32,7 +32,7 @@ export abstract class LazyEngine<
 > implements ObservedEngine {
   readonly model: string;
   protected readonly supervisor: SupervisorPool<Options, Ready, Job, Event>;
-  /** What loading reported; kept through a restart. */
+  /** What loading reported; kept across restarts. */
   protected loaded: Ready | undefined;
 
   constructor(

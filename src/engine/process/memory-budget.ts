@@ -1,16 +1,16 @@
-// Which models may be in memory beside each other. Engines that are loaded on first use give way to the next one that needs their
-// memory, the least recently used first; one that has work never does, and a load that cannot fit is refused with numbers.
+// Decides which models may be in memory together. Idle engines loaded on first use are unloaded, least recently used
+// first, when the next one needs their memory. Busy engines never are; a load that cannot fit is refused with numbers.
 
 import { SvcError } from "../../domain/errors.ts";
 import { availableMemory } from "./memory.ts";
 
 /** An engine that is loaded on first use. */
 export interface MemoryTenant {
-  /** Bytes that are free when its process ends. */
+  /** Bytes that become free when its process ends. */
   readonly ownBytes: number;
-  /** Since when it is loaded without a job, in monotonic milliseconds; undefined: it has one, or is not loaded. */
+  /** Since when it is loaded without a job, in monotonic milliseconds; undefined while busy or not loaded. */
   readonly idleSince: number | undefined;
-  /** Resolves when a process that is on its way out is gone; undefined: there is none. */
+  /** Resolves when the process that is now ending is gone; undefined if there is none. */
   readonly leaving?: Promise<void> | undefined;
   /** Ends the process; resolves when it is gone. */
   unload(): Promise<void>;
@@ -20,23 +20,23 @@ const RETRY_S = 30;
 
 export class MemoryBudget {
   private readonly tenants = new Set<MemoryTenant>();
-  /** What those that are loading have been granted. */
+  /** Bytes granted to the tenants that are loading. */
   private readonly granted = new Map<MemoryTenant, number>();
-  /** Loads take turns: two at once would count on the same bytes. */
+  /** Loads take turns, because two at once would count on the same bytes. */
   private turn: Promise<void> | undefined;
 
-  /** `available`: bytes that can be taken at the moment. */
+  /** `available`: returns the bytes that can be taken at the moment. */
   constructor(private readonly available: () => number = availableMemory) {}
 
-  /** The engine gives way from now on while it is idle. */
+  /** From now on the engine may be unloaded while it is idle. */
   add(tenant: MemoryTenant): void {
     this.tenants.add(tenant);
   }
 
   /**
-   * Called before a tenant loads a model of `bytes`; `settle` comes after it, however that ends. Undefined: there is enough
-   * memory. Else a promise that resolves when there is, once idle engines have ended. Throws, or rejects with, SvcError
-   * (`engine_unavailable`) when even that would not do.
+   * Call before a tenant loads a model of `bytes`, and `settle` afterwards, whatever the outcome. Returns undefined if
+   * there is enough memory now; otherwise a promise that resolves once enough idle engines have ended. Throws, or
+   * rejects with, SvcError (`engine_unavailable`) when even that does not free enough.
    */
   claim(tenant: MemoryTenant, bytes: number, model: string): Promise<void> | undefined {
     if (bytes === 0) return undefined;
@@ -55,7 +55,7 @@ export class MemoryBudget {
     return claimed;
   }
 
-  /** The tenant's model is in memory, or will not be: what it was granted is not to come any more. */
+  /** Drops the tenant's grant: its model is now in memory and counted there, or will not be loaded. */
   settle(tenant: MemoryTenant): void {
     this.granted.delete(tenant);
   }
@@ -67,7 +67,7 @@ export class MemoryBudget {
     if (bytes <= this.free() + held) {
       for (const one of idle.toSorted(byUse)) {
         if (bytes <= this.free()) break;
-        // It may have got a job while others ended.
+        // It may have received a job while others ended.
         if (one.idleSince !== undefined) await one.unload();
       }
     }
@@ -76,7 +76,7 @@ export class MemoryBudget {
     this.granted.set(tenant, bytes);
   }
 
-  /** Bytes that nobody has or was granted. */
+  /** Returns the bytes that are neither in use nor granted. */
   private free(): number {
     let free = this.available();
     for (const [{ ownBytes }, bytes] of this.granted) free -= Math.max(0, bytes - ownBytes);

@@ -1,22 +1,22 @@
-// How much memory and how many cores this process may use.
+// Finds out how much memory and how many cores this process may use.
 
 import { readFileSync } from "node:fs";
 import { availableParallelism, freemem, totalmem } from "node:os";
 
-/** Content of a file of the kernel; empty when there is no such file. */
+/** Reads a file of the kernel; returns "" when there is no such file. */
 type ReadText = (path: string) => string;
 
-/** Bytes that can be taken without pushing others out: the kernel's estimate, within the container's limit. */
+/** Returns the bytes available without pushing out others: the kernel's estimate, within the container's limit. */
 export function availableMemory(read: ReadText = readText): number {
-  // Kernels without this file count caches as used, so what they call free says little.
+  // Kernels without this file count caches as used, so their number of free bytes says little.
   const free = fromMeminfo(read) ?? Math.max(freemem(), totalmem() / 2);
   const limits = cgroups.map((names) => leftInCgroup(names, read)).filter((bytes) => bytes !== undefined);
   return Math.min(free, ...limits);
 }
 
 /**
- * Bytes of this process that are free when it ends. What it has mapped of files is file cache, which counts as available already.
- * Where the system does not tell them apart, all that is resident.
+ * Returns the bytes of this process that become free when it ends. Its mapped files are file cache, which already
+ * counts as available. Where the system does not tell them apart, returns all resident bytes.
  */
 export function ownMemory(read: ReadText = readText): number {
   const kilobytes = /^RssAnon:\s+(\d+) kB/m.exec(read("/proc/self/status"))?.[1];
@@ -24,8 +24,8 @@ export function ownMemory(read: ReadText = readText): number {
 }
 
 /**
- * Physical cores that this process may run on: hyper-threads of one core share its arithmetic, so they count once. Of a
- * container's share whole ones only: threads that want more are all stopped for the rest of each period.
+ * Returns the physical cores that this process may run on: hyper-threads of one core share its arithmetic units, so
+ * they count once. A container's share is rounded down: with more threads, all are stopped for the rest of each period.
  */
 export function physicalCores(read: ReadText = readText): number {
   const logical = availableParallelism();
@@ -33,7 +33,7 @@ export function physicalCores(read: ReadText = readText): number {
   return Math.max(1, Math.floor(Math.min(cores, logical, ...cpuShares(read))));
 }
 
-/** Where versions 2 and 1 of control groups tell limit, use, and the part of the use that is idle file cache. */
+/** Where versions 2 and 1 of cgroups state the limit, the use, and the part of the use that is idle file cache. */
 const cgroups = [
   { folder: "/sys/fs/cgroup", limit: "memory.max", used: "memory.current", cache: "inactive_file" },
   {
@@ -49,16 +49,16 @@ function fromMeminfo(read: ReadText): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** A model that was read before is file cache and counts as used, but gives way: it must not shrink the next context. */
+/** A model read before is file cache, which counts as used but can be evicted: it must not shrink the next context. */
 function leftInCgroup({ folder, limit, used, cache }: (typeof cgroups)[number], read: ReadText): number | undefined {
   const most = read(`${folder}/${limit}`).trim();
-  // "max", or no such file: no limit.
+  // "max", or no such file: there is no limit.
   if (!/^\d+$/.test(most)) return undefined;
   const idle = new RegExp(`^${cache} (\\d+)$`, "m").exec(read(`${folder}/memory.stat`))?.[1] ?? 0;
   return Math.max(0, Number(most) - Number(read(`${folder}/${used}`)) + Number(idle));
 }
 
-/** Cores' worth of time that a container may use, in versions 2 and 1 of control groups; none where nothing limits it. */
+/** Returns the cores' worth of time that a container may use, by cgroups version 2 and 1; empty without a limit. */
 function cpuShares(read: ReadText): number[] {
   const folder = "/sys/fs/cgroup/cpu";
   const limits = [

@@ -1,5 +1,5 @@
-// The jobs of one engine that are not over: which process has them, how far they got, and what becomes of them when they are
-// cancelled or the process dies.
+// Keeps the unfinished jobs of one engine: which process has them, their progress, and what happens to them when they
+// are cancelled or the process dies.
 
 import type { CancelCause } from "../../domain/cancel.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
@@ -7,9 +7,9 @@ import { PendingJob } from "./jobs.ts";
 import type { FromEngine, JobKey, Refusal, ToEngine } from "./protocol.ts";
 import type { Launch, SupervisorOptions } from "./supervisor-options.ts";
 
-/** The process that is there now, as far as jobs need it. */
+/** The present process, as far as jobs need it. */
 interface JobProcess<Job> {
-  /** False when it is on its way out. */
+  /** Sends a message. Returns false when the process is ending. */
   send(message: Exclude<ToEngine<never, Job>, { readonly type: "load" }>): boolean;
   abort(key: JobKey): void;
 }
@@ -22,13 +22,13 @@ interface PendingJobsOptions<Job, Event>
     >,
     Pick<Launch, "clock" | "loadTimeoutMs"> {
   readonly process: () => JobProcess<Job> | undefined;
-  /** The process did not end a job that was aborted, and computes no other. */
+  /** Called when the process did not end an aborted job in time and computes no other. */
   readonly onOverdue: () => void;
-  /** The last job is over. */
+  /** Called when the last job is over. */
   readonly onIdle: () => void;
 }
 
-/** Milliseconds that an engine has to end a job that was cancelled: one that stands still never does. */
+/** Milliseconds that an engine has to end a cancelled job: an engine that hangs never does. */
 const CANCEL_GRACE_MS = 3000;
 
 type Message<Event, Type> = Extract<FromEngine<never, Event, unknown>, { readonly type: Type }>;
@@ -36,11 +36,11 @@ type Message<Event, Type> = Extract<FromEngine<never, Event, unknown>, { readonl
 export class PendingJobs<Job, Event extends {}> {
   private nextKey = 1;
   private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
-  /** What replaces the process if it does not end a job that nobody waits for. */
+  /** Aborted jobs that the process has not ended yet; the function stops the timer that would replace the process. */
   private readonly ending = new Map<JobKey, () => void>();
-  /** Those whose next message is to be sent, in their order. */
+  /** Jobs whose next message is to be sent, in order. */
   private readonly due = new Set<PendingJob<Job, Event>>();
-  /** Something was sent in this turn of the event loop. */
+  /** Whether a message was sent in this turn of the event loop. */
   private hasSent = false;
 
   constructor(private readonly options: PendingJobsOptions<Job, Event>) {}
@@ -49,31 +49,31 @@ export class PendingJobs<Job, Event extends {}> {
     return this.pending.size;
   }
 
-  /** Jobs that are being computed. */
+  /** How many jobs are being computed. */
   get running(): number {
     let running = 0;
     for (const { progress } of this.pending.values()) if (progress === "started") running++;
     return running;
   }
 
-  /** A job that waits for nothing yet. `id`: by which it can be cancelled; empty: none. */
+  /** Creates a job without submitting it. `id`: by which it can be cancelled; empty for none. */
   create(id: string, job: Job, contents?: readonly Uint8Array[]): PendingJob<Job, Event> {
     return new PendingJob(this.options.clock, this.nextKey++, id, job, contents);
   }
 
-  /** `isReady`: the process takes jobs now. */
+  /** `isReady`: whether the process takes jobs now. */
   add(pending: PendingJob<Job, Event>, isReady: boolean): void {
     this.pending.set(pending.key, pending);
     if (isReady) this.submit(pending);
     else this.waitForModel(pending);
   }
 
-  /** Gives a process that has become ready what waits for one. */
+  /** Submits the waiting jobs to a process that has become ready. */
   submitAll(): void {
     for (const pending of this.pending.values()) this.submit(pending);
   }
 
-  /** An engine that is faster than the reader would fill the memory with what waits for it. */
+  /** Pauses a job with too many unread events, until some are read: they would otherwise fill the memory. */
   balance(pending: PendingJob<Job, Event>): void {
     const { mostUnread = Infinity } = this.options;
     const { size } = pending.events;
@@ -83,17 +83,17 @@ export class PendingJobs<Job, Event extends {}> {
     this.options.process()?.send({ type: "hold", key: pending.key, held });
   }
 
-  /** Ends the newest job of this id early: its last event comes, with what there is. Unknown ids are ignored. */
+  /** Ends the newest job of this id early: its last event comes, with what was computed. Unknown ids are ignored. */
   cancel(id: string, cause: CancelCause): void {
     const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
     if (!pending) return;
     if (pending.progress !== "unsent") this.stopWork(pending, cause);
     if (!pending.isKnown) return this.endWithoutEngine(pending, cause);
-    // The engine knows what was computed.
+    // Only the engine knows what it has computed.
     pending.cancel(cause, CANCEL_GRACE_MS, () => this.endWithoutEngine(pending, cause));
   }
 
-  /** The consumer is gone or done: whatever the engine still does for it is wasted. */
+  /** Stops the engine's work on a job whose consumer is gone or done: what is still computed would be wasted. */
   drop(pending: PendingJob<Job, Event>): void {
     if (!this.pending.has(pending.key)) return;
     if (pending.progress !== "unsent") this.stopWork(pending, "client");
@@ -104,7 +104,7 @@ export class PendingJobs<Job, Event extends {}> {
     for (const pending of this.pending.values()) this.settle(pending, error);
   }
 
-  /** The process has what it was sent of a job: one part at a time is on its way, in little memory and between others' messages. */
+  /** Sends the next part: only one is in transit, to save memory and to let other messages in between. */
   taken({ key }: Message<Event, "taken">): void {
     const pending = this.pending.get(key);
     if (pending) this.submit(pending);
@@ -123,7 +123,7 @@ export class PendingJobs<Job, Event extends {}> {
     for (const key of keys) this.pending.get(key)?.started();
   }
 
-  /** True when a job that somebody waits for has come to its end. */
+  /** Returns true when a job ended that was still awaited. */
   emitted({ outputs, finished }: Message<Event, "events">): boolean {
     for (const { key, events } of outputs) {
       const pending = this.pending.get(key);
@@ -151,8 +151,8 @@ export class PendingJobs<Job, Event extends {}> {
   }
 
   /**
-   * The process is gone. What it computed is lost and fails with `crashed`; what it did not is kept for the successor, unless it
-   * is the culprit or has survived too many deaths, of which an intended one is none.
+   * Handles the death of the process. Started jobs are lost and fail with `crashed`; the others wait for the successor,
+   * except the culprit and those that have survived too many deaths. An intended end does not count as a death.
    */
   lose(crashed: SvcError, culprit: JobKey | undefined, isIntended = false): void {
     const { due } = this;
@@ -167,7 +167,7 @@ export class PendingJobs<Job, Event extends {}> {
     due.clear();
   }
 
-  /** The process is gone: it cannot be late any more. */
+  /** Forgets the overdue jobs of a process that is gone. */
   forgetOverdue(): void {
     for (const key of this.ending.keys()) this.ended(key);
   }
@@ -180,7 +180,7 @@ export class PendingJobs<Job, Event extends {}> {
     });
   }
 
-  /** One message in each turn of the event loop: a large one takes dozens of milliseconds, and there may be hundreds. */
+  /** Sends one message per turn of the event loop: a large one takes dozens of milliseconds; hundreds may be due. */
   private submit(pending: PendingJob<Job, Event>): void {
     this.due.add(pending);
     if (!this.hasSent) this.sendNext();
@@ -195,7 +195,7 @@ export class PendingJobs<Job, Event extends {}> {
     this.send(pending);
   }
 
-  /** What a process on its way out does not take is its successor's. */
+  /** A job that an ending process does not take waits for its successor. */
   private send(pending: PendingJob<Job, Event>): void {
     const message = pending.next();
     if (message && this.options.process()?.send(message)) pending.sent();
@@ -215,18 +215,18 @@ export class PendingJobs<Job, Event extends {}> {
     this.ending.set(key, clock.after(abortGraceMs, expire));
   }
 
-  /** Whether it computes another job, which would be lost with the process. */
+  /** Returns whether the process computes another job, which would be lost with it. */
   private isComputing(besides: JobKey): boolean {
     return [...this.pending.values()].some(({ key, progress }) => key !== besides && progress === "started");
   }
 
-  /** The process says that it has ended a job. */
+  /** Called when the process reports the end of a job. */
   private ended(key: JobKey): void {
     this.ending.get(key)?.();
     this.ending.delete(key);
   }
 
-  /** Ends a cancelled job that no engine has begun, or has any more, or one that stands still. */
+  /** Ends a cancelled job that no engine has accepted or still has, or whose engine hangs. */
   private endWithoutEngine(pending: PendingJob<Job, Event>, cause: CancelCause): void {
     for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
     this.settle(pending);

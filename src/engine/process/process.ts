@@ -1,4 +1,4 @@
-// One engine process as seen from its parent: messages, abort requests and signs of life, the tail of its stderr, and its end.
+// One engine process as its parent sees it: messages, abort requests, signs of life, the tail of stderr, and its end.
 
 import { childSocket, type ChildSocket } from "../../../ffi/runtime/child-socket.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
@@ -6,45 +6,45 @@ import type { JobKey } from "./protocol.ts";
 import type { Pulse } from "./watchdog.ts";
 
 const STDERR_LINES = 20;
-/** More than native code can report between two reads. */
+/** More bytes than native code can report between two reads. */
 const PULSE_BYTES = 16_384;
 
-/** No crash reports, no life after the parent's, and no debugger that ggml would start and wait for when it gives up. */
+/** No crash reports, no outliving the parent, and no debugger, which ggml would start and wait for on an abort. */
 const ENVIRONMENT = { DO_NOT_TRACK: "1", BUN_FEATURE_FLAG_NO_ORPHANS: "1", GGML_NO_BACKTRACE: "1" };
 
 export interface EngineExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** Last lines on stderr, for the log. */
+  /** Last lines of stderr, for the log. */
   readonly stderr: readonly string[];
-  /** The job because of which it ended itself; undefined: none. */
+  /** The job because of which the process ended itself; undefined if there is none. */
   readonly culprit: JobKey | undefined;
-  /** The file that it began to read last; undefined: none. */
+  /** The last file that it began to read; undefined if there is none. */
   readonly file: string | undefined;
 }
 
 interface EngineProcessOptions<From> {
-  /** Program and arguments that turn this binary into an engine. */
+  /** Program and arguments that run this binary as an engine. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly onMessage: (message: From) => void;
   readonly onExit: (exit: EngineExit) => void;
 }
 
-/** `To` and `From` are the messages that its kind of engine understands and sends. */
+/** `To` and `From` are the messages that this kind of engine understands and sends. */
 export class EngineProcess<To, From> {
   private readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
   private readonly stderrTail: string[] = [];
-  /** Ours to close: Bun leaves it open when the process is gone. Undefined then, as another file may get its number. */
+  /** Closed here: Bun leaves it open when the process is gone. Then undefined, as another file may get its number. */
   private socket: ChildSocket | undefined;
-  /** It was signalled to end. */
+  /** Whether it was signalled to end. */
   private isEnding = false;
   private culprit: JobKey | undefined;
   private file: string | undefined;
 
   constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
-      // Libraries also look there for others, and a folder of the cache may go at any time.
+      // Libraries also search the working directory for others, and a cache folder may be deleted at any time.
       cwd: "/",
       env: { ...options.env, ...ENVIRONMENT },
       stdio: ["ignore", "ignore", "pipe", "pipe"],
@@ -67,7 +67,7 @@ export class EngineProcess<To, From> {
     return this.child.pid;
   }
 
-  /** False when the process is known to be on its way out: nothing is sent then, and its exit reports what became of its work. */
+  /** Sends a message. Returns false if the process is known to be ending; its exit tells what became of its work. */
   send(message: To): boolean {
     if (this.isEnding || this.child.exitCode !== null || this.child.killed) return false;
     try {
@@ -80,25 +80,28 @@ export class EngineProcess<To, From> {
     }
   }
 
-  /** Interrupts the computation if it is this request's or holds prompts of several; its `cancel` message must come too. */
+  /**
+   * Interrupts the computation if it is this job's, or one with prompts of several jobs. The job's `cancel` message
+   * must also be sent.
+   */
   abort(key: JobKey): void {
     const bytes = new Uint8Array(4);
     new DataView(bytes.buffer).setInt32(0, key, true);
     try {
       this.socket?.write(bytes);
     } catch {
-      // The process is gone or its pipe is full: its exit, or the cancel message, does the work.
+      // The process is gone or its socket is full: its exit or the `cancel` message has the same effect.
     }
   }
 
-  /** What the native code reported about its computations since the last call; undefined: nothing. */
+  /** Returns what the native code has reported of its computations since the last call; undefined if nothing. */
   pulse(): Pulse | undefined {
     const lines = this.newLines();
     const last = lines.at(-1);
     return last === undefined ? undefined : { moved: lines.some((line) => line.startsWith("+")), work: last.slice(1) };
   }
 
-  /** The lines about computations since the last call; takes note of the culprit and of the last file. */
+  /** Returns the new lines about computations; remembers the culprit and the last file. */
   private newLines(): string[] {
     const bytes = Buffer.alloc(PULSE_BYTES);
     try {
@@ -109,12 +112,12 @@ export class EngineProcess<To, From> {
       if (file !== undefined) this.file = JSON.parse(file.slice(1)) as string;
       return lines.filter((line) => /^[+-]/.test(line));
     } catch {
-      // Nothing is there to be read, or the process is gone.
+      // There is nothing to read, or the process is gone.
       return [];
     }
   }
 
-  /** Ends the process at once, whatever it does. Resolves when it is gone. */
+  /** Kills the process at once, whatever it is doing. Resolves when it is gone. */
   async kill(): Promise<void> {
     this.isEnding = true;
     this.child.kill("SIGKILL");
@@ -130,7 +133,7 @@ export class EngineProcess<To, From> {
     this.socket = undefined;
   }
 
-  /** Ends the process, by force after `graceMs`. Resolves when it is gone. */
+  /** Ends the process, by force after `graceMs` milliseconds. Resolves when it is gone. */
   async stop(graceMs: number): Promise<void> {
     this.isEnding = true;
     this.child.kill("SIGTERM");

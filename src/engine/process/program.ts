@@ -1,35 +1,35 @@
-// Programs of the host's, for what svc does not do itself: run without a shell, ended when nobody wants more of them.
+// Runs programs of the host for what svc does not do itself: without a shell, and only while their output is wanted.
 
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 
-/** The program failed. */
+/** Thrown when a program fails. */
 export class ProgramError extends Error {
   override readonly name = "ProgramError";
 }
 
-/** What a program is run with. */
+/** Input of a program. */
 interface ProgramInput {
-  /** Its standard input; absent: none. */
+  /** Standard input; absent for none. */
   readonly input?: string;
-  /** Its environment; absent: an empty one. */
+  /** Environment; absent for an empty one. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface ProgramLimits {
-  /** Bytes of its output. */
+  /** Most bytes of its output. */
   readonly mostBytes: number;
-  /** Milliseconds until it ends. */
+  /** Most milliseconds until it ends. */
   readonly mostMs: number;
 }
 
 const HAS_GROUPS = process.platform !== "win32";
 
-/** Path of a program that stands on PATH; undefined: there is none. */
+/** Returns the path of a program on PATH; undefined if it is not there. */
 export const findProgram = (name: string): string | undefined => Bun.which(name) ?? undefined;
 
 /**
- * Runs a program and hands out what it writes to its standard output, as it comes. Whoever leaves the iteration ends it, and so
- * does the signal. Throws ProgramError when it fails or cannot be started.
+ * Runs a program and yields its standard output as it comes. Leaving the iteration kills the program, and so does the
+ * signal. Throws ProgramError when the program fails or cannot be started.
  */
 export async function* runProgram(
   command: readonly string[],
@@ -59,13 +59,13 @@ export async function* runProgram(
 }
 
 /**
- * Gives the terminal to a program until it ends; returns its exit code, above 128 after a signal. It gets signals that ask this
- * process to end. Throws ProgramError when it cannot be started.
+ * Attaches a program to the terminal until it ends; returns its exit code, above 128 after a signal. Passes on the
+ * signals that request this process to end. Throws ProgramError when the program cannot be started.
  */
 export async function runAttached(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const child = spawned(() => Bun.spawn([...command], { stdio: ["inherit", "inherit", "inherit"], env }));
   const terminate = () => child.kill("SIGTERM");
-  // An interrupt at the terminal reaches both: what it means is the program's to say.
+  // An interrupt at the terminal reaches both processes; the program decides what it means.
   const ignore = () => {};
   process.on("SIGTERM", terminate).on("SIGHUP", terminate).on("SIGINT", ignore);
   try {
@@ -76,8 +76,8 @@ export async function runAttached(command: readonly string[], env: Readonly<Reco
 }
 
 /**
- * Runs a program to its end and returns all that it writes to its standard output. Throws ProgramError as `runProgram` does, and
- * where a limit is passed; or the signal's reason.
+ * Runs a program to its end and returns its whole standard output. Throws ProgramError as `runProgram` does, and when a
+ * limit is exceeded; or the signal's reason.
  */
 export async function programOutput(
   command: readonly string[],
@@ -117,7 +117,7 @@ function spawned<T>(spawn: () => T): T {
   }
 }
 
-/** With the programs that it has started itself, which are of its group. */
+/** Kills the program together with those that it has started, which are in its process group. */
 function end(child: Bun.Subprocess): void {
   try {
     if (HAS_GROUPS) process.kill(-child.pid, "SIGKILL");

@@ -1,6 +1,6 @@
 // A stream of values from one producer to one consumer, in order, ended by a failure or by `end`.
 
-/** Unbounded by itself: what a job produces has a limit, or the engine holds it while its reader is behind. */
+/** Unbounded itself: a job's output has a limit, or the engine pauses the job while its reader is behind. */
 export class EventQueue<T extends {}> {
   private readonly values: T[] = [];
   private ended = false;
@@ -25,17 +25,17 @@ export class EventQueue<T extends {}> {
     this.end();
   }
 
-  /** Values that nobody has taken yet. */
+  /** How many values wait to be taken. */
   get size(): number {
     return this.values.length;
   }
 
-  /** The next value that is here already. Taking them this way costs no promise a value. */
+  /** Returns the next value that is here already, without a promise for each; undefined if there is none. */
   take(): T | undefined {
     return this.values.shift();
   }
 
-  /** Resolves when there is something to take, or with false when there never will be. Throws the failure. */
+  /** Resolves with true when there is a value to take, with false when there never will be. Throws the failure. */
   async more(): Promise<boolean> {
     if (this.values.length === 0 && !this.ended) {
       await new Promise<void>((resolve) => (this.wake = resolve));

@@ -1,17 +1,17 @@
-// What is reported of a job that failed.
+// Reports to the front process that a job failed.
 
 import { errorMessage } from "../../domain/error-message.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FromEngine, JobKey, Refusal } from "./protocol.ts";
 
-/** What of an error the front process gets. */
+/** Returns what the front process needs to know of an error. */
 export const asRefusal = ({ code, message, details: { param } }: SvcError): Refusal => ({
   code,
   message,
   ...(param !== undefined && { param }),
 });
 
-/** Tells that a job is refused: with an SvcError as it is, with anything else as `message`, and the log has the rest. */
+/** Refuses a job: an SvcError is sent as it is; for anything else `message` is sent, and the error goes to the log. */
 export function sendRefusal(
   send: (message: FromEngine<never, never>) => void,
   key: JobKey,

@@ -1,34 +1,37 @@
-// When a dead engine comes back: at once after it has worked, later and later while it keeps dying without.
+// Decides when a dead engine is restarted: at once if it has worked, else after growing delays.
 
 import type { Timers } from "../../domain/clock.ts";
 
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 60_000;
-/** A process that was ready for this long is healthy: its death starts a new series. */
+/** Milliseconds after which a ready process counts as healthy: its death starts a new series. */
 const HEALTHY_MS = 60_000;
 
 export class RestartPolicy {
   private failures = 0;
   private hasFailed = false;
   private hasWorked = false;
-  /** When the process was ready; undefined while it is not. */
+  /** When the process became ready; undefined while it is not. */
   private readyAt: number | undefined;
   private due = 0;
   private stopTimer: (() => void) | undefined;
 
   constructor(private readonly clock: Timers) {}
 
-  /** Milliseconds until the scheduled restart. */
+  /** Returns the milliseconds until the scheduled restart. */
   get remainingMs(): number {
     return Math.max(0, this.due - this.clock.now());
   }
 
-  /** The process has loaded its model. */
+  /** Called when the process has loaded its model. */
   ready(): void {
     this.readyAt = this.clock.now();
   }
 
-  /** It has finished a job: whoever killed it then is not to stop the others for longer than a load takes. */
+  /**
+   * Called when the process has finished a job: it is then restarted at once when it dies, so that a request that kills
+   * it does not stop the others for longer than a load takes.
+   */
   worked(): void {
     this.hasWorked = true;
   }

@@ -1,4 +1,4 @@
-// What operators see of any engine, and its metrics.
+// What operators see of any engine, and the metrics that all engines have.
 
 import type { ProcessStatus } from "../../domain/process-status.ts";
 import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
@@ -9,11 +9,11 @@ export interface ObservedEngine {
   readonly kind: string;
   readonly model: string;
   status(): ProcessStatus;
-  /** What a scrape reads. */
+  /** Returns the engine's metrics for a scrape. */
   metrics(): readonly Metric[];
 }
 
-/** The metrics of every engine. */
+/** Returns the metrics that every engine has. */
 export function processMetrics(status: ProcessStatus): Metric[] {
   const { state, stalledSince, restarts, running, waiting, residentBytes } = status;
   const up = state === "ready" || state === "unloaded";

@@ -1,11 +1,11 @@
-// Several processes of one engine, for work that keeps a process to itself. Each starts when those before it have work.
+// Several processes of one engine, for work that occupies a whole process. Each starts when those before it are busy.
 
 import type { ProcessState, ProcessStatus } from "../../domain/process-status.ts";
 import type { Started } from "./jobs.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { Supervisor } from "./supervisor.ts";
 
-/** What says most about whether there is an engine comes first. */
+/** The state that the pool reports is the first of these that any process has. */
 const STATES: readonly ProcessState[] = [
   "ready",
   "loading",
@@ -23,12 +23,13 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
 
   /** `count`: at least 1. */
   constructor(count: number, options: SupervisorOptions<Options, Ready, Event, never>) {
-    // Refused memory, the first refuses jobs; a refusal by another would fail jobs that the first could do.
+    // Only the first process claims memory, and jobs are refused when it gets none. A refusal for another process would
+    // fail jobs that the first could do.
     const others = { ...options, needBytes: 0 };
     this.supervisors = Array.from({ length: count }, (_, at) => new Supervisor(at === 0 ? options : others));
   }
 
-  /** Of all together: the state of the one that does best, what is wrong with any, and sums. */
+  /** Returns the status of the whole pool: the best state, the errors and stalls of any process, and sums. */
   status(): ProcessStatus {
     const all = this.supervisors.map((one) => one.status()).toSorted(byState);
     const [best] = all;
@@ -47,7 +48,7 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
     };
   }
 
-  /** As a supervisor does, in the process that has the least to do. */
+  /** Runs a job as a supervisor does, in the process with the least work. */
   run(job: Job, signal: AbortSignal): AsyncGenerator<Event | Started, void, void> {
     const [chosen] = this.supervisors
       .map((supervisor) => ({ supervisor, status: supervisor.status() }))
@@ -56,7 +57,7 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
     return chosen.supervisor.run(job, signal);
   }
 
-  /** None is idle between two jobs until the returned function is called. */
+  /** Keeps every process from being idle until the returned function is called. */
   keep(): () => void {
     const releases = this.supervisors.map((one) => one.keep());
     return () => releases.forEach((release) => release());

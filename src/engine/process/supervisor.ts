@@ -1,6 +1,6 @@
-// Looks after the process of one engine: starts it, hands it jobs, unloads it when idle, restarts it when it died or stands
-// still. An engine's death is a normal event: jobs it was computing fail with a typed error, jobs it had not begun go to its
-// successor.
+// Looks after the process of one engine: starts it, hands it jobs, unloads it when idle, and restarts it when it died
+// or hangs. An engine's death is a normal event: jobs that it was computing fail with a typed error, jobs that it had
+// not started go to its successor.
 
 import type { CancelCause } from "../../domain/cancel.ts";
 import { errorMessage } from "../../domain/error-message.ts";
@@ -31,31 +31,31 @@ export class Supervisor<
   private process: EngineProcess<ToEngine<Options, Job>, FromEngine<Ready, Event, Report>> | undefined;
   private watchdog: Watchdog | undefined;
   private progress = 0;
-  /** Why the process is killed. */
+  /** Why the process is being killed; undefined while it is not. */
   private hang: string | undefined;
   private lastError: string | undefined;
   private loadFailure: string | undefined;
-  /** What was missing when it was to be loaded the last time. */
+  /** Why the last attempt to fetch what is to be loaded failed. */
   private hindrance: string | undefined;
-  /** It was loaded once: the model is good. */
+  /** Whether it was loaded once, so that the model is known to be good. */
   private isProven = false;
   private isReplaced = false;
   private restarts = 0;
   private memory = NO_MEMORY;
-  /** Resolves when a process that was given up is gone, with its memory. */
+  /** Resolves when a process that was given up is gone and its memory is free. */
   leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
   /** When its last job was over. */
   private usedAt = 0;
-  /** Those who have more jobs for it. */
+  /** How many callers keep it from being idle, because they have more jobs for it. */
   private users = 0;
   private readonly log: Logger;
-  /** For log lines, which come from several engines. */
+  /** Names the engine in log lines, which come from several engines. */
   private readonly name: LogFields;
   private readonly restart: RestartPolicy;
   private readonly jobs: PendingJobs<Job, Event>;
   private readonly loaded = Promise.withResolvers<void>();
-  /** Ends what is brought for it. */
+  /** Aborts what is being fetched for the engine. */
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: SupervisorOptions<Options, Ready, Event, Report>) {
@@ -79,7 +79,7 @@ export class Supervisor<
     this.spawn();
   }
 
-  /** Resolves when the model is loaded for the first time; rejects when an eager engine cannot load it: no retry follows. */
+  /** Resolves when the model is first loaded; rejects when an eager engine cannot load it, which is not retried. */
   ready(): Promise<void> {
     return this.loaded.promise;
   }
@@ -100,10 +100,10 @@ export class Supervisor<
   }
 
   /**
-   * Has a job computed: its events, and `started` before its first computation. While the engine is loading or restarting
-   * the job waits for it. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`, what the engine refuses
-   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms, or `abortGraceMs`. `contents`:
-   * what of it is large, which the engine gets beside it.
+   * Runs a job: yields its events, and `started` before its first computation. While the engine is loading or
+   * restarting, the job waits for it. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`, or the
+   * engine's refusal), or the signal's reason: aborting drops the job, whose work stops within 250 ms, or
+   * `abortGraceMs`. `contents`: large binary contents of the job, which are sent before it.
    */
   run(
     job: Job,
@@ -111,7 +111,7 @@ export class Supervisor<
     id = "",
     contents?: readonly Uint8Array[],
   ): AsyncGenerator<Event | Started, void, void> {
-    // A generator holds on to its parameters, and a job to its images and sound.
+    // A generator keeps its parameters alive, and a job its images and sound.
     return this.follow(this.jobs.create(id, job, contents), signal);
   }
 
@@ -139,12 +139,12 @@ export class Supervisor<
     }
   }
 
-  /** Ends the newest job of this id early: its last event comes, with what there is. Unknown ids are ignored. */
+  /** Ends the newest job of this id early: its last event comes, with what was computed. Unknown ids are ignored. */
   cancel(id: string, cause: CancelCause): void {
     this.jobs.cancel(id, cause);
   }
 
-  /** Refuses jobs from now on and ends the process; resolves when it is gone. */
+  /** Refuses jobs from now on and ends the process. Resolves when it is gone. */
   async stop(): Promise<void> {
     this.state = "draining";
     this.stopping.abort();
@@ -163,7 +163,7 @@ export class Supervisor<
     return this.state === "ready" && this.jobs.size === 0 && this.users === 0 ? this.usedAt : undefined;
   }
 
-  /** It is not idle between two jobs until the returned function is called. */
+  /** Keeps the engine from being idle between two jobs until the returned function is called. */
   keep(): () => void {
     this.users++;
     clearTimeout(this.idle);
@@ -173,7 +173,7 @@ export class Supervisor<
     };
   }
 
-  /** Ends the process of a model that the next job loads again; resolves when it is gone. */
+  /** Ends the process; the next job loads the model again. Resolves when the process is gone. */
   async unload(): Promise<void> {
     if (this.state !== "ready" && this.state !== "loading") return;
     this.log.debug("engine unloaded", this.name);
@@ -182,12 +182,12 @@ export class Supervisor<
     await gone;
   }
 
-  /** A process that is loading a model has no jobs to stand still with: all wait for its progress. */
+  /** Undefined while a model loads: no job is stalled then, as all wait for the load. */
   private get stalledSince(): number | undefined {
     return this.state === "ready" ? this.watchdog?.stalledSince : undefined;
   }
 
-  /** Has a process for one more job, or throws. */
+  /** Makes sure that a process is there or coming for one more job. Throws SvcError when there cannot be one. */
   private prepare(): void {
     if (this.state === "draining" || this.state === "stopped") {
       throw new SvcError("shutting_down", "The server is shutting down.");
@@ -198,7 +198,7 @@ export class Supervisor<
     clearTimeout(this.idle);
   }
 
-  /** Ends a process that goes on with what nobody waits for. That is no failure of its, nor of the jobs that wait behind it. */
+  /** Ends a process that goes on computing what nobody waits for. Neither it nor the jobs behind it count as failed. */
   private replaceBusy(): void {
     if (this.state !== "ready") return;
     this.log.debug("engine process ended with what it computed for nobody", this.name);
@@ -217,7 +217,7 @@ export class Supervisor<
     if (start === "eager" || idleMs === 0 || this.users > 0) return;
     clearTimeout(this.idle);
     this.idle = setTimeout(() => void this.unload(), idleMs);
-    // Nobody waits for it.
+    // The timer must not keep this process alive.
     this.idle.unref();
   }
 
@@ -225,7 +225,7 @@ export class Supervisor<
     return this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
   }
 
-  /** Starts the process, once its files and the memory for its model are there. Jobs wait for it. */
+  /** Starts the process once its files and the memory for its model are there. Jobs wait for it. */
   private load(): void {
     const ready = this.makeReady();
     if (!ready) return this.spawn();
@@ -244,7 +244,7 @@ export class Supervisor<
           this.state = "unloaded";
           return this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
         }
-        // What is to be there at all times is tried again by itself.
+        // An eager engine must always be there, so loading is tried again.
         if (error instanceof SvcError) this.hindrance = error.message;
         this.scheduleRestart();
         this.jobs.failAll(this.unavailable());
@@ -254,18 +254,18 @@ export class Supervisor<
       });
   }
 
-  /** The next process starts when this one is gone. */
+  /** Gives up a process; the next one starts when it is gone. */
   private giveUp(ended: Promise<void> | undefined): Promise<void> | undefined {
     this.processEnded();
     if (ended) this.leaving = ended.then(() => (this.leaving = undefined));
     return this.leaving;
   }
 
-  /** Undefined: nothing is missing. Throws or rejects with SvcError. */
+  /** Returns undefined when nothing is missing. Throws, or rejects with, SvcError. */
   private makeReady(): Promise<void> | undefined {
     const { launch, model, needBytes = 0, prepare } = this.options;
     const claim = () => launch.memory.claim(this, needBytes, model);
-    // A download would hold on to memory that others could use meanwhile.
+    // Memory is claimed after the download, because others could use it meanwhile.
     const brought = prepare?.(this.stopping.signal);
     const ready = brought ? brought.then(() => this.leaving) : this.leaving;
     return ready ? ready.then(claim) : claim();
@@ -321,7 +321,7 @@ export class Supervisor<
         this.progress = message.value;
         return;
       case "ready":
-        // Too late: it is killed.
+        // Too late: the process is being killed.
         return this.hang === undefined ? this.becomeReady(message.ready) : undefined;
       case "load-failed":
         this.loadFailure = message.message;
@@ -350,7 +350,7 @@ export class Supervisor<
 
   private becomeReady(ready: Ready): void {
     this.options.onReady?.(ready);
-    // It was sent before the signal to end came.
+    // The process sent this before it received the signal to end.
     if (this.stopping.signal.aborted) return;
     this.state = "ready";
     this.isProven = true;
@@ -381,7 +381,7 @@ export class Supervisor<
     this.isReplaced = true;
     const restart_in_ms = this.scheduleRestart();
     this.log.error("engine process ended", { ...this.name, how, reason: this.lastError, restart_in_ms });
-    // They would only wait for the same failure.
+    // These jobs would only wait for the same failure.
     if (start === "lazy" && wasLoading) this.jobs.failAll(this.unavailable());
   }
 
@@ -404,7 +404,7 @@ export class Supervisor<
     }
   }
 
-  /** A model that cannot be loaded at all is the operator's to fix: no retry. */
+  /** A model that cannot be loaded at all needs the operator: there is no retry. */
   private cannotLoad(reason: string): void {
     this.state = "failed";
     this.jobs.failAll(couldNotLoad());

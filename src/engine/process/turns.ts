@@ -1,20 +1,20 @@
-// Whose turn it is: that of the client whose last turn is the longest ago, and of this client's jobs that of the one that came
-// first. A client that comes while others wait for their second turn has its first one before them.
+// Decides whose turn it is: that of the client whose last turn is longest ago, with this client's oldest job. A new
+// client has its first turn before others have their second.
 
 import { nextTurn } from "../../domain/next-turn.ts";
 
-/** Clients whose turns are remembered: clients make up names. */
+/** Number of clients whose turns are remembered; limited because clients make up names. */
 const MOST_REMEMBERED = 256;
 
 interface Turn {
   readonly client?: string | undefined;
-  /** Its turns pass to the others. */
+  /** While true, its turns pass to the other jobs. */
   isHeld?: boolean;
 }
 
 export class Turns<Job extends Turn> {
   private jobs: readonly Job[] = [];
-  /** Clients in the order of their last turns, the latest last. */
+  /** Clients in the order of their last turns, latest last. */
   private served: readonly string[] = [];
   private wake: () => void = () => {};
 
@@ -23,13 +23,13 @@ export class Turns<Job extends Turn> {
     this.wake();
   }
 
-  /** Passes the job's turns to the others until it is held no longer. */
+  /** While `held`, the job's turns pass to the others. */
   hold(job: Job | undefined, held: boolean): void {
     if (job) job.isHeld = held;
     this.wake();
   }
 
-  /** Has turns taken for ever, each by a call of `step`, as long as there is a job for it. */
+  /** Calls `step` once for each turn while there is a job to run; never returns. */
   async run(step: () => Promise<void>): Promise<never> {
     for (;;) {
       if (this.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
@@ -46,12 +46,12 @@ export class Turns<Job extends Turn> {
     return this.jobs.find(isWanted);
   }
 
-  /** Drops the job, if it is here. */
+  /** Removes the job, if it is here. */
   remove(job: Job | undefined): void {
     this.jobs = this.jobs.filter((other) => other !== job);
   }
 
-  /** The job whose turn it is. It goes behind all others. */
+  /** Returns the job whose turn it is, and moves it behind all others. */
   next(): Job | undefined {
     const waiting = this.jobs.filter(({ isHeld }) => !isHeld);
     const since = ({ client = "" }: Job) => this.served.indexOf(client);
@@ -64,28 +64,28 @@ export class Turns<Job extends Turn> {
     return job;
   }
 
-  /** Puts a job back whose turn ended before it did: it is the next one of its client. */
+  /** Puts back a job that its turn did not finish: it is the next one of its client. */
   putBack(job: Job): void {
     const rest = this.jobs.filter((other) => other !== job);
     const isOwn = (other: Job) => isSameClient(other, job);
     this.jobs = [...rest.filter((other) => !isOwn(other)), job, ...rest.filter(isOwn)];
   }
 
-  /** Whether there is nobody to take a turn. */
+  /** Whether no job can take a turn. */
   private get areOver(): boolean {
     return this.jobs.every(({ isHeld }) => isHeld === true);
   }
 }
 
 /**
- * Resolves when messages were read that came before. After one turn of the event loop they are not, where the caller went on
- * from a file or a timer: immediate callbacks come before what is to be read.
+ * Resolves when the messages that arrived before have been read. One turn of the event loop is not enough if the caller
+ * continues from a file or a timer: immediate callbacks run before pending input is read.
  */
 export async function messagesRead(): Promise<void> {
   await nextTurn();
   await nextTurn();
 }
 
-/** Whether two jobs are of the same client: nobody's are of nobody else. */
+/** Returns whether two jobs belong to the same client; a job without a client shares it with no other. */
 export const isSameClient = (one: Turn, other: Turn): boolean =>
   one.client !== undefined && one.client === other.client;

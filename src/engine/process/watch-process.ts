@@ -1,23 +1,23 @@
-// How an engine's process is watched: what its kind may be silent for, what the log says, and when it is given up.
+// Decides how an engine's process is watched: how long it may be silent, what is logged, and when it is given up.
 
 import { readFileSync } from "node:fs";
 import type { EngineProcess } from "./process.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** Signs of life come once a second, and later on a busy machine. */
+/** Lower bound of the timeout: signs of life come once a second, and later on a busy machine. */
 const LEAST_TIMEOUT_MS = 5000;
 
 interface WatchedProcess {
-  /** False while it loads: no job stands still with it then. */
+  /** False while it loads: no job is stalled then. */
   isReady(): boolean;
-  /** It has computed in silence for too long. */
+  /** Called when it has computed in silence for too long. */
   onHung(): void;
-  /** It is silent for too long; `hang` says how, as in "The engine process …". */
+  /** Called when it was silent for too long; `hang` says how, to complete "The engine process …". */
   onSilent(hang: string): void;
 }
 
-/** Watches a process from now on, until the watchdog is stopped. */
+/** Watches a process from now on until the watchdog is stopped. */
 export function watchProcess(
   process: Pick<EngineProcess<unknown, unknown>, "pid" | "pulse">,
   options: Pick<
@@ -56,13 +56,13 @@ export function watchProcess(
   return watchdog;
 }
 
-/** As Linux counts it everywhere: a hundredth of a second. */
+/** Milliseconds in one clock tick, in which Linux counts processor time: a hundredth of a second on all systems. */
 const TICK_MS = 10;
 
-/** Milliseconds that all threads of a process have computed; undefined where the system does not say: only Linux has it. */
+/** Returns the processor time of a process in milliseconds, all threads together; undefined except on Linux. */
 function processorTime(pid: number): number | undefined {
   try {
-    // The name of the program, which may hold anything, ends with the last bracket.
+    // The program's name may contain anything; it ends at the last closing bracket.
     const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   } catch {

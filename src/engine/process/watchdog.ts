@@ -1,19 +1,19 @@
-// Notices that an engine process stands still: it was stopped, or a call in it does not end. Whatever is heard of it is a
-// sign of life; a healthy one is heard about once a second, also in the middle of a long computation.
+// Notices that an engine process hangs: it was stopped, or a call in it does not return. Every message from it is a
+// sign of life; a healthy process gives one about every second, even during a long computation.
 
 import type { Timers } from "../../domain/clock.ts";
 
 const TICK_MS = 1000;
-/** Silence after which an engine is said to be stalled; half of the limit, where that is less. */
+/** Milliseconds of silence after which an engine counts as stalled; half of the limit if that is less. */
 const STALLED_MS = 10_000;
-/** The longest `Retry-After` for clients of a stalled engine. */
+/** Longest `Retry-After` for clients of a stalled engine, in milliseconds. */
 const RETRY_MS = 10_000;
 
-/** What native code reported of itself since the last look. */
+/** What native code has reported since the last check. */
 export interface Pulse {
-  /** A computation has moved on. */
+  /** Whether a computation has moved on. */
   readonly moved: boolean;
-  /** What is being computed; empty: nothing. */
+  /** What is being computed; empty if nothing is. */
   readonly work: string;
 }
 
@@ -21,28 +21,28 @@ interface WatchdogOptions {
   readonly clock: Timers;
   /** Milliseconds of silence after which the process is given up; 0: never. */
   readonly limitMs: number;
-  /** Milliseconds for which a healthy one may be silent in a computation. */
+  /** Milliseconds for which a healthy process may be silent during a computation. */
   readonly quietMs: number;
-  /** Milliseconds of a silent computation after which what it computes is given up. */
+  /** Milliseconds of silent computation after which what it computes is given up. */
   readonly longestComputingMs: number;
-  /** Milliseconds of processor time that the process has had; undefined: the system does not say. */
+  /** Returns the processor time of the process in milliseconds; undefined where the system does not report it. */
   readonly processorMs: () => number | undefined;
-  /** Called once a second; undefined: nothing was reported. */
+  /** Called once a second; returns undefined when nothing was reported. */
   readonly pulse: () => Pulse | undefined;
   readonly onStalled: () => void;
-  /** It is heard again after so many milliseconds. */
+  /** Called at the first sign of life after a stall, with the length of the silence. */
   readonly onRecovered: (silentMs: number) => void;
-  /** Called once, with whether it computed for too long; nothing that is heard after it is a sign of life. */
+  /** Called once, with whether it computed for too long; later messages are not signs of life. */
   readonly onTimeout: (hasComputed: boolean) => void;
 }
 
 export class Watchdog {
-  /** What was being computed when it was last heard. */
+  /** What was being computed at the last sign of life. */
   work = "";
-  /** Since when it is stalled, in milliseconds since 1970; undefined: it is not. */
+  /** Start of the stall in milliseconds since 1970; undefined while it is not stalled. */
   stalledSince: number | undefined;
   private silent = 0;
-  /** Of the silence, what the process had a processor for. */
+  /** The part of the silence in which the process had a processor. */
   private computing = 0;
   private processorMs: number | undefined;
   private gaveUp = false;
@@ -59,15 +59,15 @@ export class Watchdog {
     return this.silent;
   }
 
-  /** Milliseconds after which a client may come back to an engine that is stalled. */
+  /** Returns the milliseconds after which clients may try a stalled engine again. */
   get retryMs(): number {
     const { limitMs, quietMs } = this.options;
     return limitMs === 0 ? RETRY_MS : Math.min(RETRY_MS, quietMs + limitMs - this.silent);
   }
 
-  /** A sign of life. */
+  /** Records a sign of life. */
   heard(): void {
-    // What is killed may have said something on its way out.
+    // A process that is being killed may still have sent something.
     if (this.gaveUp) return;
     const { silent } = this;
     this.silent = this.computing = 0;
@@ -77,7 +77,7 @@ export class Watchdog {
     this.options.onRecovered(silent);
   }
 
-  /** The process is gone, or about to. */
+  /** Stops watching: the process is gone, or about to be. */
   stop(): void {
     this.cancel();
   }
@@ -85,10 +85,10 @@ export class Watchdog {
   private readonly tick = (): void => {
     const { clock, limitMs, longestComputingMs, quietMs, pulse, onStalled, onTimeout } = this.options;
     const now = clock.now();
-    // Time in which this process stood still itself, or the whole machine did, says nothing about the other.
+    // Time in which this process or the whole machine stood still says nothing about the other process.
     const passed = Math.min(now - this.looked, TICK_MS);
     this.silent += passed;
-    // On a busy machine a computation may take ten times as long, and that is not its fault.
+    // On a busy machine a computation may take ten times as long, which is not its fault.
     this.computing += Math.min(passed, this.computed() ?? passed);
     this.looked = now;
     const { moved, work = this.work } = pulse() ?? {};
@@ -105,7 +105,7 @@ export class Watchdog {
     this.cancel = clock.after(TICK_MS, this.tick);
   };
 
-  /** Milliseconds of processor time since the last call, if that is known. */
+  /** Returns the milliseconds of processor time since the last call, where they are known. */
   private computed(): number | undefined {
     const before = this.processorMs;
     this.processorMs = this.options.processorMs();

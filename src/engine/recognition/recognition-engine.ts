@@ -1,4 +1,4 @@
-// A reader of pages in processes of its own. A document goes there page by page, several at once where there are as many.
+// Reads pages in processes of its own. A document goes there page by page, in parallel if there are several processes.
 
 import { fieldError } from "../../domain/errors.ts";
 import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.ts";
@@ -10,11 +10,14 @@ import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./p
 type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
 /**
- * How long a page may go on that nobody waits for: WebAssembly looks for aborts while it reads lines, and not while it lays
- * out a page or draws one.
+ * Milliseconds for which a page may be computed after its abort: WebAssembly checks for aborts while it reads lines,
+ * but not while it lays out or draws a page.
  */
 const ABORT_GRACE_MS = 200;
-/** WebAssembly gives no sign of life while it decodes a file, or draws a page. That takes seconds; there are pages made to be drawn for ever. */
+/**
+ * Milliseconds. WebAssembly gives no sign of life while it decodes a file or draws a page. That takes seconds, but some
+ * pages are made to be drawn forever.
+ */
 const LONGEST_SILENCE_MS = 15_000;
 
 export class RecognitionEngine
@@ -27,7 +30,7 @@ export class RecognitionEngine
     super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS });
   }
 
-  /** Pages that are read at once. */
+  /** How many pages are read in parallel. */
   get parallel(): number {
     return this.options.processes ?? 1;
   }
@@ -74,7 +77,7 @@ export class RecognitionEngine
 
 type Counted = Extract<PageEvent, { readonly type: "counted" }>;
 
-/** Passes on what comes before the pages of a document are counted; leaves the rest. */
+/** Passes on the events before the pages are counted; leaves the rest unread. */
 async function* untilCounted(
   events: AsyncGenerator<PageEvent | Started, void, void>,
 ): AsyncGenerator<Exclude<PageEvent | Started, Counted | { readonly type: "page" }>, Counted, void> {
@@ -86,7 +89,7 @@ async function* untilCounted(
   }
 }
 
-/** The page that is the last of what is left of these events. */
+/** Returns the page with which these events end. */
 async function pageOf(events: AsyncIterable<PageEvent | Started>): Promise<RecognizedPage> {
   let page: RecognizedPage | undefined;
   for await (const event of events) if (event.type === "page") page = event.page;
@@ -95,7 +98,7 @@ async function pageOf(events: AsyncIterable<PageEvent | Started>): Promise<Recog
 }
 
 /**
- * Tells the results of `work`, which is done with the numbers from 0 to below `length`, so many at once, in their order.
+ * Yields the results of `work` in order; it is called with the numbers from 0 to below `length`, `atOnce` at a time.
  * Throws what `work` throws, when its turn comes.
  */
 async function* inOrder<Result>(
@@ -106,7 +109,7 @@ async function* inOrder<Result>(
   const begun: (Promise<Result> | undefined)[] = [];
   const begin = () => {
     const result = work(begun.length);
-    // It is looked at later, or never.
+    // The result is awaited later, or never.
     result?.catch(() => {});
     begun.push(result);
   };

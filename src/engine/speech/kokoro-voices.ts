@@ -1,13 +1,13 @@
-// Kokoro's voices, by the names of their files: `bf_emma` is British and female.
+// Describes Kokoro's voices by their file names: `bf_emma` is British and female.
 
 import type { Voice } from "../../domain/speech.ts";
 
-/** The program of the host that reads out languages which src/speech does not know. */
+/** The host's program that phonemizes languages which src/speech does not support. */
 export const READER = "espeak-ng";
 
 interface Language {
   readonly locale: string;
-  /** As the reader calls it; absent: src/speech reads it. */
+  /** The reader's name of the language; absent when src/speech reads it. */
   readonly reader?: string;
 }
 
@@ -20,11 +20,14 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   i: { locale: "it-IT", reader: "it" },
   p: { locale: "pt-BR", reader: "pt-br" },
 };
-/** Those that were trained with hours of good recordings, as the model's authors say. */
+/** Voices that were trained with hours of good recordings, according to the model's authors. */
 const BEST: ReadonlySet<string> = new Set(["af_heart", "af_bella", "af_nicole", "bf_emma", "ff_siwis"]);
 const FILE = /^([a-z])([fm])_([a-z]+)\.bin$/;
 
-/** The voices of these files, the best first; others, and languages that nobody here can read out, are left out. */
+/**
+ * Returns the voices of these files, best first; skips other files and unknown languages. `hasReader`: whether READER
+ * is there, without which some voices cannot speak (`needs`).
+ */
 export function kokoroVoices(files: readonly string[], hasReader: boolean): Voice[] {
   const voices = files.toSorted().flatMap((file): Voice[] => {
     const [, letter = "", gender, name = ""] = FILE.exec(file) ?? [];
@@ -46,7 +49,7 @@ export function kokoroVoices(files: readonly string[], hasReader: boolean): Voic
   return voices.toSorted((a, b) => Number(BEST.has(b.id)) - Number(BEST.has(a.id)));
 }
 
-/** The language of a voice, by its id. */
+/** Returns the language of a voice, by its id; undefined if it is unknown. */
 export const languageOf = (voice: string): Language | undefined => {
   const letter = voice.charAt(0);
   return Object.hasOwn(LANGUAGES, letter) ? LANGUAGES[letter] : undefined;

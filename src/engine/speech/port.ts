@@ -4,24 +4,24 @@ import type { SpeechEvent, SpeechWork, Voice } from "../../domain/speech.ts";
 import type { ModelStatus } from "../../domain/process-status.ts";
 
 export interface SpeechStatus extends ModelStatus {
-  /** `program`: the host's, which speaks only where it is meant. */
+  /** `program`: a program of the host; voices of models are preferred to its own. */
   readonly origin: "model" | "program";
 }
 
 export interface SpeechJob {
   readonly work: SpeechWork;
-  /** Whose request it is: clients take turns, a sentence each. */
+  /** Whose request this is: clients take turns, one sentence each. */
   readonly client?: string | undefined;
 }
 
 export interface SpeechPort {
   status(): SpeechStatus;
-  /** As what it speaks, the usual voice of a language first; none where a program does not tell. */
+  /** Returns its voices, the default voice of a language first; empty when a program could not list them. */
   voices(): Promise<readonly Voice[]>;
   /**
-   * Says a text, sentence by sentence; loads the model first where that has to be. Throws SvcError (`invalid_value`,
-   * `engine_unavailable`, `engine_crashed`, `shutting_down`), or the signal's reason after an abort: what was not said by then
-   * is dropped.
+   * Speaks a text sentence by sentence, after loading the model if needed. Throws SvcError (`invalid_value`,
+   * `engine_unavailable`, `engine_crashed`, `shutting_down`), or the signal's reason after an abort: what is not spoken
+   * by then is dropped.
    */
   run(job: SpeechJob, signal: AbortSignal): AsyncIterable<SpeechEvent>;
 }

@@ -1,16 +1,16 @@
-// What a speech engine is started with, and what it sends: the types behind `process/protocol`.
+// The types that fill in `process/protocol` for speech engines: start options and messages.
 
 import type { SpeechEvent } from "../../domain/speech.ts";
 import type { FromEngine } from "../process/protocol.ts";
 import type { HostProgram } from "./host/host-program.ts";
 
 export interface SpeakerOptions {
-  /** The engine's working directory. */
+  /** Directory with the native libraries. */
   readonly libraries: string;
   readonly source: SpeakerSource;
 }
 
-/** `heart`: a folder with `voice.onnx`, and what src/speech reads. */
+/** `heart`: a folder with `voice.onnx` and the data of src/speech. */
 export type SpeakerSource =
   | { readonly type: "heart"; readonly folder: string }
   | { readonly type: "kokoro"; readonly files: KokoroFiles }
@@ -21,13 +21,13 @@ export interface KokoroFiles {
   readonly model: string;
   /** Folder with a file for each voice. */
   readonly voices: string;
-  /** Folder with what src/speech reads. */
+  /** Folder with the data of src/speech. */
   readonly words: string;
-  /** Reads out other languages than US English; absent: their voices cannot speak. */
+  /** Phonemizes languages other than US English; absent: their voices cannot speak. */
   readonly reader?: HostProgram;
 }
 
-/** What loading tells about the model. */
+/** What loading reports about the model. */
 export interface SpeakerModel {
   /** In Hz. */
   readonly sampleRate: number;

@@ -1,4 +1,4 @@
-// A source of voices in a process of its own.
+// Runs a source of voices in a process of its own.
 
 import type { SpeechEvent, Voice } from "../../domain/speech.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
@@ -10,7 +10,7 @@ interface KnownSpeaker extends KnownModel {
   readonly voices: () => Promise<readonly Voice[]>;
 }
 
-/** Of four seconds of sound each, or less: 6 MB without compression. */
+/** Unread events, each of at most four seconds of sound: 6 MB without compression. */
 const MOST_UNREAD = 32;
 
 export interface SpeechEngineOptions extends LazyEngineOptions<SpeakerOptions, KnownSpeaker> {

@@ -1,8 +1,8 @@
-// The numbers of a text engine's steps and KV cache, spelled once: the engine reports them, and a scrape reads them by this table.
+// The counters of a text engine's steps and KV cache, in one table for the engine that reports them and for scrapes.
 
 import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
 
-/** A metric, and its name before it was renamed. */
+/** A metric, with its former name if it was renamed. */
 type Row = readonly [type: "counter" | "gauge", name: string, help: string, oldName?: string];
 
 const KV = {
@@ -32,18 +32,18 @@ const KV = {
 
 type KvName = keyof typeof KV;
 
-/** Levels at the last step, and counts of this engine process. */
+/** Levels at the last step, and the counts of this engine process. */
 export type KvStats = Readonly<Record<KvName, number>>;
 
 const NAMES = Object.keys(KV) as KvName[];
 
 export const noKvStats: KvStats = each(() => 0);
 
-/** What an engine process has counted, added to what its predecessors had. */
+/** Adds an engine process's counts to those of its predecessors. */
 export const afterProcesses = (past: KvStats, now: KvStats): KvStats =>
   each((name) => (KV[name][0] === "counter" ? past[name] + now[name] : now[name]));
 
-/** `size`: cells in all; 0 while that is not known. */
+/** `size`: cells in total; 0 while unknown. */
 export function kvMetrics(kv: KvStats, size: number): Metric[] {
   const usage = gauge("svc_kv_cache_usage_perc", "Share of the KV cache in use, 0 to 1.", size && kv.used / size);
   const cells = gauge("svc_kv_cache_size_tokens", "KV cells in all.", size);

@@ -1,10 +1,10 @@
-// The engine of a server that computes nothing itself.
+// The engine of a server without a model of its own.
 
 import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent } from "../../domain/generate.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "./port.ts";
 
-/** Answers the text port without an engine: nothing is generated here, and there is no tokenizer. */
+/** Implements the text port without an engine: it generates nothing and has no tokenizer. */
 export class NoEngine extends WithoutTokenizer implements TextPort {
   protected readonly noTokenizer = noTokenizer("This server has no model of its own, and so no tokenizer.");
 

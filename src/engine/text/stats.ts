@@ -1,4 +1,4 @@
-// What a text engine reports, as one engine that never died: counts go on where those of a dead process ended.
+// Collects what a text engine reports, across its processes: counts continue where those of a dead process ended.
 
 import type { Clock } from "../../domain/clock.ts";
 import { addSteps, noSteps } from "../../domain/steps.ts";
@@ -14,12 +14,12 @@ export class TextStats {
   private readonly steps = noSteps();
   levels = idle;
   private updatedAt = 0;
-  /** What earlier engine processes had counted. */
+  /** The counts of earlier engine processes. */
   private past = noKvStats;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Takes in what the engine process reports. */
+  /** Records a report of the engine process. */
   update({ levels, steps }: TextReport): void {
     if (steps) addSteps(this.steps, steps);
     if (!levels) return;
@@ -27,19 +27,19 @@ export class TextStats {
     this.updatedAt = this.clock.now();
   }
 
-  /** The engine process is gone; the next one begins to count at zero. */
+  /** Called when the engine process is gone; the next one counts from zero. */
   processEnded(): void {
     this.past = afterProcesses(this.past, this.levels.kv);
     this.levels = idle;
   }
 
-  /** Milliseconds until the engine expects a running request to end. */
+  /** Returns the milliseconds until the engine expects a running request to end; undefined if it reported none. */
   placeFreeMs(): number | undefined {
     const { placeFreeMs } = this.levels;
     return placeFreeMs && Math.max(0, placeFreeMs - (this.clock.now() - this.updatedAt));
   }
 
-  /** `parallel`: requests that are computed at once at most; `size`: cells of the KV cache. */
+  /** `parallel`: most requests computed at once; `size`: cells of the KV cache. */
   metrics(parallel: number, size: number): Metric[] {
     const { waitingFor, kv } = this.levels;
     return [

@@ -1,4 +1,4 @@
-// What the engine's decode steps look like to a scrape.
+// Presents the engine's decode steps to a scrape.
 
 import { acceptedTokens, SPECULATION_SOURCES, type SpeculationCounts } from "../../domain/speculation.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../domain/steps.ts";
 import { by, type Metric } from "../../telemetry/exposition.ts";
 
-/** The metrics of the engine's steps; counts are a second old at most. */
+/** Returns the metrics of the engine's steps; counts are at most a second old. */
 export const stepMetrics = ({ durations, chunks, pauses, rows, speculation }: StepCounts): Metric[] => [
   {
     type: "histogram",
@@ -44,7 +44,7 @@ export const stepMetrics = ({ durations, chunks, pauses, rows, speculation }: St
   ...speculationMetrics(speculation),
 ];
 
-/** Speculative decoding: `ngram` by prompt lookup, `draft` by the draft model. */
+/** Returns the metrics of speculative decoding: `ngram` by prompt lookup, `draft` by the draft model. */
 function speculationMetrics(speculation: SpeculationCounts): Metric[] {
   const counts = (name: string, help: string, value: (counts: SpeculationCounts["draft"]) => number) =>
     by(

@@ -1,4 +1,4 @@
-// A text model in a process of its own.
+// Runs a text model in a process of its own.
 
 import type { OfferedAdapter } from "../../domain/adapters.ts";
 import { cancelledReason, type CancelCause } from "../../domain/cancel.ts";
@@ -33,16 +33,16 @@ export interface TextEngineOptions extends Pick<
 > {
   /** What is known of the model before it is loaded. */
   readonly model: Pick<ModelInfo, "id" | "created" | "parallel"> & {
-    /** What its makers call it. */
+    /** The maker's name of the model. */
     readonly name?: string | undefined;
   };
-  /** In the order of the engine's paths. */
+  /** In the order of the engine's `adapterPaths`. */
   readonly adapters: readonly OfferedAdapter[];
-  /** Conversations go to disk before the process ends. */
+  /** Whether conversations are written to disk before the process ends. */
   readonly stores: boolean;
 }
 
-/** Milliseconds that storing conversations may take when the process is to end. */
+/** Milliseconds that writing conversations to disk may take when the process is to end. */
 const STORE_GRACE_MS = 30_000;
 
 export class TextEngine implements TextPort, ObservedEngine {
@@ -83,7 +83,7 @@ export class TextEngine implements TextPort, ObservedEngine {
     this.supervisor.start();
   }
 
-  /** Resolves when the model is loaded for the first time; rejects when that failed (no retry follows then). */
+  /** Resolves when the model is loaded for the first time; rejects when that failed: it is not retried. */
   async ready(): Promise<ModelInfo> {
     await this.supervisor.ready();
     if (!this.info) throw new Error("a model that is ready is known");
@@ -94,7 +94,7 @@ export class TextEngine implements TextPort, ObservedEngine {
     const { model } = this.options;
     const { adapters } = this;
     const status = this.supervisor.status();
-    // The scheduler knows which of those that it has run; others wait for the model.
+    // The scheduler knows how many of its requests run; others wait for the model.
     const { running, waiting } = this.stats.levels;
     return {
       ...status,
@@ -125,7 +125,7 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     this.refuseTooLarge(request);
-    // A job of this type is answered with these events.
+    // A job of this type yields these events.
     return this.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
   }
 

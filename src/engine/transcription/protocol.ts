@@ -1,4 +1,4 @@
-// What a transcription engine is started with and answers: the types behind `process/protocol`.
+// The types that fill in `process/protocol` for transcription engines: start options, jobs and answers.
 
 import type { Heard, ListeningWork, TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
 import type { ComputeOptions } from "../process/kind.ts";
@@ -7,13 +7,13 @@ import type { TranscriptionJob } from "./port.ts";
 
 export interface TranscriberOptions extends ComputeOptions {
   readonly modelPath: string;
-  /** Of the model that tells speech from everything else; absent: all of a recording is taken for speech. */
+  /** Path of the model that tells speech from other sound; absent: all sound counts as speech. */
   readonly vadPath?: string;
-  /** Recordings that are recognised side by side, where there is memory for them. */
+  /** Recordings that are recognised in parallel, if there is memory for them. */
   readonly parallel: number;
-  /** What each of them takes. */
+  /** Memory that each of them needs, in bytes. */
   readonly stateBytes: number;
-  /** Longest recording that is taken. */
+  /** Longest recording that is accepted, in seconds. */
   readonly maxSeconds: number;
 }
 

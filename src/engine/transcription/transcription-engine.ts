@@ -1,4 +1,4 @@
-// A speech recognition model in a process of its own.
+// Runs a speech recognition model in a process of its own.
 
 import { SvcError } from "../../domain/errors.ts";
 import type { Heard, ListeningWork, TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
@@ -20,7 +20,7 @@ export class TranscriptionEngine
     super("transcription", options);
   }
 
-  /** Recordings that are recognised side by side. */
+  /** How many recordings are recognised in parallel. */
   get parallel(): number {
     return this.options.engine.parallel;
   }
@@ -38,7 +38,7 @@ export class TranscriptionEngine
   }
 
   run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
-    // A generator would hold on to the job, and that to its sound.
+    // A generator would keep the job alive, and with it the job's sound.
     return withoutHeard(this.supervisor.run(job, signal));
   }
 

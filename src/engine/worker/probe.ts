@@ -1,37 +1,37 @@
-// Looks whether a worker is there and what it has to offer, before native code connects to it: that would wait for it without
-// end, or end the process. Speaks as much of llama.cpp's RPC protocol as that takes.
+// Checks whether a worker is there and what it offers, before native code connects to it: native code would wait
+// forever, or end the process. Implements only the part of llama.cpp's RPC protocol that is needed for this.
 
 import { lookup } from "node:dns/promises";
 import { abortable } from "../../domain/abortable.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { workerName, type WorkerAddress } from "../../domain/worker.ts";
 
-/** What a worker said. */
+/** What a worker reported. */
 export interface FoundWorker {
-  /** As the operator named it. */
+  /** The operator's name for it. */
   readonly name: string;
   /** `address:port`, for native code. */
   readonly endpoint: string;
-  /** Bytes that are free on each of its devices. */
+  /** Free bytes on each of its devices. */
   readonly free: readonly number[];
 }
 
-/** A worker cannot be used; the message is one sentence for the operator. */
+/** Thrown when a worker cannot be used; the message is one sentence for the operator. */
 export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
 /** Milliseconds that a worker may take to answer. */
 const PATIENCE_MS = 5000;
-/** Of the protocol that the native libraries speak. */
+/** Major version of the protocol that the native libraries speak. */
 const MAJOR_VERSION = 7;
-/** As many as llama.cpp takes of one worker. */
+/** Most devices that llama.cpp accepts from one worker. */
 const MOST_DEVICES = 16;
-/** What both ends may say of faster transports: nothing. */
+/** Both ends can offer faster transports; this client offers none. */
 const CAPABILITIES = new Uint8Array(24);
 const COMMANDS = { memory: 11, hello: 14, devices: 15 } as const;
 
-/** Asks a worker, within five seconds. Throws WorkerError, or the signal's reason. */
+/** Queries a worker, for at most `patienceMs` milliseconds. Throws WorkerError, or the signal's reason. */
 export async function probeWorker(
   address: WorkerAddress,
   signal?: AbortSignal,
@@ -55,7 +55,7 @@ export async function probeWorker(
 }
 
 async function ask(name: string, { host, port }: WorkerAddress, ends: AbortSignal): Promise<FoundWorker> {
-  // Native code knows IPv4 alone.
+  // Native code supports only IPv4.
   const { address } = await lookup(host, { family: 4 });
   const connection = await Connection.open(address, port, ends);
   try {
@@ -85,7 +85,7 @@ async function ask(name: string, { host, port }: WorkerAddress, ends: AbortSigna
   }
 }
 
-/** Requests and their answers, one after the other. */
+/** A connection for one request at a time. */
 class Connection {
   private received = new Uint8Array();
   private wanted: { readonly length: number; readonly take: (bytes: Uint8Array) => void } | undefined;
@@ -109,7 +109,7 @@ class Connection {
       },
     });
     connection.socket = socket;
-    // Whoever waited for it may have gone.
+    // The signal may have been aborted while the connection was made.
     if (ends.aborted) socket.terminate();
     ends.addEventListener("abort", () => socket.terminate());
     return connection;

@@ -1,4 +1,4 @@
-// What the process of a worker is started with, and what it tells when it serves.
+// Options of a worker's process, and what it reports once it serves.
 
 import type { WorkerConfig, WorkerDevice } from "../../../ffi/llama/worker.ts";
 
@@ -12,5 +12,5 @@ export interface WorkerReady {
   readonly devices: readonly WorkerDevice[];
 }
 
-/** How the sentence about an address begins that cannot be listened on. */
+/** Start of the sentence about an address on which the worker cannot listen. */
 export const CANNOT_LISTEN = "cannot listen on";

@@ -1,4 +1,4 @@
-// A worker as the front process sees it: a process that serves, and is started again when it dies.
+// A worker as the front process sees it: a serving process that is restarted when it dies.
 
 import type { Launch } from "../process/supervisor-options.ts";
 import { Supervisor } from "../process/supervisor.ts";
@@ -12,7 +12,7 @@ export class WorkerServer {
     this.supervisor = new Supervisor({
       kind: "worker",
       model: "",
-      // A port that was free once is kept: servers know it.
+      // The port is kept across restarts, because servers know it.
       load: () => ({ ...options, port: this.served?.port ?? options.port }),
       launch,
       start: "eager",
@@ -21,7 +21,7 @@ export class WorkerServer {
     });
   }
 
-  /** Starts it and resolves when it serves. Rejects with an Error when it cannot: no retry follows. */
+  /** Starts the process and resolves when it serves. Rejects with an Error when it cannot: it is not retried. */
   async start(): Promise<WorkerReady> {
     this.supervisor.start();
     await this.supervisor.ready();

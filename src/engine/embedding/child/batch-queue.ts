@@ -1,15 +1,15 @@
-// Which inputs are computed together: clients take turns, and so do the requests of each, short inputs first. What nobody
-// waits for takes the room that others leave.
+// Chooses which inputs are computed together: clients take turns, and so do the requests of each client, short inputs
+// first. Background requests, which nobody waits for, fill the capacity that the others leave.
 
-/** The inputs of one request, as token ids, and what is known of their results. */
+/** The inputs of one request, as token ids, and the results computed so far. */
 export class QueuedJob {
-  /** Numbers of the inputs that wait, the longest first: they are taken from the end. */
+  /** Indexes of the waiting inputs, longest first: inputs are taken from the end. */
   readonly waiting: number[];
   readonly values: Float32Array;
   started = false;
   private left: number;
 
-  /** `client`: whose request it is; absent: nobody's in particular. `background`: nobody waits for it. */
+  /** `client`: whose request this is; undefined: no particular client's. `background`: nobody waits for the result. */
   constructor(
     readonly key: number,
     readonly inputs: readonly Int32Array[],
@@ -28,7 +28,7 @@ export class QueuedJob {
     return this.inputs.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Keeps the numbers of an input; true when they were the last ones. */
+  /** Stores the result of an input. Returns true when it was the last one missing. */
   keep(index: number, numbers: Float32Array): boolean {
     this.values.set(numbers, index * this.dimensions);
     return --this.left === 0;
@@ -44,7 +44,7 @@ export interface BatchItem {
 export class BatchQueue {
   private jobs: QueuedJob[] = [];
 
-  /** A batch has at most `tokens`, unless its only input has more, and at most `inputs`. */
+  /** A batch has at most `inputs` inputs and `tokens` tokens; a larger input makes a batch of its own. */
   constructor(
     private readonly tokens: number,
     private readonly inputs: number,
@@ -58,12 +58,12 @@ export class BatchQueue {
     this.jobs.push(job);
   }
 
-  /** Drops what a request still waits for. */
+  /** Drops the waiting inputs of a request. */
   remove(key: number): void {
     this.jobs = this.jobs.filter((job) => job.key !== key);
   }
 
-  /** The next batch; empty when nothing waits. A request that was served goes behind the others of its client. */
+  /** Returns the next batch, empty when nothing waits. Requests served now go behind the others of their client. */
   next(): BatchItem[] {
     const batch: BatchItem[] = [];
     this.fill(
@@ -98,7 +98,7 @@ export class BatchQueue {
     }
   }
 
-  /** Clients that were not served come first, of the others the requests that were not. */
+  /** Sorts requests: first those of clients not served now, then the unserved requests of the others, then the rest. */
   private putBehind(served: ReadonlySet<QueuedJob>): void {
     const clients = new Set([...served].flatMap(({ client }) => client ?? []));
     const rank = (job: QueuedJob) =>
@@ -106,7 +106,7 @@ export class BatchQueue {
     this.jobs = this.jobs.filter(({ waiting }) => waiting.length > 0).toSorted((a, b) => rank(a) - rank(b));
   }
 
-  /** Takes back what was not computed. */
+  /** Puts back a batch that was not computed. */
   putBack(batch: readonly BatchItem[]): void {
     for (const { job, index } of batch.toReversed()) {
       job.waiting.push(index);

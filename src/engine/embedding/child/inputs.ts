@@ -1,21 +1,21 @@
-// Inputs as the token ids that the model reads: special tokens around them, no longer than it takes.
+// Turns inputs into the token ids that the model reads: adds special tokens and truncates to the longest input.
 
 import type { Embedder, LoadedEmbedder } from "../../../../ffi/llama/embedder.ts";
 import type { EmbeddingInput, EmbeddingWork } from "../../../domain/embedding.ts";
 import { fieldError, type SvcError } from "../../../domain/errors.ts";
 
-/** Words that BERT's tokenizer takes for unknown as a whole: of more than 100 letters. */
+/** Words of more than 100 letters, which BERT's tokenizer replaces as a whole by its unknown token. */
 const ENDLESS_WORD = /[^\s\p{P}\p{Script=Han}$+<=>^`|~]{101,}/gu;
 
 interface PreparedInputs {
   readonly inputs: readonly Int32Array[];
-  /** How many of them were cut. */
+  /** How many inputs were truncated. */
   readonly truncated: number;
 }
 
 export class InputReader {
   private readonly model: LoadedEmbedder;
-  /** Special tokens behind a text, which cutting must leave there. */
+  /** Special tokens that end a text; truncating a text must keep them. */
   private readonly tail: Int32Array;
 
   constructor(
@@ -29,7 +29,7 @@ export class InputReader {
     this.tail = start < 0 ? new Int32Array() : whole.slice(start + bare.length);
   }
 
-  /** Throws SvcError about token ids that the model does not have, and a query that leaves no room for documents. */
+  /** Throws SvcError about token ids outside the vocabulary, and about a query that leaves no room for documents. */
   read(work: EmbeddingWork): PreparedInputs {
     const whole =
       work.kind === "embed"
@@ -47,7 +47,7 @@ export class InputReader {
     throw fieldError("invalid_value", "input", sentence);
   }
 
-  /** What Hugging Face's tokenizer for BERT does before it looks for word pieces and llama.cpp's does not wholly do. */
+  /** Does what Hugging Face's BERT tokenizer does before splitting into word pieces, and llama.cpp only in part. */
   private tokenize(text: string, special: "none" | "around"): Int32Array {
     if (!this.model.stripsAccents) return this.embedder.tokenize(text, special);
     const bare = text.normalize("NFD").replace(/\p{Mn}/gu, "");
@@ -69,7 +69,7 @@ export class InputReader {
     return documents.map((document) => this.join(asked, this.tokenize(document, "none")));
   }
 
-  /** Query and document with the separators that the vocabulary wants between and around them. */
+  /** Joins query and document with the separators that the vocabulary puts between and around them. */
   private join(query: Int32Array, document: Int32Array) {
     const { bos, sep, addBos, addEos, addSep } = this.model;
     const eos = this.model.eos < 0 ? sep : this.model.eos;
@@ -83,11 +83,11 @@ export class InputReader {
     };
   }
 
-  /** A prompt of a reranker that is a language model: its document is shortened until all of it fits. */
+  /** Fills in the prompt template of a reranker that is a language model; shortens the document until all fits. */
   private fill(template: string, query: string, document: string) {
     let text = document;
     for (;;) {
-      // Both at once: a query may have a placeholder's name in it.
+      // Both are replaced at once, because the query may contain a placeholder's name.
       const prompt = template.replace(/\{query\}|\{document\}/g, (name) => (name === "{query}" ? query : text));
       const tokens = this.embedder.tokenize(prompt, "parsed");
       if (tokens.length <= this.maxTokens) return { tokens, isCut: text.length < document.length };

@@ -1,4 +1,4 @@
-// The embedding engine in its process: loads a model for vectors or scores, and computes.
+// The embedding engine's part in its own process: loads a model for vectors or scores, and computes.
 
 import { openEmbedder } from "../../../../ffi/llama/embedder.ts";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
@@ -10,7 +10,7 @@ import type { EmbeddingEvent, EmbeddingJob } from "../port.ts";
 import type { EmbedderOptions } from "../protocol.ts";
 import { EmbeddingWorker, TOKENS_AT_ONCE } from "./worker.ts";
 
-/** Inputs at once; llama.cpp's limit is 256. */
+/** Most inputs in a batch; llama.cpp's limit is 256. */
 const INPUTS_AT_ONCE = 64;
 
 export const embeddingKind: EngineKind<EmbedderOptions, EmbeddingModel, EmbeddingJob, EmbeddingEvent> = {

@@ -1,4 +1,4 @@
-// The loop of an embedding engine: inputs of all requests become batches, results become answers.
+// The loop of an embedding engine: puts the inputs of all requests into batches and the results into answers.
 
 import type { Embedder } from "../../../../ffi/llama/embedder.ts";
 import type { JobKey } from "../../process/protocol.ts";
@@ -10,8 +10,8 @@ import { BatchQueue, QueuedJob, type BatchItem } from "./batch-queue.ts";
 import { InputReader } from "./inputs.ts";
 
 /**
- * Tokens that are computed at once where inputs are shorter: enough for the kernels to be busy, and not more, because
- * attention compares each token of a batch with all others, also with those of other inputs.
+ * Most tokens in a batch, unless one input has more: enough to keep the kernels busy, and not more, because attention
+ * compares each token of a batch with all the others, including those of other inputs.
  */
 export const TOKENS_AT_ONCE = 256;
 
@@ -47,11 +47,11 @@ export class EmbeddingWorker {
     this.queue.remove(key);
   }
 
-  /** Computes for ever. */
+  /** Computes until the process ends. */
   async run(): Promise<never> {
     for (;;) {
       if (this.queue.isEmpty) await new Promise<void>((resolve) => (this.wake = resolve));
-      // What they bring is in the next batch already.
+      // Requests that these messages bring join the next batch.
       await messagesRead();
       this.step();
     }
@@ -67,7 +67,7 @@ export class EmbeddingWorker {
     try {
       const inputs = batch.map(({ tokens }) => tokens);
       const numbers = this.embedder.embed(inputs, jobs.size === 1 ? first.key : 0);
-      // The request that was stopped says so in a message of its own; it may be another one's number, then all is done again.
+      // The `cancel` message removes the stopped request if it is in this batch; the other inputs are computed again.
       if (numbers) this.finish(batch, numbers);
       else this.queue.putBack(batch);
     } catch (error) {
@@ -92,7 +92,7 @@ export class EmbeddingWorker {
       const result = { values, dimensions: this.dimensions, tokens, truncated };
       return [{ key, event: { type: "result", result } as const }];
     });
-    // A message costs more than what is in it.
+    // One message for all, because a message costs more than its content.
     if (finished.length > 0) this.send({ type: "events", outputs: [], finished });
   }
 

@@ -1,4 +1,4 @@
-// Pixels as a file.
+// Encodes pixels as an image file.
 
 import type { ImageEncoding, ImageSize } from "../../../domain/image.ts";
 import { writeBmp, type Pixels } from "../../../media/pixels.ts";
@@ -7,7 +7,7 @@ import { withText } from "./png-text.ts";
 const USUAL_QUALITY = 90;
 const always = new AbortController().signal;
 
-/** An image of this size, enlarged where it has less pixels. `text`: a PNG file has it, where that is wanted. */
+/** Returns a file of this size, scaling the pixels if needed. `text`: stored in a PNG file if `tellsHow` is set. */
 export async function encoded(
   pixels: Pixels,
   size: ImageSize,

@@ -1,4 +1,4 @@
-// What models of a family are made for: nothing in their files says so.
+// The sizes, steps and guidance that each family of models is made for: nothing in the model files says so.
 
 import type { ImageModel } from "../../../domain/image.ts";
 
@@ -6,7 +6,7 @@ type FamilyHabits = Pick<ImageModel, "size" | "largestSide" | "steps" | "guidanc
 
 type Row = readonly [family: RegExp, side: number, steps: number, guidance: number, name?: RegExp];
 
-/** By the names that the library has for families, and those of models where they must fit, too: the first counts. */
+/** By the library's name of the family and, where given, a pattern for the model's name; the first match counts. */
 const FAMILIES: readonly Row[] = [
   [/^SDXS/, 512, 1, 1],
   [/^SD 1|^Instruct-Pix2Pix/, 512, 20, 7],
@@ -23,11 +23,11 @@ const FAMILIES: readonly Row[] = [
   [/^Z-Image/, 1024, 28, 4],
   [/^/, 1024, 20, 5],
 ];
-/** Models that were distilled to few steps say so in their names. */
+/** Names of models that were distilled to few steps. */
 const FEW_STEPS = /turbo|lightning|hyper|lcm|schnell/i;
 const FEW = { steps: 4, guidance: 1 } as const;
 
-/** `name`: of the model. */
+/** `name`: the model's name. */
 export function habitsOf(family: string, name: string): FamilyHabits {
   const fits = ([known, , , , ofName]: Row) => known.test(family) && (ofName?.test(name) ?? true);
   const [, side, steps, guidance, ofName] = FAMILIES.find(fits) as Row;

@@ -1,4 +1,4 @@
-// The image engine in its process: loads a model that draws, and computes.
+// The image engine's part in its own process: loads a model that draws, and computes.
 
 import { dirname } from "node:path";
 import type { ImageTraits } from "../../../../ffi/image/api.ts";
@@ -12,17 +12,17 @@ import type { PainterOptions, PictureEvent, PictureJob } from "../protocol.ts";
 import { habitsOf } from "./families.ts";
 import { ImageWorker } from "./worker.ts";
 
-/** As large as a picture of a demonstration is delivered. */
+/** Longest side, in pixels, in which the demonstration's pictures are delivered. */
 const LARGEST_DEMO = 1024;
 const DEMO_STEPS = 4;
-/** What comes is what is made larger; how large it may be is checked before. */
+/** An upscaler's size is that of its source times its scale; how large a source may be is checked elsewhere. */
 const UPSCALER = { size: { width: 8192, height: 8192 }, largestSide: 8192, steps: 1, guidance: 1 } as const;
 
 export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, PictureEvent> = {
   async load(options, send) {
     const { imageLibrary, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
     const { threads, mmap, flashAttention, adapters, demo, name, upscales = false } = options;
-    // The embedded model is in the same component.
+    // Opening the library also unpacks the embedded model, which is in the same component.
     const library = openImageLibrary(dirname(imageLibrary));
     library.listenForAborts(ABORT_FD);
     library.loadStart({
@@ -47,7 +47,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
       adapters,
       ...(demo && { drawsIn: demo }),
     };
-    // Of ggml's threads all wait for the slowest one.
+    // All threads of ggml wait for the slowest one, so as many are used as there are idle cores.
     const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
     const tools = { library, traits, painter, threads: free, now: () => performance.now() };
     const worker = new ImageWorker(tools, { ...model, name }, send);
@@ -70,7 +70,7 @@ function describe({ name, bytes, adapters, demo, upscales }: PainterOptions, tra
     samplers,
     schedulers,
     adapters: adapters.map((adapter) => adapter.name),
-    // The demonstration has never been shown an image.
+    // The demonstration was not trained to be shown images.
     edits: { image: true, mask: !needsReference, references: (takesReferences && !demo) || needsReference },
     ...(demo && { isDemo: true }),
   };

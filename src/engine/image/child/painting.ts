@@ -1,4 +1,4 @@
-// An image on its way through the library: from a plan and its sources to pixels, with reports on the way, in one go or in several.
+// Takes an image through the library: from a plan and sources to pixels, in one or several turns, with progress.
 
 import { ImageError, type ImageLibrary, type ImageTraits, type Picture } from "../../../../ffi/image/api.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
@@ -10,20 +10,20 @@ import { composed, maskFor, resized, type Sources } from "./sources.ts";
 
 const POLL_MS = 5;
 /**
- * What a large decoder takes for each pixel at its widest layer: 128 channels, their neighbours in a convolution, and what it
- * makes of them.
+ * Bytes that a large decoder needs for each pixel at its widest layer: 128 channels, their neighbours in a convolution,
+ * and the results.
  */
 const DECODER_BYTES = 4096;
 
 export interface Painted {
   readonly pixels: Pixels;
-  /** What is made of it in the end. */
+  /** The size in which the image is delivered. */
   readonly size: ImageSize;
 }
 
 interface Reports {
   readonly step: (step: number, steps: number) => void;
-  /** The image as it is now, the first time with 0. */
+  /** The image in its present state; `index` counts from 0. */
   readonly preview: (index: number, pixels: Pixels, size: ImageSize) => void;
 }
 
@@ -38,18 +38,18 @@ export interface Tools {
   readonly library: ImageLibrary;
   readonly traits: ImageTraits;
   readonly painter: Painter;
-  /** Threads to compute with at this moment. */
+  /** How many threads to compute with at this moment. */
   readonly threads: () => number;
-  /** Milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
 export class Painting {
   private readonly sizes: ReturnType<typeof sizesOf>;
-  /** What it is made from, once it was begun. */
+  /** The images that it is made from; undefined until drawing begins. */
   private pictures: readonly Picture[] | undefined;
   private step = 0;
-  /** Share of its steps. */
+  /** Share of its steps that are done, 0 to 1. */
   private done = 0;
   private shown = 0;
 
@@ -61,7 +61,7 @@ export class Painting {
     this.sizes = sizesOf(request.plan, tools.painter, request.sources?.image);
   }
 
-  /** What there is still to compute, in pixels of steps: for comparing. */
+  /** How much there is still to compute, in pixels times steps; only for comparing with other images. */
   get left(): number {
     const { plan } = this.request;
     const { drawn } = this.sizes;
@@ -70,8 +70,8 @@ export class Painting {
   }
 
   /**
-   * Draws until the image is done; undefined: until a step was done when `isOver` held, and it goes on with the next call.
-   * Throws ImageError, with the code `stopped` after `library.stop()` or an abort request.
+   * Draws until the image is done. Returns undefined when `isOver` returned true: drawing then pauses after a step, and
+   * the next call resumes it. Throws ImageError, with the code `stopped` after `library.stop()` or an abort request.
    */
   async draw(isOver: () => boolean): Promise<Painted | undefined> {
     const { library, threads, traits } = this.tools;
@@ -119,7 +119,7 @@ export class Painting {
         library.stop(key);
         throw new ImageError(state.error, state.code);
       }
-      // It was stopped, and has ended.
+      // The image was stopped and has ended.
       if (state === "none") throw new ImageError("the image was stopped", "stopped");
       const now = progressOf(library, key);
       if (now && now.previews > this.shown) {
@@ -128,7 +128,7 @@ export class Painting {
         this.reports.preview(this.shown - 1, { width, height, rgb: library.preview(key) }, this.sizes.delivered);
       }
       while (now && this.step < now.step) this.reports.step(++this.step, now.steps);
-      // Tiles of an image that is made larger are reported as steps, and how many there are is known once the first is done.
+      // When an image is enlarged, its tiles are reported as steps; their number is known only after the first one.
       if (now && now.steps > 0) this.done = now.step / now.steps;
       if (state !== "drawing") return state === "done";
       if (!pauses && isOver()) {
@@ -140,7 +140,7 @@ export class Painting {
   }
 }
 
-/** What was drawn, with the pixels that a mask keeps. */
+/** Returns the drawn pixels, with the original's pixels wherever a mask keeps them. */
 function withKept(pictures: readonly Picture[], rgb: Uint8Array): Uint8Array {
   const mask = pictures.find(({ use }) => use === "mask");
   const image = pictures.find(({ use }) => use === "image");
@@ -155,7 +155,7 @@ async function picturesOf({ image, references, mask }: Sources, plan: Plan, size
   return [own, ...kept, ...shown];
 }
 
-/** Undefined of one that was stopped and has not ended. */
+/** Returns undefined for an image that was stopped and has not ended yet. */
 function progressOf(library: ImageLibrary, key: JobKey) {
   try {
     return library.progress(key);

@@ -1,22 +1,22 @@
-// What is drawn for a request: its wishes where they can be served, and the model's habits where it has none.
+// Decides what is drawn for a request: its own settings where the model supports them, the model's defaults elsewhere.
 
 import type { DrawOptions } from "../../../../ffi/image/api.ts";
 import { fieldError, invalidValue } from "../../../domain/errors.ts";
 import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
 
-/** What a request may wish for. */
+/** What a model can draw, and with which settings. */
 export interface Painter {
   readonly model: ImageModel;
-  /** Sides are multiples of so many pixels. */
+  /** Sides must be multiples of this number of pixels. */
   readonly multiple: number;
-  /** It changes images and does nothing else. */
+  /** Whether the model only changes images and draws none from a prompt alone. */
   readonly needsImage: boolean;
   readonly scheduler: string;
-  /** It makes images so many times as large, and draws none; 1: it draws. */
+  /** Factor by which an upscaler enlarges images; 1 for a model that draws. */
   readonly scale: number;
   readonly adapters: readonly ImageAdapterFile[];
-  /** The only size that it draws in; others are enlarged from it. */
+  /** The only size that the model draws in; other sizes are enlarged from it. */
   readonly drawsIn?: ImageSize;
 }
 
@@ -24,11 +24,11 @@ export interface Plan extends Pick<
   DrawOptions,
   "steps" | "guidance" | "sampler" | "scheduler" | "adapters" | "strength"
 > {
-  /** Of the file; absent: the size of the image that is changed, as far as the model can. */
+  /** Size of the file; absent: the size of the image that is changed, as far as the model can draw it. */
   readonly size?: ImageSize;
-  /** The image that is changed is shown to the model, which draws one after it. */
+  /** Whether the model is shown the image to be changed as a reference and draws a new one from it. */
   readonly byReference: boolean;
-  /** How many times as large as the image that is changed. */
+  /** Factor by which the delivered image is larger than the drawn one. */
   readonly scale: number;
 }
 
@@ -37,7 +37,7 @@ const LARGEST_GUIDANCE = 30;
 const LARGEST_SCALE = 10;
 const USUAL_STRENGTH = 0.75;
 
-/** Throws SvcError about a wish that cannot be served. */
+/** Throws SvcError about a setting that the model does not support. */
 export function planOf(work: ImageWork, painter: Painter): Plan {
   const { model, adapters, needsImage } = painter;
   const { edit } = work;
@@ -73,7 +73,7 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
   };
 }
 
-/** Models that can be shown images do better with that, unless a part or a share of the image is to stay. */
+/** Models that accept reference images do better with them, unless a part or a share of the image must stay. */
 function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, needsImage }: Painter): boolean {
   if (!edits.image) throw unsupported("image", "is not supported: this model cannot change images");
   if (edit.mask && !edits.mask)
@@ -109,14 +109,14 @@ function within(param: string, value: number, least: number, most: number): numb
   throw invalidValue(param, `be from ${least} to ${most}`, value);
 }
 
-/** The client's text is not repeated. */
+/** The error does not repeat the client's text. */
 function oneOf(param: string, name: string, known: readonly string[]): string {
   if (known.includes(name)) return name;
   const rule = known.length === 0 ? "is not supported: this model has none" : `must be one of ${known.join(", ")}`;
   throw fieldError("invalid_value", param, rule);
 }
 
-/** The size in which an image is drawn and the one it is delivered in. `source`: of the image that is changed. */
+/** Returns the sizes in which the image is drawn and delivered. `source`: size of the image that is changed. */
 export function sizesOf(plan: Plan, painter: Painter, source?: ImageSize): { drawn: ImageSize; delivered: ImageSize } {
   const { drawsIn } = painter;
   if (drawsIn) return { drawn: drawsIn, delivered: plan.size ?? drawsIn };
@@ -125,7 +125,7 @@ export function sizesOf(plan: Plan, painter: Painter, source?: ImageSize): { dra
   return { drawn: size, delivered: { width: larger(size.width), height: larger(size.height) } };
 }
 
-/** As large as it is, but no larger than what the model is made for, in multiples. */
+/** Returns the source's size, reduced to the pixels that the model is made for, in multiples that it draws. */
 function fitted({ width, height }: ImageSize, { model, multiple }: Painter): ImageSize {
   const most = model.size.width * model.size.height;
   const scale = Math.min(1, Math.sqrt(most / (width * height)));

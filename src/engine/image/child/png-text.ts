@@ -1,13 +1,13 @@
-// Text in a PNG file, beside its pixels.
+// Adds text to a PNG file, beside its pixels.
 
 import { crc32 } from "node:zlib";
 
-/** Signature and the header chunk, which comes first in every file. */
+/** Bytes of the signature and the header chunk, which comes first in every file. */
 const HEAD_BYTES = 8 + 25;
 
-/** The file with a text of any language (iTXt, not compressed) behind its header. `keyword`: 1 to 79 Latin letters. */
+/** Adds an uncompressed iTXt chunk (text of any language) behind the header. `keyword`: 1 to 79 Latin letters. */
 export function withText(png: Uint8Array, keyword: string, text: string): Uint8Array {
-  // Keyword, no compression, its method, no language, and no keyword in it.
+  // Keyword, uncompressed, compression method, no language, no translated keyword.
   const content = Buffer.concat([
     Buffer.from(`iTXt${keyword}\0\0\0\0\0`, "latin1"),
     Buffer.from(text.toWellFormed(), "utf8"),

@@ -1,4 +1,4 @@
-// What an image is made from: files of a request, decoded, and brought to the size that is drawn.
+// Decodes the image files of a request and brings them to the size that is drawn.
 
 import { fieldError } from "../../../domain/errors.ts";
 import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts";
@@ -10,17 +10,17 @@ import { atField, checkSize } from "../../../media/refusal.ts";
 export interface Sources {
   readonly image: Pixels;
   readonly references: readonly Pixels[];
-  /** A byte a pixel of the image: how opaque the mask is there. */
+  /** How opaque the mask is, one byte for each pixel of the image. */
   readonly mask?: Uint8Array;
 }
 
-/** Pixels; the model's own sizes are far below. */
+/** Pixels; far above the sizes that models draw. */
 const LONGEST_SIDE = 4096;
 const LONGEST_REFERENCE = 1024;
 const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
 const always = new AbortController().signal;
 
-/** Throws SvcError about a file that is no whole image, or too large a one. */
+/** Throws SvcError about a file that is not a complete image or is too large. */
 export async function readSources({ image, references = [], mask }: ImageEdit): Promise<Sources> {
   const pixels = await decode(image, LONGEST_SIDE);
   const others: Pixels[] = [];
@@ -50,7 +50,7 @@ const reading = <T>({ path, field }: ImageSource, use: (bytes: Uint8Array) => Pr
     return use(bytes);
   });
 
-/** The pixels in another size; where its proportions are others, the same is cut off at both ends. */
+/** Returns the pixels in another size. Where the proportions differ, the image is cropped equally at both ends. */
 export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> {
   const { left, top, width, height } = middle(pixels, size);
   const cropped = { width, height, rgb: cut(pixels, { left, top, width, height }) };
@@ -62,7 +62,7 @@ export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> 
   return { ...size, rgb };
 }
 
-/** A mask of an image of this size as it is drawn: 255 where it is drawn anew. The nearest pixel counts. */
+/** Returns the mask in the size that is drawn: 255 where the image is drawn anew. Takes the nearest pixel. */
 export function maskFor(opacity: Uint8Array, from: ImageSize, size: ImageSize): Uint8Array {
   const { left, top, width, height } = middle(from, size);
   const mask = new Uint8Array(size.width * size.height);
@@ -76,7 +76,7 @@ export function maskFor(opacity: Uint8Array, from: ImageSize, size: ImageSize): 
   return mask;
 }
 
-/** What was drawn where the mask says so, and elsewhere what was there: decoding alone changes every pixel a little. */
+/** Returns drawn pixels inside the mask, original ones elsewhere: decoding alone changes every pixel a little. */
 export function composed(drawn: Uint8Array, kept: Uint8Array, mask: Uint8Array): Uint8Array {
   const pixels = new Uint8Array(drawn.length);
   for (let at = 0; at < pixels.length; at++) {
@@ -91,7 +91,7 @@ interface Area extends ImageSize {
   readonly top: number;
 }
 
-/** The largest area in the middle that has the proportions of `like`. */
+/** Returns the largest centered area that has the proportions of `like`. */
 function middle({ width, height }: ImageSize, like: ImageSize): Area {
   const scale = Math.min(width / like.width, height / like.height);
   const size = {

@@ -1,4 +1,4 @@
-// The loop of an image engine: each turn draws an image of one request, or a part of it where others have less to draw.
+// The loop of an image engine: each turn draws one image, or a part of it when other clients have less to draw.
 
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { fieldError, SvcError } from "../../../domain/errors.ts";
@@ -13,7 +13,7 @@ import { Painting, type Painted, type Request, type Tools } from "./painting.ts"
 import { planOf, type Plan } from "./plan.ts";
 import { readSources, type Sources } from "./sources.ts";
 
-/** From and to how many milliseconds a turn lasts before it passes to somebody who has less to draw. */
+/** Bounds, in milliseconds, of the time after which a turn may pass to a client that has less to draw. */
 const TURN = { least: 1000, most: 4000 };
 
 interface QueuedImage extends PictureJob {
@@ -26,12 +26,12 @@ interface QueuedImage extends PictureJob {
 
 export class ImageWorker {
   private readonly turns = new Turns<QueuedImage>();
-  /** Those that are being prepared; one that is cancelled leaves. */
+  /** Jobs whose sources and plan are being prepared; cancelling removes a job. */
   private readonly coming = new Map<JobKey, PictureJob>();
   private current: QueuedImage | undefined;
-  /** Whose turn was the last one, and its milliseconds. It must not keep the job, which has the pictures that it is made from. */
+  /** Client and milliseconds of the last turn. Not the job, which would keep its source images in memory. */
   private last: { readonly client?: string; readonly ms: number } | undefined;
-  /** What the last request with images is made from. */
+  /** The decoded source images of the last request that has any. */
   private decoded: { readonly request: number; readonly sources: Promise<Sources> } | undefined;
 
   constructor(
@@ -54,7 +54,7 @@ export class ImageWorker {
     );
   }
 
-  /** Whoever stopped it hears that it has ended. */
+  /** Stops an image. The one being drawn is reported as cancelled once the library has ended it. */
   cancel(key: JobKey): void {
     const waiting = this.turns.find((job) => job.key === key);
     const current = this.current?.key === key ? this.current : undefined;
@@ -62,11 +62,11 @@ export class ImageWorker {
     this.coming.delete(key);
     this.turns.remove(waiting);
     if (stopped) this.forget(stopped);
-    // It may have been begun.
+    // It may have been started in an earlier turn.
     if (waiting?.isStarted || current) this.tools.library.stop(key);
   }
 
-  /** Computes for ever. */
+  /** Computes until the process ends. */
   run(): Promise<never> {
     return this.turns.run(() => this.step());
   }
@@ -79,7 +79,8 @@ export class ImageWorker {
     this.turns.remove(job);
     this.current = job;
     const begun = this.tools.now();
-    // As long as another's before it, so that many short images of one client do not take all of the time.
+    // The turn lasts as long as the last one of another client, so that many short images of one client do not take all
+    // the time.
     const before = !this.last || isSameClient(this.last, job) ? 0 : this.last.ms;
     const least = Math.min(Math.max(before, TURN.least), TURN.most);
     if (!job.isStarted) this.send({ type: "started", keys: [key] });
@@ -99,7 +100,7 @@ export class ImageWorker {
     if (job.image === job.work.count - 1) this.forget(job);
   }
 
-  /** Whether another client waits for less than is left of this image. */
+  /** Returns whether another client waits for an image with less left to compute than this one. */
   private othersHaveLess(job: QueuedImage): boolean {
     const { left } = job.painting;
     const isFirst = (other: QueuedImage) => !isSameClient(other, job) && other.painting.left < left;
@@ -111,11 +112,11 @@ export class ImageWorker {
     const { key, work } = request;
     const tell = (event: PictureEvent) =>
       this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
-    // A file takes a while to write, and what is told must stay in order.
+    // Encoding a preview takes a while, and reports must stay in order.
     let reported = Promise.resolve();
     const later = (work: () => void | Promise<void>) => {
       reported = reported.then(work);
-      // Whoever waits for it in the end hears of it.
+      // `finished` awaits the reports and so receives the error.
       reported.catch(() => {});
     };
     const painting = new Painting(request, this.tools, {
@@ -136,7 +137,7 @@ export class ImageWorker {
     return { key, work, plan, sources: await this.decoded.sources };
   }
 
-  /** There are no more images of its request. */
+  /** Drops the decoded sources of the request: no more of its images follow. */
   private forget({ request }: PictureJob): void {
     if (this.decoded?.request === request) this.decoded = undefined;
   }
@@ -147,7 +148,7 @@ export class ImageWorker {
   }
 }
 
-/** What the library ends a job with, as clients are to hear of it. */
+/** Translates the library's errors into those that clients receive. */
 function known(error: unknown): unknown {
   if (!(error instanceof ImageError)) return error;
   switch (error.code) {
@@ -162,7 +163,7 @@ function known(error: unknown): unknown {
   }
 }
 
-/** The last event of an image. */
+/** Returns the last event of an image. */
 async function finished(job: QueuedImage, { pixels, size }: Painted, model: string): Promise<PictureEvent> {
   const { image, work } = job;
   const { encoding, seed } = work;
@@ -171,7 +172,7 @@ async function finished(job: QueuedImage, { pixels, size }: Painted, model: stri
   return { type: "image", image, data, size, seed };
 }
 
-/** As programs write it that draw images: what is needed to draw this one again. */
+/** Returns the settings that are needed to draw this image again, in the format that other image programs use. */
 function howOf(
   { prompt, negativePrompt, seed }: QueuedImage["work"],
   plan: Plan,

@@ -1,4 +1,4 @@
-// Codes in a picture, by ZXing: lines and squares of every symbology, several of them, in any direction.
+// Finds barcodes in a picture with ZXing: linear and 2D codes of every symbology, several at a time, in any direction.
 
 import { prepareZXingModule, readBarcodes, type ReaderOptions, type ReadResult } from "zxing-wasm/reader";
 import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
@@ -14,7 +14,7 @@ import { limitMemory } from "./wasm-memory.ts";
 const UPC_DIGITS = 12;
 const MEMORY_BYTES = 1 << 30;
 
-/** Names that differ from ZXing's own; what is not here is called as there. */
+/** Names that differ from ZXing's; symbologies not listed keep ZXing's name. */
 const NAMES: Readonly<Record<string, string>> = {
   QRCode: "QR",
   QRCodeModel1: "QR",
@@ -48,7 +48,7 @@ export class BarcodeReader {
     return new BarcodeReader();
   }
 
-  /** Codes whose checksums are right, from the top. */
+  /** Returns the codes with correct checksums, from top to bottom. */
   async read(bitmap: Bitmap): Promise<Barcode[]> {
     const found = (await codesIn(bitmap)).map(barcodeOf);
     for (const one of [...(await framedCodes(bitmap)), ...(await maxiCodes(bitmap))]) {
@@ -68,7 +68,7 @@ async function codesIn({ width, height, data }: Bitmap, options: ReaderOptions =
   return results.filter(({ isValid }) => isValid);
 }
 
-/** Codes of 14 digits in frames that leave them too little white. */
+/** Finds 14-digit codes in frames that leave them too little quiet zone. */
 async function framedCodes(bitmap: Bitmap): Promise<Barcode[]> {
   const found: Barcode[] = [];
   for (const { frame, strips } of framesIn(bitmap)) {
@@ -81,7 +81,7 @@ async function framedCodes(bitmap: Bitmap): Promise<Barcode[]> {
   return found;
 }
 
-/** MaxiCodes that are turned, or not alone. */
+/** Finds MaxiCodes that are rotated, or not alone on the picture. */
 async function maxiCodes(bitmap: Bitmap): Promise<Barcode[]> {
   const found: Barcode[] = [];
   for (const { box, orientation } of maxiCodePlaces(bitmap)) {
@@ -92,7 +92,7 @@ async function maxiCodes(bitmap: Bitmap): Promise<Barcode[]> {
   return found;
 }
 
-/** In the middle of white that is as wide as a quiet zone can be. */
+/** Surrounds a picture with a white margin as wide as a quiet zone can be. */
 function onWhite({ width, height, data }: Bitmap): Bitmap {
   const margin = Math.ceil(Math.max(width, height) / 8);
   const [across, down] = [width + 2 * margin, height + 2 * margin];
@@ -101,7 +101,7 @@ function onWhite({ width, height, data }: Bitmap): Bitmap {
   return { width: across, height: down, data: out };
 }
 
-/** The symbology itself has no checksum, these numbers have. */
+/** The symbology has no checksum, but these numbers do. */
 const isItf14 = (digits: string): boolean =>
   /^\d{14}$/.test(digits) &&
   [...digits].reduce((sum, digit, at) => sum + Number(digit) * (at % 2 === 0 ? 3 : 1), 0) % 10 === 0;
@@ -109,7 +109,7 @@ const isItf14 = (digits: string): boolean =>
 function barcodeOf({ format, text, position }: ReadResult): Barcode {
   const { topLeft, topRight, bottomLeft, bottomRight } = position;
   const box = boxAround([topLeft, topRight, bottomLeft, bottomRight]);
-  // A UPC-A code is an EAN-13 code that begins with 0, and says 12 digits.
+  // A UPC-A code is an EAN-13 code that begins with 0, and its text has 12 digits.
   const isUpc = format === "UPCA" || (format === "EAN13" && /^0\d{12}$/.test(text));
   if (isUpc) return { type: "UPCA", payload: text.slice(-UPC_DIGITS), box };
   if (format === "UPCE") return { type: "UPCE", payload: shortened(text.slice(-UPC_DIGITS)), box };
@@ -118,7 +118,7 @@ function barcodeOf({ format, text, position }: ReadResult): Barcode {
   return { type: NAMES[format] ?? format, payload, box };
 }
 
-/** The six digits, between number system and check digit, that a UPC-E code stands for a UPC-A code by. */
+/** How UPC-E shortens a UPC-A code: six digits stand between the number system and the check digit. */
 const SHORT: readonly (readonly [long: RegExp, short: string])[] = [
   [/^(\d)(\d\d)([012])0000(\d{3})(\d)$/, "$1$2$4$3$5"],
   [/^(\d)(\d{3})00000(?<tail>\d\d)(?<check>\d)$/, "$1$2$<tail>3$<check>"],
@@ -126,7 +126,7 @@ const SHORT: readonly (readonly [long: RegExp, short: string])[] = [
   [/^(\d)(\d{5})0000([5-9])(\d)$/, "$1$2$3$4"],
 ];
 
-/** A code of 12 digits in eight. */
+/** Shortens a 12-digit UPC-A code to the 8 digits of UPC-E. */
 function shortened(upca: string): string {
   const [long, short] = SHORT.find(([pattern]) => pattern.test(upca)) ?? [];
   return long && short !== undefined ? upca.replace(long, short) : upca;

@@ -1,31 +1,31 @@
-// What pages are read from, whatever the file is.
+// The common view of the pages of a document, whatever its format.
 
 import type { RecognizedWord } from "../../../domain/recognition.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 
 export interface DocumentPage {
-  /** In the unit of all boxes on it: pixels, or points of a PDF. */
+  /** In the unit of all boxes on the page: pixels, or points of a PDF. */
   readonly width: number;
   readonly height: number;
-  /** The words that the document has itself; none: the page is a picture. */
+  /** The words stored in the document itself; empty if the page is only a picture. */
   readonly words: readonly RecognizedWord[];
-  /** The page in grey, dark on white, with about so many dots an inch where that can be chosen. */
+  /** Returns the page in grey, dark on white, with about this resolution where it can be chosen. */
   picture(dotsPerInch: number): Promise<PagePicture>;
 }
 
 interface PagePicture {
   readonly bitmap: Bitmap;
-  /** What is known of its resolution; a guess where nothing is. */
+  /** Resolution as far as it is known; otherwise a guess. */
   readonly dotsPerInch: number;
-  /** Its pixels for each unit of the page. */
+  /** Pixels of the bitmap for each unit of the page. */
   readonly scale: number;
-  /** Red, green and blue of a picture that has colours; else its grey. */
+  /** Returns red, green and blue of a coloured picture; otherwise its grey. */
   channels(): readonly [Bitmap, ...Bitmap[]];
 }
 
 export interface OpenDocument {
   readonly pageCount: number;
-  /** Opens a page, from 1; throws SvcError about one that cannot be read. The page before is closed. */
+  /** Opens a page, from 1, and closes the one before. Throws SvcError when it cannot be read. */
   page(number: number): Promise<DocumentPage>;
   close(): void;
 }

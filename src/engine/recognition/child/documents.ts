@@ -1,4 +1,4 @@
-// Opens documents by what they are; keeps the last one open, as its next page often follows.
+// Opens documents by their format; keeps the last one open, because its next page often follows.
 
 import { fieldError, SvcError } from "../../../domain/errors.ts";
 import { describeType, documentFormat, type DocumentFormat } from "../../../media/sniff.ts";
@@ -20,19 +20,19 @@ export class Documents {
   private opened: Opened | undefined;
   private pdfium: Pdfium | undefined;
 
-  /** Pages of the document in a file. Throws SvcError about one that cannot be read, naming the request's field. */
+  /** Returns a document's number of pages. Throws SvcError, naming the request's field, when it cannot be read. */
   async count(file: DocumentFile): Promise<number> {
     return this.attempt(file.field, async () => (await this.document(file)).pageCount);
   }
 
-  /** Closes the last one. */
+  /** Closes the document that is open. */
   close(): void {
     const { opened } = this;
     this.opened = undefined;
     opened?.document.close();
   }
 
-  /** Opens a page, from 1; the one before is closed. `use` reads it. Throws SvcError, and what `use` throws. */
+  /** Opens a page, from 1, for `use` to read; the one before is closed. Throws SvcError, and what `use` throws. */
   async read<T>(file: DocumentFile, number: number, use: (page: DocumentPage) => Promise<T>): Promise<T> {
     return this.attempt(file.field, async () => use(await (await this.document(file)).page(number)));
   }
@@ -56,7 +56,7 @@ export class Documents {
     return format === "heic" ? openHeic(bytes, field) : openPicture(bytes, field);
   }
 
-  /** What broke off in WebAssembly leaves it in no known state. */
+  /** An interrupted WebAssembly call leaves its module in an unknown state, so everything is opened anew. */
   private async attempt<T>(field: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -1,11 +1,11 @@
-// Colours as grey.
+// Converts colours to grey.
 
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 
-/** Parts of 256 that red, green and blue have in how bright a colour looks (ITU-R BT.601). */
+/** Weights of red, green and blue in perceived brightness, of 256 in all (ITU-R BT.601). */
 const [RED, GREEN, BLUE] = [77, 150, 29];
 
-/** Of three bytes a pixel, or of four: what is transparent becomes white. */
+/** Converts pixels of three bytes, or of four: transparent ones become white. */
 export function greyOf(pixels: Uint8Array, width: number, height: number, channels: 3 | 4): Bitmap {
   const data = new Uint8Array(width * height);
   for (let at = 0, from = 0; at < data.length; at++, from += channels) {
@@ -17,7 +17,7 @@ export function greyOf(pixels: Uint8Array, width: number, height: number, channe
   return { width, height, data };
 }
 
-/** One of the colours alone: 0 is red. */
+/** Returns a single colour channel: 0 is red. */
 export function channelOf(pixels: Uint8Array, width: number, height: number, channels: 3 | 4, colour: number): Bitmap {
   const data = new Uint8Array(width * height);
   for (let at = 0, from = colour; at < data.length; at++, from += channels) data[at] = pixels[from] as number;

@@ -1,4 +1,4 @@
-// HEIC pictures, as phones take them, by libheif.
+// Reads HEIC pictures, as phones take them, with libheif.
 
 import createHeif from "libheif-js/libheif-wasm/libheif.js";
 import wasm from "libheif-js/libheif-wasm/libheif.wasm" with { type: "file" };
@@ -10,10 +10,10 @@ import { limitMemory } from "./wasm-memory.ts";
 type Heif = ReturnType<typeof createHeif>;
 type Handle = Parameters<Heif["heif_image_handle_get_width"]>[0];
 
-/** What its functions give that may fail: the thing itself, or why there is none. */
+/** What libheif's functions return that can fail: the object, or the error. */
 type Result<Thing> = (Thing & { readonly code?: undefined }) | { readonly code: object } | null | undefined;
 
-/** Of a decoded picture: rows of RGBA, with what may follow each of them. */
+/** A decoded picture: rows of RGBA, `stride` bytes apart, which may include padding. */
 interface Plane {
   readonly id: object;
   readonly width: number;
@@ -26,7 +26,7 @@ const MEMORY_BYTES = 1 << 30;
 const RGBA_BYTES = 4;
 const silent = () => {};
 
-/** A document of one page. */
+/** Opens a picture as a document of one page. */
 export const openHeic = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
 
 async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
@@ -47,8 +47,8 @@ async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
 }
 
 /**
- * The primary picture, else the first. The package's own decoder does the same, and prints what fails; nothing is given back as
- * the module ends with its one picture.
+ * Returns the primary picture, or else the first. The package's own decoder does the same but prints errors. Nothing is
+ * freed, because the module is dropped after its one picture.
  */
 function mainPicture(heif: Heif, bytes: Uint8Array): Handle | undefined {
   const context = heif.heif_context_alloc();
@@ -62,7 +62,7 @@ function mainPicture(heif: Heif, bytes: Uint8Array): Handle | undefined {
   return handles.find((handle) => heif.heif_image_handle_is_primary_image(handle)) ?? handles[0];
 }
 
-/** Decoded, upright; undefined when that fails. */
+/** Decodes a picture, upright; returns undefined when that fails. */
 async function rgba(heif: Heif, handle: Handle): Promise<Plane | undefined> {
   const { heif_colorspace, heif_chroma, heif_channel } = heif;
   const decoded = (await heif.heif_js_decode_image2(

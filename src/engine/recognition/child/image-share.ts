@@ -1,15 +1,15 @@
-// How much of a page of a PDF is images.
+// Measures how much of a PDF page is covered by images.
 
 import type { Box } from "../../../domain/recognition.ts";
 import { chain, projectBox, translation, type Projection } from "../../../recognition/projection.ts";
 import type { Pdfium } from "./pdfium.ts";
 
-/** More than any page has that somebody reads. */
+/** Most objects that are counted: more than any page has that is meant to be read. */
 const MOST_OBJECTS = 200_000;
-/** Types among a page's objects. */
+/** Type numbers of a page's objects. */
 const [IMAGE, FORM] = [3, 5];
 
-/** Of a page's area, the share that its images cover, those in forms included: scans come in strips, and in forms. */
+/** Returns the share of a page's area under images, also those in forms: scans come in strips and in forms. */
 export function imageShare(pdfium: Pdfium, page: number): number {
   const { functions } = pdfium;
   return pdfium.within(24, (scratch) => {
@@ -38,7 +38,7 @@ export function imageShare(pdfium: Pdfium, page: number): number {
   });
 }
 
-/** In the coordinates of what the object is part of; nothing where it has none. */
+/** Returns the bounds of an object in the coordinates of its parent; an empty box if it has none. */
 function boundsOf(pdfium: Pdfium, object: number, scratch: number): Box {
   const [left, bottom, right, top] = [scratch, scratch + 4, scratch + 8, scratch + 12];
   const isThere = pdfium.functions._FPDFPageObj_GetBounds(object, left, bottom, right, top) !== 0;
@@ -46,7 +46,7 @@ function boundsOf(pdfium: Pdfium, object: number, scratch: number): Box {
   return { x, y, width: x2 - x, height: y2 - y };
 }
 
-/** Where points of a form lie in what it is part of. */
+/** Returns the transformation of a form's points to the coordinates of its parent. */
 function matrixOf(pdfium: Pdfium, form: number, scratch: number): Projection {
   pdfium.functions._FPDFPageObj_GetMatrix(form, scratch);
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = pdfium.floats(scratch, 6);

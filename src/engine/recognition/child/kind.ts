@@ -1,4 +1,4 @@
-// The recognition engine in its process: reads pages, one at a time.
+// The recognition engine's part in its own process: reads pages, one at a time.
 
 import { ParentSocket } from "../../../../ffi/runtime/parent-socket.ts";
 import type { EngineKind } from "../../process/kind.ts";

@@ -1,4 +1,4 @@
-// What pictures are taken.
+// Limits of the pictures that are accepted.
 
 import { fieldError, type SvcError } from "../../../domain/errors.ts";
 
@@ -12,6 +12,6 @@ export function checkSides(width: number, height: number, field: string): void {
   throw fieldError("unprocessable_media", field, sentence);
 }
 
-/** A file, or a page of it, that cannot be read: `got` says why. */
+/** Returns the error about a file, or a page of it, that cannot be read: `got` says why. */
 export const unreadable = (field: string, got: string): SvcError =>
   fieldError("unprocessable_media", field, `must be a file that can be read; got ${got}`);

@@ -1,4 +1,4 @@
-// Code of packages that come without types.
+// Declarations of packages that come without types.
 
 declare module "tesseract.js-core/tesseract-core-relaxedsimd-lstm.js" {
   import type { CreateCore } from "./tesseract-core.ts";

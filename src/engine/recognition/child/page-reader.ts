@@ -1,4 +1,4 @@
-// A page: what of it is wanted, found in its own text or in its picture.
+// Reads what is wanted of a page, from the text stored in the document or from the page's picture.
 
 import type {
   Barcode,
@@ -22,22 +22,22 @@ import type { Ppocr } from "./ppocr.ts";
 import { salienceOf } from "./salience.ts";
 import type { Tesseract } from "./tesseract.ts";
 
-/** Dots an inch at which pages are drawn. */
+/** Dots per inch at which pages are drawn. */
 const DRAWN = { accurate: 300, fast: 150, rules: 150 } as const;
-/** Of a picture that does not say: about as many as text of a usual size has at this height of its letters. */
+/** Dots per inch per pixel of letter height, assumed without a known resolution: right for text of a usual size. */
 const DOTS_A_LETTER = 8;
-/** Pixels of a side of the picture that a model gets. */
+/** Longest side, in pixels, of the picture that a model receives. */
 const LARGEST_PICTURE = 1024;
-/** Words of a page that was read upside down are worth less. */
+/** Mean confidence of words below which a rotated page is also read as it came: text read upside down scores lower. */
 const PLAUSIBLE = 0.6;
 
 interface PageReaderOptions {
   readonly documents: Documents;
   readonly tesseract: Pick<Tesseract, "words">;
-  /** Loaded when they are needed first. */
+  /** Loaded when it is first needed. */
   readonly ppocr?: () => Promise<Pick<Ppocr, "words">>;
   readonly barcodes: () => Promise<Pick<BarcodeReader, "read">>;
-  /** Called between the parts of the work; what it throws ends it. */
+  /** Called between the parts of the work; an error that it throws ends the work. */
   readonly check: () => void;
 }
 
@@ -52,12 +52,12 @@ const NOTHING: Found = { words: [], tables: [], source: "recognition", notes: []
 export class PageReader {
   constructor(private readonly options: PageReaderOptions) {}
 
-  /** Pages of a document. Throws SvcError naming its field where it is none. */
+  /** Returns the number of pages of a document. Throws SvcError, naming its field, when it cannot be read. */
   count(document: DocumentFile): Promise<number> {
     return this.options.documents.count(document);
   }
 
-  /** Frees what is held of the last document. */
+  /** Frees what is kept of the last document. */
   close(): void {
     this.options.documents.close();
   }
@@ -90,7 +90,7 @@ export class PageReader {
     return tables ? found : { ...found, tables: [] };
   }
 
-  /** The document's own text; its tables have rules on the page alone. */
+  /** Returns the document's own text. Its tables are found by the lines drawn on the page. */
   private async own({ words, picture }: DocumentPage, tables: true | undefined): Promise<Found> {
     const notes = [`${words.length} words of its own`];
     if (!tables) return { words, tables: [], source: "text", notes };
@@ -109,7 +109,7 @@ export class PageReader {
     this.options.check();
     const { width, height } = ready.bitmap;
     const enlarged = enlargementOf(ready);
-    // Without any, Tesseract takes lines of large characters apart.
+    // Without a resolution, Tesseract splits lines of large characters.
     const dotsPerInch = picture.dotsPerInch || (DOTS_A_LETTER * ready.letterHeight) / enlarged;
     const reader = await this.reader(task);
     const words = await reader.words(ready.bitmap, Math.round(dotsPerInch * enlarged), task);
@@ -163,13 +163,13 @@ export class PageReader {
 const tablesIn = ({ tables }: PageContent, by: number): RecognizedTable[] =>
   tables.map((table) => ({ ...table, box: scaled(table.box, by) }));
 
-/** By how much a page that is ready is larger than the one that came. */
+/** Returns the factor by which the prepared page is larger than the original. */
 function enlargementOf({ toOriginal: [a, b, , d, e] }: ReadablePage): number {
   const area = Math.abs(a * e - b * d);
   return area > 0 ? 1 / Math.sqrt(area) : 1;
 }
 
-/** Degrees by which the page lay, clockwise. */
+/** Returns how far the original page was turned clockwise, in degrees. */
 const turnOf = ({ toOriginal: [a, , , d] }: ReadablePage): number => Math.round((Math.atan2(d, a) * 180) / Math.PI);
 
 const confidenceOf = (words: readonly RecognizedWord[]): number =>

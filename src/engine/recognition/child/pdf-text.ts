@@ -1,12 +1,12 @@
-// The text that a page of a PDF has itself, as words with their places.
+// Reads the text stored in a PDF page, as words with their places.
 
 import type { Box, RecognizedWord } from "../../../domain/recognition.ts";
 import { around } from "../../../recognition/boxes.ts";
 import type { Pdfium } from "./pdfium.ts";
 
-/** More than any page has that somebody reads. */
+/** Most characters that are read: more than any page has that is meant to be read. */
 const MOST_CHARACTERS = 200_000;
-/** A line begins a new block where it is so many times its height below the one before. */
+/** A line starts a new block when its gap to the line above exceeds this many times its height. */
 const GAP = 1;
 /** PDFium's character for a hyphen that divides a word at the end of a line. */
 const LINE_END_HYPHEN = 2;
@@ -25,11 +25,11 @@ interface Character {
 
 interface PageText {
   readonly words: readonly RecognizedWord[];
-  /** Share of the characters that their fonts give no meaning. */
+  /** Share of the characters to which their fonts assign no Unicode character. */
   readonly unknownShare: number;
 }
 
-/** Reads a page's text. Boxes are in points from the upper left corner, as the page is shown. */
+/** Reads a page's text. Boxes are in points from the upper left corner of the page as it is shown. */
 export function readPageText(pdfium: Pdfium, geometry: PageGeometry): PageText {
   const { functions } = pdfium;
   const text = functions._FPDFText_LoadPage(geometry.page);
@@ -74,14 +74,14 @@ function characterOf(code: number): string {
 const isShown = ({ x, y, width, height }: Box, page: PageGeometry): boolean =>
   x + width > 0 && y + height > 0 && x < page.width && y < page.height;
 
-/** Control characters, private use, and what stands for what is not known. */
+/** Returns whether a code is a control character, for private use, or a replacement for an unknown character. */
 const isMeaningless = (code: number): boolean =>
   (code < 32 && code !== LINE_END_HYPHEN) || (code >= 0xe000 && code <= 0xf8ff) || code === 0xfffd || code === 0xfffe;
 
-/** The rectangle at `scratch` (left, top, right, bottom; upwards), as the page is shown. */
+/** Returns the rectangle at `scratch` (left, top, right, bottom; y upwards) in coordinates of the shown page. */
 function boxOf(pdfium: Pdfium, { page, width, height }: PageGeometry, scratch: number): Box {
   const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(scratch, 4);
-  // Device units are whole numbers: thousandths of a point are fine enough.
+  // Device units are integers: thousandths of a point are fine enough.
   const fine = 1000;
   const size = [Math.round(width * fine), Math.round(height * fine)] as const;
   const at = scratch + 16;
@@ -100,7 +100,7 @@ class LineBuilder {
   private characters: Character[] = [];
   private line = 0;
   private block = 0;
-  /** Of the words in this line and in the one before. */
+  /** Boxes around the words of this line and of the one before. */
   private current: Box | undefined;
   private previous: Box | undefined;
 
@@ -133,7 +133,7 @@ class LineBuilder {
   }
 }
 
-/** Whether a word does not go on with the block of lines above it. */
+/** Returns whether a word does not continue the block of lines above it. */
 function isApart(line: Box, word: Box): boolean {
   const below = word.y - (line.y + line.height);
   return below > GAP * word.height || word.y < line.y;

@@ -1,4 +1,4 @@
-// PDF documents: each page with the text that it has itself, or drawn, to be read from its picture.
+// PDF documents: each page with its stored text, or drawn so that its picture can be read.
 
 import { fieldError } from "../../../domain/errors.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
@@ -10,19 +10,19 @@ import type { Pdfium } from "./pdfium.ts";
 
 const POINTS_AN_INCH = 72;
 const GREY = 1;
-/** Annotations are drawn, and all in grey. */
+/** Draws annotations, and everything in grey. */
 const FLAGS = 0x01 | 0x08;
 const WHITE = 0xffffffff;
 /**
- * A page is read as a picture where images cover as much of it, and its text is as short or covers no more of the images'
- * area: a scan with a number, a stamp or a line that a court or a service for signatures printed on it.
+ * A page is read as a picture when images cover more than this share of it and its text has fewer characters, or a
+ * smaller share of the images' area: a scan with a number, stamp or line printed on it by a court or signature service.
  */
 const SCAN = { imageShare: 0.3, characters: 50, textShare: 0.02 };
-/** Annotations that show nothing themselves: links, and the windows of comments. */
+/** Annotations that are not visible themselves: links, and the pop-up windows of comments. */
 const UNSEEN: readonly number[] = [2, 16];
-/** FPDFPage_Flatten: as on a screen; and that it did. */
+/** FPDFPage_Flatten: flatten as shown on a screen; the result when it did. */
 const [FLAT_ON_SCREEN, FLATTENED] = [0, 1];
-/** Text of which so much has no meaning is not what one sees: its font is without a table of characters. */
+/** Share of unknown characters above which text is not what is seen: its font has no table of characters. */
 const MEANINGLESS = 0.2;
 
 /** Throws SvcError about a document that is encrypted or damaged. */
@@ -49,7 +49,7 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenD
       closePage();
       open = functions._FPDF_LoadPage(document, number - 1);
       if (open !== 0 && flatten(pdfium, open)) {
-        // What is in the page now is seen when it is loaded.
+        // The flattened content is visible only once the page is loaded again.
         closePage();
         open = functions._FPDF_LoadPage(document, number - 1);
       }
@@ -66,7 +66,7 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenD
   };
 }
 
-/** Makes what was typed into a form, and comments that are seen, a part of the page. Whether there are any. */
+/** Makes form entries and visible comments part of the page. Returns whether there were any. */
 function flatten(pdfium: Pdfium, page: number): boolean {
   const { functions } = pdfium;
   const isSeen = (index: number) => {
@@ -79,9 +79,9 @@ function flatten(pdfium: Pdfium, page: number): boolean {
   let index = 0;
   while (index < count && !isSeen(index)) index++;
   if (index >= count) return false;
-  // Those that do not say how they look get their looks when they are drawn, however small.
+  // Annotations without an appearance get one when the page is drawn, in whatever size.
   draw(pdfium, { page, width: 1, height: 1 }, 1);
-  // A page that has its size from its parents would get another one.
+  // A page that inherits its size would otherwise change it.
   pdfium.within(16, (rectangle) => {
     functions._FPDF_GetPageBoundingBox(page, rectangle);
     const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(rectangle, 4);
@@ -104,7 +104,7 @@ function pageOf(pdfium: Pdfium, geometry: PageGeometry): DocumentPage {
   };
 }
 
-/** The page's text, where it says what one sees. */
+/** Returns the page's text, or nothing where it does not match what is seen. */
 function ownWords(pdfium: Pdfium, geometry: PageGeometry): DocumentPage["words"] {
   const { words, unknownShare } = readPageText(pdfium, geometry);
   if (unknownShare > MEANINGLESS) return [];

@@ -1,10 +1,10 @@
-// PDFium as WebAssembly: its C functions, and the few things that go through its memory.
+// PDFium as WebAssembly: its C functions and access to its memory.
 
 import { PDFiumModule } from "@hyzyla/pdfium";
 import wasm from "@hyzyla/pdfium/pdfium.wasm" with { type: "file" };
 import { limitMemory } from "./wasm-memory.ts";
 
-/** As in fpdfview.h and fpdf_text.h; handles and pointers are numbers, 0 is none. */
+/** As in fpdfview.h and fpdf_text.h; handles and pointers are numbers, 0 for none. */
 interface Functions {
   _FPDF_InitLibraryWithConfig(config: object): void;
   _FPDF_LoadMemDocument(bytes: number, length: number, password: number): number;
@@ -65,7 +65,7 @@ interface Functions {
   readonly HEAPU8: Uint8Array;
 }
 
-/** What FPDF_GetLastError says: it needs a password, or is encrypted in a way that PDFium does not know. */
+/** Results of FPDF_GetLastError: a password is needed, or PDFium does not know the encryption. */
 const ENCRYPTED: readonly number[] = [4, 5];
 const MEMORY_BYTES = 1 << 30;
 
@@ -81,7 +81,7 @@ export class Pdfium {
     return new Pdfium(functions);
   }
 
-  /** Calls `use` with so many bytes of its memory, which are freed afterwards. Throws Error where there are none. */
+  /** Calls `use` with this many bytes of PDFium's memory, then frees them. Throws Error when memory runs out. */
   within<T>(bytes: number, use: (pointer: number) => T): T {
     const pointer = this.allocate(bytes);
     try {
@@ -101,7 +101,7 @@ export class Pdfium {
     this.functions.wasmExports.free(pointer);
   }
 
-  /** Floats of 32 bits in its memory. */
+  /** Returns 32-bit floats in PDFium's memory. */
   floats(pointer: number, count: number): Float32Array {
     return new Float32Array(this.functions.HEAPU8.buffer, pointer, count);
   }
@@ -110,7 +110,7 @@ export class Pdfium {
     return new Int32Array(this.functions.HEAPU8.buffer, pointer, count);
   }
 
-  /** Why a document could not be opened. */
+  /** Returns why a document could not be opened. */
   failure(): "encrypted" | "damaged" {
     return ENCRYPTED.includes(this.functions._FPDF_GetLastError()) ? "encrypted" : "damaged";
   }

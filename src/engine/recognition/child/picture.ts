@@ -1,4 +1,4 @@
-// Pictures that the runtime decodes: PNG, JPEG, WebP, GIF and BMP.
+// Opens pictures that the runtime decodes: PNG, JPEG, WebP, GIF and BMP.
 
 import { decodeImage } from "../../../media/image.ts";
 import { readImageHeader } from "../../../media/image-header.ts";
@@ -9,28 +9,28 @@ import type { DocumentPage, OpenDocument } from "./document.ts";
 import { channelOf, greyOf, turned } from "./grey.ts";
 import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
 
-/** Pixels that were decoded. */
+/** A decoded picture. */
 export interface Decoded {
   readonly width: number;
   readonly height: number;
   readonly pixels: Uint8Array;
-  /** Bytes a pixel: the fourth says how opaque it is. */
+  /** Bytes per pixel; the fourth is the opacity. */
   readonly channels: 3 | 4;
-  /** As in EXIF, 1 to 8; absent: it is upright. */
+  /** As in EXIF, 1 to 8; absent when the picture is upright. */
   readonly orientation?: number;
 }
 
-/** A document of one page. Throws SvcError about a picture that is too large. */
+/** Opens a picture as a document of one page. Its page throws SvcError when the picture is too large or damaged. */
 export const openPicture = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
 
-/** A document whose only page is a picture. */
+/** Returns a document whose only page is a picture. */
 export const singlePage = (decodePicture: () => Promise<Decoded>): OpenDocument => ({
   pageCount: 1,
   page: async () => picturePage(await decodePicture()),
   close() {},
 });
 
-/** A page that is a picture. */
+/** Returns a page that consists of a picture. */
 export function picturePage({ width: across, height: down, pixels, channels, orientation = 1 }: Decoded): DocumentPage {
   const bitmap = turned(greyOf(pixels, across, down, channels), orientation);
   const { width, height } = bitmap;

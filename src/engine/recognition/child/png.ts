@@ -1,9 +1,9 @@
-// Bitmaps as a file.
+// Writes bitmaps as a PNG file.
 
 import { writeBmp } from "../../../media/pixels.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 
-/** A PNG of bitmaps for red, green and blue, or of one in grey, at most so many pixels a side. */
+/** Returns a PNG of bitmaps for red, green and blue, or of one in grey; shrunk to `longestSide` pixels if larger. */
 export async function pngOf(channels: readonly [Bitmap, ...Bitmap[]], longestSide?: number): Promise<Uint8Array> {
   const [{ width, height, data: red }, { data: green } = { data: red }, { data: blue } = { data: red }] = channels;
   const rgb = new Uint8Array(width * height * 3);

@@ -1,4 +1,4 @@
-// Text in a picture, by PP-OCRv5: one net finds lines, one tells which are upside down, and one reads them.
+// Reads text in a picture with PP-OCRv5: one net finds lines, one tells which are upside down, and one reads them.
 
 import { readFileSync } from "node:fs";
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
@@ -17,29 +17,29 @@ import type { PpocrFiles } from "../protocol.ts";
 import { turned } from "./grey.ts";
 import { LanguageDataError } from "./tesseract.ts";
 
-/** Pixels of the longer side of what lines are looked for in: time and memory grow with the area. */
+/** Longest side, in pixels, of the picture in which lines are searched: time and memory grow with the area. */
 const LONGEST = { accurate: 1280, fast: 960 } as const;
-/** Sides are multiples of so many pixels. */
+/** Sides must be multiples of this many pixels. */
 const STEP = 32;
 const WHITE = 255;
-/** Of the longest lines, so many tell how the page lies. */
+/** How many of the longest lines decide whether the page is upside down. */
 const TELLING = 5;
-/** EXIF's orientation of what is upside down. */
+/** EXIF's orientation of a picture that is upside down. */
 const UPSIDE_DOWN = 3;
 
-/** What a net is given: a picture of this size in three colours, which are the same grey here, with values as it learned from. */
+/** A net's input: a picture of this size in three colours, here all the same grey, normalised as in training. */
 interface NetInput {
   readonly width: number;
   readonly height: number;
   readonly means: readonly number[];
   readonly deviations: readonly number[];
-  /** The grey of what the picture does not fill. */
+  /** The grey value where the picture does not fill the input. */
   readonly ground: number;
 }
 
 const FINDER = { means: [0.485, 0.456, 0.406], deviations: [0.229, 0.224, 0.225], ground: WHITE } as const;
 const DIRECTION: NetInput = { ...FINDER, width: 160, height: 80 };
-/** `least` and `most`: narrower lines are filled up, wider ones pressed together. */
+/** Widths in pixels: lines narrower than `least` are padded, wider than `most` compressed. */
 const READER = {
   height: 48,
   least: 320,
@@ -58,9 +58,9 @@ interface Nets {
 export class Ppocr {
   private constructor(
     private readonly nets: Nets,
-    /** By the numbers that the reader has for them; the first is none. */
+    /** Characters by their numbers in the reader's output; the first means no character. */
     private readonly characters: readonly string[],
-    /** Called between lines; what it throws ends the computation. */
+    /** Called between lines; an error that it throws ends the computation. */
     private readonly progress: () => void,
   ) {}
 
@@ -82,7 +82,7 @@ export class Ppocr {
     return new Ppocr(nets, characters, progress);
   }
 
-  /** The words in a picture, in the order in which one reads them. Throws what `progress` throws. */
+  /** Returns the words in a picture, in reading order. Throws what `progress` throws. */
   async words(picture: Bitmap, _dotsPerInch: number, { level }: Pick<TextTask, "level">): Promise<RecognizedWord[]> {
     const lines = await this.lines(picture, LONGEST[level]);
     if (!(await this.isUpsideDown(picture, lines))) return this.read(picture, lines);
@@ -133,7 +133,7 @@ export class Ppocr {
 
   private async readLine(picture: Bitmap, box: Box): Promise<Omit<RecognizedWord, "line" | "block">[]> {
     const { height, least, most } = READER;
-    // A curve through a few pixels would leave out what lies between them.
+    // Interpolating between a few pixels would skip those in between, so large lines are averaged first.
     const part = shrink(crop(picture, box), Math.max(1, Math.floor(box.height / height)));
     const across = Math.min(most, Math.max(1, Math.round((part.width * height) / part.height)));
     const width = Math.max(least, whole(across));
@@ -153,7 +153,7 @@ const whole = (side: number): number => Math.ceil(side / STEP) * STEP;
 const stretched = (part: Bitmap, width: number, height: number): Bitmap =>
   warp(part, scaling(part.width / width, part.height / height), width, height, WHITE);
 
-/** What a net says of a picture; what the net's input has more than that is `ground`. */
+/** Runs a net on a picture; the part of the input that the picture does not fill is `ground`. */
 async function run(net: InferenceSession, picture: Bitmap, input: NetInput): Promise<Float32Array> {
   const { width, height, means, deviations, ground } = input;
   const area = width * height;

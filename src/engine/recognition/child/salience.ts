@@ -1,4 +1,4 @@
-// Where the eye goes in a picture, and a map of that as a file.
+// Finds where viewers look in a picture, and draws a map of it.
 
 import type { Saliency, SaliencyTask } from "../../../domain/recognition.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
@@ -9,7 +9,7 @@ import { pngOf } from "./png.ts";
 
 const MAPS = { attention, objectness } as const;
 
-/** Regions are in pixels of the picture, of which there is a bitmap a colour. */
+/** Returns the regions in pixels of the picture, which is given as one bitmap per colour. */
 export async function salienceOf(channels: readonly Bitmap[], { type, heatMap }: SaliencyTask): Promise<Saliency> {
   const [first] = channels;
   if (!first) return { regions: [] };

@@ -1,4 +1,4 @@
-// Tesseract as WebAssembly: tesseract.js-core's builds for LSTM models, and what of their interface is used here.
+// Tesseract as WebAssembly: tesseract.js-core's builds for LSTM models, and the part of their interface used here.
 
 import createRelaxed from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.js";
 import relaxedWasm from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.wasm" with { type: "file" };
@@ -8,13 +8,13 @@ import { limitMemory } from "./wasm-memory.ts";
 
 /** Tesseract's API object; its functions are those of TessBaseAPI in C++. */
 export interface TessApi {
-  /** 0, or -1 where a language's data cannot be read. `config`: path of a file with variables. */
+  /** Returns 0, or -1 when a language's data cannot be read. `config`: path of a file with variables. */
   Init(folder: string, languages: string, engineMode: number, config: string): number;
   SetPageSegMode(mode: number): void;
-  /** Reads the picture `/input` of the core's files. 0, or 1 where it is none. */
+  /** Reads the picture `/input` from the core's files. Returns 0, or 1 when it is not a picture. */
   SetImageFile(exifOrientation: number, degrees: number): number;
   SetSourceResolution(dotsPerInch: number): void;
-  /** 0, or -1 where it failed. */
+  /** Returns 0, or -1 when it failed. */
   Recognize(monitor: null): number;
   GetTSVText(page: number): string;
   Clear(): void;
@@ -22,7 +22,7 @@ export interface TessApi {
 
 export interface TesseractCore {
   readonly TessBaseAPI: new () => TessApi;
-  /** Files in memory. */
+  /** The file system in memory. */
   readonly FS: { writeFile(path: string, content: Uint8Array | string): void; unlink(path: string): void };
 }
 
@@ -31,22 +31,22 @@ export type CreateCore = (options: {
     imports: Bun.WebAssembly.Imports,
     done: (instance: WebAssembly.Instance) => void,
   ) => Record<string, never>;
-  /** Called about once a line while a page is read. */
+  /** Called about once per line while a page is read. */
   readonly TesseractProgress: (percent: number) => void;
   readonly print: (text: string) => void;
   readonly printErr: (text: string) => void;
 }) => Promise<TesseractCore>;
 
-/** A page of 4096 pixels a side needs half of it. */
+/** Twice what a page of 4096 by 4096 pixels needs. */
 const MEMORY_BYTES = 1 << 30;
 
-/** Makes instances of Tesseract, which share their machine code. */
+/** Creates instances of Tesseract, which share their machine code. */
 export interface TesseractProgram {
-  /** What `progress` throws ends the computation; the instance can be used no more then. */
+  /** An error that `progress` throws ends the computation; the instance must then not be used again. */
   start(progress: () => void): Promise<TesseractCore>;
 }
 
-/** Compiles the build for this processor: relaxed SIMD, or none where there is none. */
+/** Compiles the build for this processor: with relaxed SIMD where it is supported, else without SIMD. */
 export async function compileTesseract(): Promise<TesseractProgram> {
   try {
     return await compile(relaxedWasm, createRelaxed);
@@ -66,7 +66,7 @@ async function compile(path: string, create: CreateCore): Promise<TesseractProgr
           return {};
         },
         TesseractProgress: progress,
-        // What it has to say is about fonts and resolutions.
+        // Its output is only about fonts and resolutions.
         print() {},
         printErr() {},
       }),

@@ -1,4 +1,4 @@
-// Text in a picture, by Tesseract.
+// Reads text in a picture with Tesseract.
 
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
@@ -9,24 +9,24 @@ import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgr
 import { wordsOf } from "./tsv.ts";
 
 const LSTM_ONLY = 1;
-/** How a page is taken apart: into columns and blocks, or as words anywhere. */
+/** How a page is segmented: into columns and blocks, or into words anywhere. */
 const LAYOUT = { automatic: 3, sparse: 11 } as const;
-/** Words of dictionaries count only where these are loaded, which has to be said before. */
+/** Dictionaries have an effect only if they are loaded, which is decided before initialization. */
 const NO_DICTIONARIES = "load_system_dawg 0\nload_freq_dawg 0\n";
 const CONFIG = "/config";
 
-/** Tesseract could not read a page: it is out of memory, or has met what it does not expect. */
+/** Tesseract could not read a page: it is out of memory or met something unexpected. */
 class TesseractError extends Error {
   override readonly name = "TesseractError";
 }
 
-/** Trained data that cannot be loaded; the message names its files. */
+/** Thrown for trained data that cannot be loaded; the message names its files. */
 export class LanguageDataError extends TesseractError {}
 
 interface Loaded {
   readonly core: TesseractCore;
   readonly api: TessApi;
-  /** What it was loaded for. */
+  /** The languages and the setting that it was loaded for. */
   readonly key: string;
 }
 
@@ -35,28 +35,28 @@ export class Tesseract {
 
   private constructor(
     private readonly program: TesseractProgram,
-    /** Called about once a line; what it throws ends the computation. */
+    /** Called about once per line; an error that it throws ends the computation. */
     private readonly progress: () => void,
   ) {}
 
-  /** Compiles Tesseract; data of languages is loaded when it is needed first. */
+  /** Compiles Tesseract; the data of languages is loaded when it is first needed. */
   static async load(progress: () => void): Promise<Tesseract> {
     return new Tesseract(await compileTesseract(), progress);
   }
 
   /**
-   * The words in a picture of so many dots an inch, in the order in which one reads them. Throws what `progress` throws, or
-   * TesseractError; both cost the loaded data.
+   * Returns the words in a picture of this resolution, in reading order. Throws what `progress` throws, or
+   * TesseractError; both discard the loaded data.
    */
   async words(picture: Bitmap, dotsPerInch: number, task: TextTask): Promise<RecognizedWord[]> {
     try {
       const { core, api } = await this.loadedFor(task);
       core.FS.writeFile("/input", graymap(picture));
       const words = read(api, dotsPerInch, LAYOUT.automatic);
-      // What is no page of text, as a photo with a sign in it, has no columns and blocks.
+      // A picture that is not a page of text, such as a photo of a sign, has no columns and blocks.
       return words.length > 0 || task.level === "fast" ? words : read(api, dotsPerInch, LAYOUT.sparse);
     } catch (error) {
-      // It stopped somewhere in the middle, and may be in any state.
+      // It stopped in the middle and may be in any state.
       this.loaded = undefined;
       throw error instanceof WebAssembly.RuntimeError ? new TesseractError(error.message) : error;
     }
@@ -74,13 +74,13 @@ export class Tesseract {
       const paths = languages.map(({ path }) => path);
       throw new LanguageDataError(`Tesseract cannot load the data in ${paths.join(", ")}`);
     }
-    // It has what it needs in its own memory.
+    // Tesseract has copied what it needs into its own memory.
     for (const { name } of languages) core.FS.unlink(`/${name}.traineddata`);
     return (this.loaded = { core, api, key });
   }
 }
 
-/** The embedded data is unpacked when it is first read. */
+/** Returns the data's bytes; embedded data is unpacked when it is first read. */
 function contentOf({ path }: LanguageData): Uint8Array {
   try {
     return readFileSync(unpacked(path));
@@ -89,12 +89,12 @@ function contentOf({ path }: LanguageData): Uint8Array {
   }
 }
 
-/** Damaged data ends its code in the middle, too. */
+/** Returns whether Tesseract took the data. Damaged data may also crash its code. */
 function isInitialized(api: TessApi, languages: TextTask["languages"]): boolean {
   try {
     return api.Init("/", languages.map(({ name }) => name).join("+"), LSTM_ONLY, CONFIG) === 0;
   } catch (error) {
-    // Emscripten throws numbers for what C++ throws.
+    // Emscripten throws numbers for C++ exceptions.
     if (error instanceof WebAssembly.RuntimeError || typeof error === "number") return false;
     throw error;
   }
@@ -110,7 +110,7 @@ function read(api: TessApi, dotsPerInch: number, layout: number): RecognizedWord
   return words;
 }
 
-/** The picture as a file of the simplest format there is. */
+/** Returns the picture as a PGM file, the simplest format. */
 function graymap({ width, height, data }: Bitmap): Uint8Array {
   return Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), data]);
 }

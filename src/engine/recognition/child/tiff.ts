@@ -1,4 +1,4 @@
-// TIFF files, as scanners write them: a page for each picture in them.
+// Reads TIFF files, as scanners write them: each picture in the file is a page.
 
 import { inflateSync } from "node:zlib";
 import UTIF from "utif2";
@@ -19,15 +19,15 @@ const TAG = {
   strips: { offsets: 273, counts: 279, rows: 278 },
   tiles: { offsets: 324, counts: 325, width: 322, height: 323 },
 } as const;
-/** A thumbnail of another picture. */
+/** Marks a thumbnail of another picture. */
 const REDUCED = 1;
 const PLAIN = 1;
-/** A plane a colour, in place of all colours of a pixel side by side. */
+/** Each colour in a plane of its own, instead of the colours of a pixel side by side. */
 const SEPARATE = 2;
 const JPEG = 7;
-/** Pixels a side, with the colours of several together. */
+/** Side of a JPEG block in pixels, where several blocks share their colours. */
 const JPEG_BLOCK = 16;
-/** What is unpacked here, by the numbers of compressions: none, LZW, deflate, PackBits. */
+/** Decompression done here, by the TIFF number of the compression: none, LZW, deflate (two numbers), PackBits. */
 const UNPACK: ReadonlyMap<number, (piece: Uint8Array, length: number) => Uint8Array> = new Map([
   [PLAIN, (piece: Uint8Array, length: number) => piece.subarray(0, length)],
   [5, unpackLzw],
@@ -35,13 +35,13 @@ const UNPACK: ReadonlyMap<number, (piece: Uint8Array, length: number) => Uint8Ar
   [32_946, inflated],
   [32_773, unpackBits],
 ]);
-/** What the decoder unpacks: three of fax machines, and JPEG. */
+/** Compressions that the decoder handles: three of fax machines, and JPEG. */
 const OTHERS: ReadonlySet<number> = new Set([2, 3, 4, JPEG]);
 /** Cyan, magenta, yellow, black. */
 const FOUR_INKS = 5;
 const MOST_PIXEL_BITS = 64;
 
-/** Throws SvcError about a file whose directories make no sense. */
+/** Throws SvcError about a file whose directories are invalid. */
 export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
   const all = refusing(field, () => readTiff(bytes));
   const whole = all.filter(({ tags }) => ((tags.get(TAG.subfile)?.[0] ?? 0) & REDUCED) === 0);
@@ -61,12 +61,12 @@ function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded
   const { width, height, orientation } = picture;
   checkSides(width, height, field);
   const { file, tags } = prepared(bytes, picture, field);
-  // Its directories are ours: what the file says is checked.
+  // The decoder gets our directory, whose values are checked.
   const directory = Object.fromEntries([...tags].map(([tag, values]) => [`t${tag}`, values])) as unknown as UTIF.IFD;
   try {
     UTIF.decodeImage(file, directory);
     const inks = tags.get(TAG.colours)?.[0] === FOUR_INKS ? (tags.get(TAG.samples)?.[0] ?? 0) : 0;
-    // The decoder's own way from inks to colours is for web pages.
+    // The decoder's own conversion of inks to colours is made for web pages.
     const rgba = inks < 4 ? UTIF.toRGBA8(directory) : lightOf(directory.data, width * height, inks);
     return { width, height, pixels: rgba, channels: 4, orientation };
   } catch {
@@ -74,7 +74,7 @@ function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded
   }
 }
 
-/** Red, green and blue of pixels in four inks of 8 bits each. */
+/** Converts pixels in four inks of 8 bits each to red, green and blue. */
 function lightOf(samples: Uint8Array, count: number, perPixel: number): Uint8Array {
   const rgba = new Uint8Array(count * 4).fill(255);
   for (let pixel = 0, from = 0; pixel < count; pixel++, from += perPixel) {
@@ -84,7 +84,7 @@ function lightOf(samples: Uint8Array, count: number, perPixel: number): Uint8Arr
   return rgba;
 }
 
-/** The file and the picture's tags for the decoder: every length checked, and inflated what was deflated. */
+/** Returns the file and the picture's tags for the decoder: all lengths are checked and the content is decompressed. */
 function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPicture, field: string) {
   const compression = tags.get(TAG.compression)?.[0] ?? PLAIN;
   const unpack = UNPACK.get(compression);
@@ -101,7 +101,8 @@ function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPic
   const offsets = (tags.get(names.offsets) ?? []).slice(0, count);
   const pieces = piecesOf(bytes, offsets, tags.get(names.counts), field);
   const pieceBytes = Math.ceil((across * pixelBits) / 8) * down;
-  // What is not unpacked here is copied: strips may share bytes, but none has to.
+  // Pieces not decompressed here are copied. They may share bytes but need not, so together they must fit the file's
+  // length.
   const copied = unpack ? 0 : pieces.reduce((sum, { length }) => sum + length, 0);
   if (copied > bytes.length) throw damaged(field);
   if (compression === JPEG) checkJpegs(pieces, across, down, field);
@@ -110,7 +111,7 @@ function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPic
   return rebuilt(bytes, contents, plain, names);
 }
 
-/** The strips or tiles. One that has no length goes on to the end of the file. */
+/** Returns the strips or tiles. One without a length extends to the end of the file. */
 function piecesOf(
   bytes: Uint8Array,
   offsets: readonly number[],
@@ -124,7 +125,7 @@ function piecesOf(
   });
 }
 
-/** The pieces one after the other behind the file's first bytes, which say how numbers are written. */
+/** Puts the pieces one after another behind the file's first bytes, which state the byte order. */
 function rebuilt(
   bytes: Uint8Array,
   pieces: readonly Uint8Array[],
@@ -144,7 +145,7 @@ function rebuilt(
   return { file: file.buffer, tags };
 }
 
-/** A piece that holds more than it should is damaged, or a bomb. */
+/** A piece that holds more than it should is damaged, or a decompression bomb. */
 function inflated(piece: Uint8Array, length: number): Uint8Array {
   try {
     return inflateSync(piece, { maxOutputLength: length });
@@ -153,7 +154,7 @@ function inflated(piece: Uint8Array, length: number): Uint8Array {
   }
 }
 
-/** What a JPEG inside says of its size counts for its decoder: that of its strip or tile, in whole blocks. */
+/** The decoder trusts the size inside a JPEG, which must therefore fit its strip or tile in whole blocks. */
 function checkJpegs(pieces: readonly Uint8Array[], across: number, down: number, field: string): void {
   const most = (side: number) => Math.ceil(side / JPEG_BLOCK) * JPEG_BLOCK;
   for (const piece of pieces) {

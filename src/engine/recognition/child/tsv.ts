@@ -1,12 +1,12 @@
-// Tesseract's words, as it prints them: a line each, with its place in the page, its paragraph and its line.
+// Parses Tesseract's output: a row for each word, with its place on the page, its paragraph and its line.
 
 import type { RecognizedWord } from "../../../domain/recognition.ts";
 import { joinUnspaced } from "../../../recognition/unspaced.ts";
 
-/** Level of a row that is a word, not a page, block, paragraph or line. */
+/** Level of rows that are words, not pages, blocks, paragraphs or lines. */
 const WORD = "5";
 
-/** Words in their order. A paragraph is a block here: Tesseract's own blocks are whole columns. */
+/** Returns words in their order. A paragraph becomes a block here: Tesseract's own blocks are whole columns. */
 export function wordsOf(tsv: string): RecognizedWord[] {
   const words: RecognizedWord[] = [];
   let [line, block, lineKey, blockKey] = [-1, -1, "", ""];

@@ -1,9 +1,9 @@
-// Which pages of a document are read.
+// Decides which pages of a document are read.
 
 import { fieldError, invalidValue } from "../../../domain/errors.ts";
 import type { OpeningJob } from "../protocol.ts";
 
-/** In their order, each once. Throws SvcError about pages that are not there, and too many. */
+/** Returns the page numbers in ascending order, each once. Throws SvcError about missing pages, and about too many. */
 export function wantedPages(
   { pages = [{ first: 1 }], countsFromZero, maxPages }: OpeningJob["wanted"],
   count: number,

@@ -1,12 +1,12 @@
-// How much memory a WebAssembly module may take: less than its package was made for.
+// Limits the memory of a WebAssembly module to less than its package was built for.
 
 const MEMORY_SECTION = 5;
 const PAGE_BYTES = 65_536;
 const HEADER_BYTES = 8;
 
 /**
- * The module with its memory's maximum lowered to so many bytes. Throws when it has no memory of its own with a maximum that is
- * higher.
+ * Returns the module with its memory's maximum lowered to this many bytes. Throws when it has no memory of its own with
+ * a higher maximum.
  */
 export function limitMemory(module: Uint8Array, bytes: number): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(module);
@@ -21,7 +21,7 @@ export function limitMemory(module: Uint8Array, bytes: number): Uint8Array<Array
   throw new Error("the WebAssembly module has no memory of its own");
 }
 
-/** The section: how many memories there are, and for the first its flags (1: it has a maximum), minimum and maximum in pages. */
+/** Section: number of memories, and for the first its flags (1: has a maximum), minimum and maximum in pages. */
 function lowerMaximum(module: Uint8Array, section: number, pages: number): void {
   const [, flagsAt] = readNumber(module, section);
   const [flags, minimumAt] = readNumber(module, flagsAt);
@@ -30,13 +30,13 @@ function lowerMaximum(module: Uint8Array, section: number, pages: number): void 
   if (flags !== 1 || maximum <= pages || minimum > pages) {
     throw new Error(`the WebAssembly module's memory of ${minimum} to ${maximum} pages cannot be limited to ${pages}`);
   }
-  // Seven bits a byte, the top bit on all but the last; leading zeros keep the length.
+  // Seven bits per byte, the top bit set on all but the last; leading zeros keep the length.
   for (let at = maximumAt, rest = pages; at < end; at++, rest >>>= 7) {
     module[at] = (rest & 0x7f) | (at < end - 1 ? 0x80 : 0);
   }
 }
 
-/** An unsigned LEB128 number and where it ends. */
+/** Reads an unsigned LEB128 number; returns it and where it ends. */
 function readNumber(bytes: Uint8Array, start: number): [value: number, end: number] {
   let value = 0;
   for (let at = start, scale = 1; at < bytes.length; at++, scale *= 128) {

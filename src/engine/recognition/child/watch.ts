@@ -1,14 +1,14 @@
-// Whether anybody waits for the page that is being read, and that it goes on: asked and told from within WebAssembly, which
-// blocks the thread that messages come on.
+// Checks whether anybody still waits for the page being read, and gives signs of life. Called from within WebAssembly,
+// which blocks the thread that receives messages.
 
 import type { JobKey } from "../../process/protocol.ts";
 
-/** Nobody waits for the page any more. */
+/** Thrown when nobody waits for the page any more. */
 export class Stopped extends Error {
   override readonly name = "Stopped";
 }
 
-/** A page takes longer than any page of text does. */
+/** Thrown when a page takes longer than any page of text does. */
 export class TooLong extends Error {
   override readonly name = "TooLong";
 
@@ -23,16 +23,16 @@ interface Parent {
   tellMoved(work: string): void;
 }
 
-/** What tells the time, in milliseconds. */
+/** The clocks, in milliseconds. */
 interface WatchClock {
   now(): number;
-  /** Of computing, by this process. */
+  /** Processor time of this process. */
   computed(): number;
 }
 
-/** Of computing. A page of small print takes a tenth of it, and three times that on a slow machine. */
+/** Milliseconds of processor time. A page of small print takes a tenth of it, and three tenths on a slow machine. */
 export const LONGEST_PAGE_MS = { tesseract: 60_000, ppocr: 180_000 } as const;
-/** Signs of life come as often as those of other engines. */
+/** Milliseconds between signs of life, as in other engines. */
 const TELL_MS = 1000;
 
 export class Watch {
@@ -47,7 +47,7 @@ export class Watch {
     private readonly clock: WatchClock,
   ) {}
 
-  /** A job's work begins, which may take so long. */
+  /** Begins the work of a job, which may take this long. */
   begin(key: JobKey, limitMs: number): void {
     this.current = key;
     this.limitMs = limitMs;
@@ -59,12 +59,12 @@ export class Watch {
     this.current = undefined;
   }
 
-  /** Nobody waits for this job. */
+  /** Stops the job if it is the current one: nobody waits for it. */
   stop(key: JobKey): void {
     if (key === this.current) this.isStopped = true;
   }
 
-  /** Throws Stopped when nobody waits for the job whose work it is, or TooLong. */
+  /** Throws Stopped when nobody waits for the current job, and TooLong when it takes too long. */
   readonly check = (): void => {
     for (const key of this.parent.aborts()) this.stop(key);
     if (this.isStopped) throw new Stopped();

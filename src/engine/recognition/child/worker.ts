@@ -31,7 +31,7 @@ export class RecognitionWorker {
     this.turns.remove(this.turns.find((job) => job.key === key));
   }
 
-  /** Computes for ever. */
+  /** Computes until the process ends. */
   run(): Promise<never> {
     return this.turns.run(() => this.step());
   }
@@ -57,7 +57,7 @@ export class RecognitionWorker {
     }
   }
 
-  /** Counts a document's pages. The job of the first page that is wanted; undefined, and it is over: there is none. */
+  /** Counts a document's pages. Returns the job of the first wanted page; ends the job if there is none. */
   private async opened({ key, document, task, wanted, readers }: QueuedJob & OpeningJob) {
     const pages = await this.reader.count(document);
     const all = wantedPages(wanted, pages);
@@ -74,14 +74,14 @@ export class RecognitionWorker {
     return { type: "page", page: read };
   }
 
-  /** Whoever stopped it hears that it has ended. */
+  /** Reports the error of a job, a stopped one's too: the front process waits for the end of an aborted job. */
   private refuse({ key, document: { field } }: QueuedJob, page: number | undefined, error: unknown): void {
     if (error instanceof LanguageDataError) this.send({ type: "log", level: "error", text: error.message });
     sendRefusal(this.send, key, known(error, field, page ?? 1), "The page could not be read; the log has the details.");
   }
 }
 
-/** What ended a page on purpose, as clients are to hear of it. */
+/** Translates the errors that end a page on purpose into those that clients receive. */
 function known(error: unknown, field: string, page: number): unknown {
   if (error instanceof Stopped) return new SvcError("request_cancelled", "The page is not wanted any more.");
   if (error instanceof LanguageDataError) {

@@ -1,4 +1,4 @@
-// The embedded voice: its reader makes phonemes of text, and its model sound of them.
+// The embedded voice: its phonemizer turns text into phonemes, and its model turns these into sound.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,8 @@ import { Voice } from "./voice.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
 /**
- * Phonemes that are said at once, at the usual speed: a few seconds of sound, for which the longest computation that nothing
- * can interrupt takes less than 250 ms.
+ * Most phonemes spoken at once, at normal speed: a few seconds of sound. The longest computation for them that cannot
+ * be interrupted takes less than 250 ms.
  */
 const MOST_PHONEMES = 150;
 
@@ -21,7 +21,7 @@ export class Heart implements Speaker {
     private readonly phonemizer: Phonemizer,
   ) {}
 
-  /** Loads `voice.onnx` and what src/speech reads. Throws when they are none. */
+  /** Loads `voice.onnx` and the data of src/speech. Throws when the files are not valid. */
   static async load(folder: string): Promise<Heart> {
     const read = (name: string) => readFileSync(join(folder, name));
     return new Heart(await Voice.load(read("voice.onnx")), new Phonemizer(speechData(read)));
@@ -37,7 +37,7 @@ export class Heart implements Speaker {
 
   async pieces(sentence: string, { speed }: SpeechWork): Promise<string[]> {
     const phonemes = this.phonemizer.phonemes(sentence);
-    // What is said slowly takes longer to compute.
+    // Slow speech takes longer to compute.
     const most = Math.floor(MOST_PHONEMES * Math.min(1, Math.max(0.5, speed)));
     return phonemes === "" ? [] : cut(phonemes, most);
   }

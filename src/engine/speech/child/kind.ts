@@ -1,4 +1,4 @@
-// The speech engine in its process: loads a source of voices, and says what it is given.
+// The speech engine's part in its own process: loads a source of voices and speaks.
 
 import { join } from "node:path";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
@@ -11,7 +11,7 @@ import type { SpeakerModel, SpeakerOptions, SpeakerSource } from "../protocol.ts
 import { ProgramSpeaker } from "./program-speaker.ts";
 import { SpeechWorker, type Speaker } from "./worker.ts";
 
-/** A file of the embedded voice; what src/speech reads lies beside it. */
+/** A file of the embedded voice; the data of src/speech is in the same folder. */
 const VOICE = "voice.onnx";
 
 export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, SpeechEvent> = {
@@ -27,7 +27,7 @@ async function load(source: SpeakerSource): Promise<Speaker> {
     if (!kind) throw new Error(`${source.program.name} is no program whose voices can be used`);
     return new ProgramSpeaker(source.program, kind);
   }
-  // Models are computed by a large library, which programs do not need.
+  // Models need a large library to compute, which programs do not need.
   if (source.type === "kokoro") {
     tellReading(source.files.model);
     unpacked(join(source.files.words, VOICE));

@@ -1,4 +1,4 @@
-// Kokoro-82M: one model for many voices, each of which is a table of styles by the length of what is said.
+// Kokoro-82M: one model for many voices, each of which is a table of styles by number of phonemes.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ import type { KokoroFiles } from "../protocol.ts";
 import { ownSpeed, sayAt } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
-/** Phonemes that are said at once, at the usual speed: about six seconds of sound, which are computed without a pause. */
+/** Most phonemes spoken at once, at normal speed: about six seconds of sound, computed without a pause. */
 const MOST_PHONEMES = 100;
 const OWN_SPEEDS = { slowest: 0.5, fastest: 2 };
-/** Of a style: a voice has one for each number of phonemes. */
+/** Numbers in a style. A voice has a style for each number of phonemes. */
 const STYLE_SIZE = 256;
 const STYLES = 510;
 
@@ -39,7 +39,7 @@ export class Kokoro implements Speaker {
   /** Throws when the files are not Kokoro's. */
   static async load({ model, voices, words, reader }: KokoroFiles): Promise<Kokoro> {
     const session = await loadOnnx(readFileSync(model));
-    // Exports have other names for the first input and for the output.
+    // Exports of the model differ in the names of the first input and of the output.
     const phonemes = session.inputNames.find((name) => name === "input_ids" || name === "tokens");
     const [samples] = session.outputNames;
     const isComplete = ["style", "speed"].every((name) => session.inputNames.includes(name));
@@ -56,7 +56,7 @@ export class Kokoro implements Speaker {
 
   async pieces(sentence: string, { voice, speed }: SpeechWork): Promise<string[]> {
     const phonemes = await this.read(sentence, voice);
-    // What is said slowly takes longer to compute.
+    // Slow speech takes longer to compute.
     const most = Math.floor(MOST_PHONEMES * Math.min(1, ownSpeed(speed, OWN_SPEEDS)));
     return phonemes === "" ? [] : cut(phonemes, most);
   }
@@ -87,7 +87,7 @@ export class Kokoro implements Speaker {
     return data;
   }
 
-  /** How a voice says so many phonemes. */
+  /** Returns a voice's style for this number of phonemes. */
   private styleOf(voice: string, phonemes: number): Float32Array {
     const known = this.styles.get(voice) ?? this.readStyles(voice);
     const at = Math.min(Math.max(phonemes, 1), STYLES) - 1;
@@ -108,7 +108,7 @@ const LIMITS: ProgramLimits = { mostBytes: 1 << 18, mostMs: 20_000 };
 class EspeakReader {
   constructor(private readonly program: HostProgram) {}
 
-  /** The phonemes of a sentence as Kokoro takes them. `language`: as eSpeak calls it. Throws ProgramError. */
+  /** Returns the phonemes of a sentence in Kokoro's alphabet. `language`: eSpeak's name of it. Throws ProgramError. */
   async phonemes(sentence: string, language: string): Promise<string> {
     const parts: string[] = [];
     for (const { words, mark } of clausesOf(plainText(sentence))) {

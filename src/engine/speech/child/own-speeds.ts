@@ -1,18 +1,18 @@
-// Any speed, from a voice that has some by itself.
+// Gives a voice with a limited range of speeds any speed.
 
 import { stretch } from "../../../audio/time-stretch.ts";
 
-/** Speeds at which a voice speaks well by itself. */
+/** Range of speeds at which a voice speaks well by itself. */
 interface OwnSpeeds {
   readonly slowest: number;
   readonly fastest: number;
 }
 
-/** The nearest of its own speeds; the rest is left to stretching. */
+/** Returns the nearest of the voice's own speeds; stretching does the rest. */
 export const ownSpeed = (speed: number, { slowest, fastest }: OwnSpeeds): number =>
   Math.min(fastest, Math.max(slowest, speed));
 
-/** What `say` makes at the nearest of its own speeds, at the one that is wanted and the same pitch. */
+/** Has `say` speak at the nearest of its own speeds and stretches the sound to the wanted one, at the same pitch. */
 export async function sayAt(
   speed: number,
   own: OwnSpeeds,

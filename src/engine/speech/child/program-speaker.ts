@@ -1,4 +1,4 @@
-// Voices of a program of the host's, which is started for each portion of a text.
+// Speaks with a program of the host, which is started for each portion of a text.
 
 import { resample } from "../../../audio/resample.ts";
 import type { SpeechWork } from "../../../domain/speech.ts";

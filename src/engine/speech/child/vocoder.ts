@@ -1,5 +1,5 @@
-// Sound out of what the network foresees, after hibari's dsp.py: for every 12.5 ms a spectrum in three branches, of which
-// one shapes pulses of the voice's pitch, one noise, and one has phases of its own.
+// Makes sound from the network's predictions, after hibari's dsp.py: for every 12.5 ms the sum of three spectra, of
+// which one shapes pulses at the voice's pitch, one shapes noise, and one has phases of its own.
 
 import { Fourier, type Complex } from "../../../audio/fourier.ts";
 
@@ -7,27 +7,27 @@ export const SAMPLE_RATE = 24_000;
 const WINDOW = 1200;
 const HOP = 300;
 const BINS = WINDOW / 2 + 1;
-/** Hz below which a frame has no voice, and above which it has no harmonics. */
+/** Hz at or below which a frame is unvoiced, and above which there are no harmonics. */
 const LOWEST_PITCH = 40;
 const HIGHEST_HARMONIC = 11_000;
-/** What exponents are cut at. */
+/** Upper limit of exponents. */
 const HIGHEST_EXPONENT = 7;
 
-/** The network's outputs; but for the pitch `BINS` rows of a value a frame. */
+/** The network's outputs: each has `BINS` rows with a value per frame, except the pitch. */
 export interface Frames {
-  /** Logarithm of the harmonics' magnitude, and how far their phase is turned before tanh, in half turns. */
+  /** Logarithm of the harmonics' magnitude; their phase shift before tanh, in half turns. */
   readonly lh: Float32Array;
   readonly theta: Float32Array;
   /** Logarithm of the noise's magnitude. */
   readonly ln: Float32Array;
-  /** Logarithm of the magnitude and phase of the rest. */
+  /** Logarithm of the rest's magnitude; its phase. */
   readonly lr: Float32Array;
   readonly phi: Float32Array;
-  /** Pitch in Hz, a value a frame. */
+  /** Pitch in Hz, a value per frame. */
   readonly f0: Float32Array;
 }
 
-/** A number of a standard normal distribution each time. */
+/** Returns numbers from a standard normal distribution. */
 export type Normal = () => number;
 
 export class Vocoder {
@@ -37,11 +37,11 @@ export class Vocoder {
     (_, at) => 0.5 - 0.5 * Math.cos((2 * Math.PI * at) / WINDOW),
   );
   private readonly row: Complex = { re: new Float64Array(WINDOW), im: new Float64Array(WINDOW) };
-  /** Spectra of two frames, which one transform makes and undoes. */
+  /** Spectra of two consecutive frames, which share one transform in each direction. */
   private readonly even: Complex = { re: new Float64Array(BINS), im: new Float64Array(BINS) };
   private readonly odd: Complex = { re: new Float64Array(BINS), im: new Float64Array(BINS) };
 
-  /** Samples from about -1 to 1. */
+  /** Returns samples from about -1 to 1. */
   synthesize(frames: Frames, normal: Normal): Float32Array {
     const count = frames.f0.length;
     const source = padded(pulses(frames.f0), WINDOW / 2);
@@ -59,11 +59,11 @@ export class Vocoder {
     });
   }
 
-  /** The spectra of the pulses in a frame and the next: one as the real, one as the imaginary part. */
+  /** Computes the spectra of the pulses in two frames: one as the real part, one as the imaginary part. */
   private analyse(source: Float64Array, frame: number, count: number): void {
     const { row, window, even, odd } = this;
     const isPair = frame + 1 < count;
-    // A cosine's magnitude is then its amplitude.
+    // This scale makes a cosine's magnitude its amplitude.
     const scale = 4 / WINDOW;
     for (let i = 0; i < WINDOW; i++) {
       const factor = (window[i] as number) * scale;
@@ -99,11 +99,11 @@ export class Vocoder {
       re[bin] = pulseRe * c - pulseIm * s + noise * normal() + rest * Math.cos(phase);
       im[bin] = pulseRe * s + pulseIm * c + noise * normal() + rest * Math.sin(phase);
     }
-    // Sound is real: at both ends there is no phase.
+    // The spectrum of a real signal has no phase at its lowest and highest frequency.
     im[0] = im[BINS - 1] = 0;
   }
 
-  /** Adds the sound of both spectra where their frames lie. */
+  /** Adds the sound of both spectra at the places of their frames. */
   private overlap(sum: Float64Array, weight: Float64Array, frame: number, count: number): void {
     const { row, window, even, odd } = this;
     const isPair = frame + 1 < count;
@@ -132,7 +132,7 @@ export class Vocoder {
 
 const magnitude = (logarithm: number): number => Math.exp(Math.min(logarithm, HIGHEST_EXPONENT));
 
-/** All harmonics of the pitch at the same loudness, without those that the sample rate cannot hold. */
+/** Returns all harmonics of the pitch at equal loudness, up to `HIGHEST_HARMONIC`. */
 function pulses(f0: Float32Array): Float64Array {
   const result = new Float64Array(f0.length * HOP);
   let cycles = 0;
@@ -152,7 +152,7 @@ function pulses(f0: Float32Array): Float64Array {
   return result;
 }
 
-/** With so many mirrored samples on both sides. */
+/** Adds this many mirrored samples on both sides. */
 function padded(samples: Float64Array, margin: number): Float64Array {
   const last = samples.length - 1;
   return Float64Array.from({ length: samples.length + 2 * margin }, (_, at) => {

@@ -1,4 +1,4 @@
-// The voice: ONNX Runtime as WebAssembly reads phonemes, and the vocoder makes sound of what it says of them.
+// The embedded voice's model: ONNX Runtime predicts spectra from phonemes, and the vocoder turns them into sound.
 
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
 import { messagesRead } from "../../process/turns.ts";
@@ -7,13 +7,13 @@ import { sayAt } from "./own-speeds.ts";
 import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
 
 /**
- * Speeds that the model has by itself, by how long it makes each phoneme. Slower it was not made for; faster, more and more
- * phonemes have the one frame that is the least, and speech gets no shorter (asked for 4 it gives 2.2).
+ * Speeds that the model produces itself, by the length of each phoneme. It was not trained for slower ones. When
+ * faster, ever more phonemes reach the minimum of one frame, and speech gets no shorter (a speed of 4 gives 2.2).
  */
 const OWN_SPEEDS = { slowest: 0.5, fastest: 1.5 };
 /** Any phonemes, with the padding around them. */
 const A_WORD = [0, 1, 2, 3, 0];
-/** Any number: the same text is to sound the same each time. */
+/** Any number; constant, so that the same text always sounds the same. */
 const SEED = 0x5eed;
 
 export class Voice {
@@ -22,22 +22,22 @@ export class Voice {
 
   private constructor(private readonly session: InferenceSession) {}
 
-  /** Loads the acoustic model, an ONNX file. Throws when it is none, or cannot say a word. */
+  /** Loads the acoustic model, an ONNX file. Throws when it is invalid or cannot speak a word. */
   static async load(model: Uint8Array): Promise<Voice> {
     const voice = new Voice(await loadOnnx(model));
-    // A damaged file may be read and yet compute nothing: better told now, with its name, than to each request.
+    // A damaged file may load and yet compute nothing: better to fail now, with the file's name, than for each request.
     await voice.speak(A_WORD, 1);
     return voice;
   }
 
-  /** Speaks phonemes, by their numbers. `speed`: from 0.25 to 4; the pitch is the same at each. */
+  /** Speaks phonemes, given by number. `speed`: from 0.25 to 4, always at the same pitch. */
   speak(phonemes: readonly number[], speed: number): Promise<Float32Array> {
     return sayAt(speed, OWN_SPEEDS, SAMPLE_RATE, async (given) => {
       const outputs = await this.session.run({
         ids: new Tensor("int64", BigInt64Array.from(phonemes, BigInt), [1, phonemes.length]),
         speed: new Tensor("float32", Float32Array.of(given), [1]),
       });
-      // Computation blocks: what came meanwhile is read before the next.
+      // Computing blocks this thread: messages that arrived meanwhile are read before the vocoder runs.
       await messagesRead();
       return this.vocoder.synthesize(framesOf(outputs), normalNumbers(SEED));
     });
@@ -60,7 +60,7 @@ function framesOf(outputs: InferenceSession.OnnxValueMapType): Frames {
   };
 }
 
-/** By Box and Muller, who make two at once, from Marsaglia's xorshift. */
+/** Box-Muller transform, which makes two numbers at once, of Marsaglia's xorshift. */
 function normalNumbers(seed: number): Normal {
   let state = seed;
   let other: number | undefined;

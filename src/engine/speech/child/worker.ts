@@ -1,4 +1,4 @@
-// The loop of a speech engine: each turn says a sentence of one request, or a part of a long one.
+// The loop of a speech engine: each turn speaks a sentence of one request, or a part of a long one.
 
 import { FORMATS } from "../../../audio/encode/formats.ts";
 import { join, type Encoder } from "../../../audio/encode/encoder.ts";
@@ -11,26 +11,26 @@ import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
 import { messagesRead, Turns } from "../../process/turns.ts";
 
-/** A source of voices that is loaded. */
+/** A loaded source of voices. */
 export interface Speaker {
   /** In Hz. */
   readonly sampleRate: number;
-  /** What is said of a text one after the other. */
+  /** Splits a text into the sentences that are spoken one after another. */
   sentences(work: SpeechWork): readonly string[];
-  /** What is said of a sentence at once; nothing where nothing in it can be said. */
+  /** Splits a sentence into pieces that are spoken at once; empty when nothing in it can be spoken. */
   pieces(sentence: string, work: SpeechWork): Promise<readonly string[]>;
-  /** Says a piece. The signal is aborted when nobody wants it any more. Throws a ProgramError where a program failed. */
+  /** Speaks a piece. The signal aborts when it is not wanted any more. Throws ProgramError when a program failed. */
   speak(piece: string, work: SpeechWork, signal: AbortSignal): Promise<Utterance>;
 }
 
 export interface Utterance {
   /** From -1 to 1. */
   readonly samples: Float32Array;
-  /** Symbols of sounds that it was made of; characters, where only those are known. */
+  /** How many phoneme symbols it was made of; characters, where only those are known. */
   readonly phonemes: number;
 }
 
-/** Encoding blocks as well: some formats take 20 ms for a second. */
+/** Seconds of sound encoded at once: encoding blocks the thread, and some formats take 20 ms per second of sound. */
 const ENCODED_SECONDS = 4;
 
 interface QueuedJob {
@@ -38,22 +38,22 @@ interface QueuedJob {
   readonly work: SpeechWork;
   readonly client?: string | undefined;
   readonly ended: AbortController;
-  /** The last is next. */
+  /** In reverse order: the last one is next. */
   readonly sentences: string[];
-  /** Of the sentence that is being said; the last is next. */
+  /** Pieces of the present sentence, in reverse order. */
   pieces: string[];
   encoder?: Encoder;
-  /** Of a file that is sent when it is whole. */
+  /** Encoded parts of a file that is sent only when it is complete. */
   held?: Uint8Array[];
   samples: number;
   phonemes: number;
-  /** Characters of the sentences: of all, and of those that were begun. */
+  /** Characters of all sentences, and of those that were begun. */
   readonly length: number;
   begun: number;
   isHeld: boolean;
 }
 
-/** Such a file is in memory until it is done: one at a time is made, however many there are. */
+/** Returns whether the file stays in memory until it is complete. Only one such file is made at a time. */
 const isWhole = ({ work }: QueuedJob): boolean => FORMATS[work.format].isWhole === true;
 
 export class SpeechWorker {
@@ -74,7 +74,10 @@ export class SpeechWorker {
     this.send({ type: "accepted", key, event: { type: "accepted" } });
   }
 
-  /** Where a computation cannot be interrupted, this is read when it has ended: whoever waits for that is told. */
+  /**
+   * Cancels a job. While a computation cannot be interrupted, this message is read only after it; the rejection tells
+   * the front process that it has ended.
+   */
   cancel(key: JobKey): void {
     const job = this.find(key);
     if (!job) return;
@@ -82,12 +85,12 @@ export class SpeechWorker {
     job.ended.abort();
   }
 
-  /** Leaves a job until it is held no longer. */
+  /** Pauses a job while `held` is true. */
   hold(key: JobKey, held: boolean): void {
     this.turns.hold(this.find(key), held);
   }
 
-  /** Computes for ever. */
+  /** Computes until the process ends. */
   run(): Promise<never> {
     return this.turns.run(() => this.step());
   }
@@ -117,13 +120,13 @@ export class SpeechWorker {
       if (sentence === undefined) return this.finish(job, job.encoder);
       job.begun += sentence.length;
       job.pieces = (await this.speaker.pieces(sentence, job.work)).toReversed();
-      // Reading blocks as saying does: a cancel that came meanwhile is read before the next.
+      // Phonemizing blocks like speaking: a cancel message that came meanwhile is read before the next step.
       await messagesRead();
     }
     const piece = job.pieces.pop();
     if (piece === undefined || !this.turns.has(job)) return;
     const { samples, phonemes } = await this.speaker.speak(piece, job.work, job.ended.signal);
-    // It was cancelled while it was computed.
+    // The job was cancelled during the computation.
     if (!this.turns.has(job)) return;
     job.samples += samples.length;
     job.phonemes += phonemes;
@@ -141,7 +144,7 @@ export class SpeechWorker {
   private begin(job: QueuedJob): Promise<Encoder> {
     this.send({ type: "started", keys: [job.key] });
     const { make, complete } = FORMATS[job.work.format];
-    // Nobody has to wait for one sentence, so its file can say how long it is.
+    // Holding back a single sentence delays nothing, and lets its file state its length.
     if (complete && (isWhole(job) || job.sentences.length === 1)) job.held = [];
     return make(this.speaker.sampleRate);
   }

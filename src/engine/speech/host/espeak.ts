@@ -1,16 +1,16 @@
-// eSpeak NG: small, quick, more than a hundred languages; it sounds like a machine. Linux, macOS and Windows.
+// eSpeak NG: small and fast, with more than a hundred languages; it sounds robotic. Runs on Linux, macOS and Windows.
 
 import { readWav } from "../../../audio/decode/wav.ts";
 import type { Voice } from "../../../domain/speech.ts";
 import { programOutput } from "../../process/program.ts";
 import { languageTag, LIST_LIMITS, SOUND_LIMITS, type ProgramKind } from "./host-program.ts";
 
-/** As it speaks by itself. */
+/** Its default speed. */
 const WORDS_A_MINUTE = 175;
 
 export const espeak: ProgramKind = {
   file: "espeak-ng",
-  // It has 80 to 450 words a minute.
+  // It accepts 80 to 450 words per minute.
   slowest: 0.5,
   fastest: 2.5,
 
@@ -30,11 +30,11 @@ export const espeak: ProgramKind = {
 /** ` 5  en-gb  --/M  English_(Great_Britain)  gmw/en  (en 2)`: priority, language, age and gender, name, file, other languages. */
 const ROW = /^\s*(\d+)\s+(\S+)\s+\S*?\/?([MF-])\s+(\S+)\s+(\S+)/;
 
-/** The voices of a listing, by priority. */
+/** Parses a listing of voices; sorted by priority. */
 export function espeakVoices(listing: string, program: string): Voice[] {
   const rows = listing.split("\n").flatMap((line) => {
     const [, priority, language = "", gender = "", name = "", file = ""] = ROW.exec(line) ?? [];
-    // Those of another program, which need not be there, and those that it does not find again by their language.
+    // Skips voices of another program, which may be missing, and those that eSpeak does not find by their language.
     return priority === undefined || file.startsWith("mb/") || /[A-Z]/.test(language)
       ? []
       : [{ priority: Number(priority), language, gender, name: name.replaceAll("_", " ").trim() }];

@@ -1,4 +1,4 @@
-// `say` of macOS: the voices of the system, with those that its settings downloaded.
+// `say` of macOS: the voices of the system, including those that were downloaded in its settings.
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ export const macosSay: ProgramKind = {
     return sayVoices(new TextDecoder().decode(list), name);
   },
 
-  // It writes files only.
+  // `say` can only write to files.
   async say({ path, env }, { voice, text }, signal) {
     const folder = mkdtempSync(join(tmpdir(), "svc-say-"));
     try {
@@ -37,10 +37,10 @@ export const macosSay: ProgramKind = {
   },
 };
 
-/** `Eddy (German (Germany)) de_DE    # Hallo! Ich heiße Eddy.` */
+/** Example: `Eddy (German (Germany)) de_DE    # Hallo! Ich heiße Eddy.` */
 const ROW = /^(\S.*?)\s+([a-z]{2,3}(?:[_-][A-Za-z0-9]+)*)\s+#/;
 
-/** The voices of a listing. Who they are is not told. */
+/** Parses a listing of voices, which does not state genders. */
 export function sayVoices(listing: string, program: string): Voice[] {
   return listing.split("\n").flatMap((line) => {
     const [, name, locale = ""] = ROW.exec(line) ?? [];

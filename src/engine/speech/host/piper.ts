@@ -1,4 +1,4 @@
-// Piper: neural voices in files of their own, each with a description beside it.
+// Piper: neural voices in one file each, with a description beside it.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { Voice } from "../../../domain/speech.ts";
 import { programOutput } from "../../process/program.ts";
 import { languageTag, SOUND_LIMITS, type ProgramKind } from "./host-program.ts";
 
-/** Of the description that lies beside a voice; other programs may have written it. */
+/** The description beside a voice's file; other programs may have written it. */
 interface PiperVoice {
   readonly audio?: { readonly sample_rate?: unknown; readonly quality?: unknown };
   readonly language?: { readonly code?: unknown };
@@ -23,7 +23,7 @@ const QUALITIES: Readonly<Record<string, Voice["quality"]>> = { medium: "enhance
 
 export const piper: ProgramKind = {
   file: "piper",
-  // A program for mice is called the same.
+  // Another program, for configuring mice, has the same name.
   needsFolder: true,
   slowest: 0.5,
   fastest: 2,
@@ -48,7 +48,7 @@ export const piper: ProgramKind = {
   },
 };
 
-/** Nothing of a description that is none: its voice is not offered. */
+/** Reads a description; empty when it is invalid, so that its voice is not offered. */
 function read(folder: string, stem: string): PiperVoice {
   const path = join(folder, `${stem}${ENDING}.json`);
   try {
@@ -58,7 +58,7 @@ function read(folder: string, stem: string): PiperVoice {
   }
 }
 
-/** One voice a speaker. */
+/** Returns one voice for each speaker. */
 function voicesOf(program: string, stem: string, description: PiperVoice): Voice[] {
   const { audio, language, espeak, dataset, speaker_id_map: speakers = {} } = description;
   const locale = language?.code ?? espeak?.voice;

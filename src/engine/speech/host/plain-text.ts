@@ -1,10 +1,10 @@
-// Text that a program of the host reads as text, and takes no part of for a command to itself.
+// Makes text safe for programs of the host: they must not take any part of it for a command.
 
-/** Ends of lines and control characters: Piper says each line for itself, and eSpeak has commands behind ^A. */
+/** Line ends and control characters: Piper speaks each line separately, and eSpeak reads commands behind ^A. */
 const GAPS = /[\s\p{Cc}]+/gu;
-/** eSpeak, Piper and macOS all read what stands in double brackets as phonemes or commands. */
+/** eSpeak, Piper and macOS all read text in double brackets as phonemes or commands. */
 const DOUBLE = /([[\]])(?=\1)/g;
 
-/** One line. Markup stays as it is: no program is asked to understand it. */
+/** Returns the text as one line. Markup stays as it is: no program is run in a mode that interprets it. */
 export const plainText = (text: string): string =>
   text.toWellFormed().replaceAll(GAPS, " ").replaceAll(DOUBLE, "$1 ").trim();

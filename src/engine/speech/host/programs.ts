@@ -6,7 +6,7 @@ import { macosSay } from "./macos-say.ts";
 import { piper } from "./piper.ts";
 import { sapi } from "./sapi.ts";
 
-/** By name, the most natural ones first: where several speak a language, the first is meant. */
+/** By name, most natural first: when several speak a language, the first one is used. */
 export const PROGRAMS: Readonly<Record<string, ProgramKind>> = {
   piper,
   say: macosSay,

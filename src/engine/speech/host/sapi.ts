@@ -1,5 +1,5 @@
-// The voices of Windows (SAPI), through PowerShell and .NET's System.Speech. The scripts have no part of a request in them: the
-// voice's name and the text are read from standard input.
+// The voices of Windows (SAPI), through PowerShell and .NET's System.Speech. The scripts contain nothing from a
+// request: the voice's name and the text are read from standard input.
 
 import { readSamples } from "../../../audio/decode/wav.ts";
 import type { Voice } from "../../../domain/speech.ts";
@@ -49,13 +49,13 @@ export const sapi: ProgramKind = {
   },
 };
 
-/** Scripts go as UTF-16 in base64: nothing has to be quoted. */
+/** Passes scripts as UTF-16 in base64, so that nothing needs quoting. */
 const powershell = (path: string, script: string): string[] => {
   const encoded = Buffer.from(script, "utf16le").toString("base64");
   return [path, "-NoLogo", "-NoProfile", "-NonInteractive", "-EncodedCommand", encoded];
 };
 
-/** The voices of a listing, a JSON array of name, locale and gender. Throws when it is none. */
+/** Parses a listing of voices, a JSON array of name, locale and gender. Throws when it is invalid. */
 export function sapiVoices(listing: string, program: string): Voice[] {
   const found = JSON.parse(listing) as readonly { name: string; locale: string; gender: string }[];
   return found.map(({ name, locale, gender }) => ({

@@ -1,4 +1,4 @@
-// One request inside the engine process, from acceptance to its last token: sampler, answer and times.
+// One request inside the engine process, from acceptance to its last token: its sampler, answer and times.
 
 import type { Llama, SamplerId } from "../../../../ffi/llama/api.ts";
 import type { Clock } from "../../../domain/clock.ts";
@@ -12,7 +12,7 @@ import type { ReadyPrompt } from "./intake.ts";
 export class ActiveRequest {
   readonly key: JobKey;
   readonly sampler: SamplerId;
-  // Not the whole request: its images and sound are large.
+  // The whole request is not kept, because its images and sound are large.
   private readonly stop: readonly string[];
   private readonly maxTokens: number | undefined;
   private readonly maxPredictMs: number;
@@ -25,22 +25,22 @@ export class ActiveRequest {
   private readonly preserved: ReadonlySet<number>;
   private readonly constrained: boolean;
   private completionTokens = 0;
-  /** Those of them since the last event. */
+  /** Completion tokens since the last event. */
   private unsent = 0;
   private startedAt: number | undefined;
   private firstTokenAt: number | undefined;
   private lastTokenAt: number | undefined;
   private peakBytes = 0;
-  /** Where they are wanted: ids of the prompt, of the answer, and of the answer since the last event of text. */
+  /** Token ids, when requested: of the prompt, of the answer, and of the answer since its last text event. */
   private readonly ids: { readonly prompt: readonly number[]; readonly answer: number[]; fresh: number[] } | undefined;
   private progressed = 0;
-  /** Of the tokens of the prompt, where they are wanted. */
+  /** Log probabilities of the prompt's tokens, when requested. */
   private readonly promptLogprobs: PromptLogprob[] | undefined;
   /** The model ended its turn, or the answer is complete. */
   stopped = false;
-  /** The answer ends before it is whole: its time is over, or its grammar leads nowhere or takes too long. */
+  /** The answer ends early: its time is over, or its grammar has a dead end or takes too long. */
   isCut = false;
-  /** It ends for a cause outside of the answer. */
+  /** The request ends for a reason outside of the answer. */
   isCancelled = false;
 
   constructor(
@@ -82,7 +82,7 @@ export class ActiveRequest {
       : new PlainAnswer(stops);
   }
 
-  /** Its computation begins, with `cached` tokens of its prompt in the cache; returns what tells of that where it is wanted. */
+  /** Its computation begins with `cached` prompt tokens in the cache; returns a progress event, when requested. */
   started(cached: number, now: number): OutputEvent[] {
     if (this.startedAt !== undefined) return [];
     this.startedAt = now;
@@ -118,7 +118,7 @@ export class ActiveRequest {
     return this.reported(events);
   }
 
-  /** The last step computed the rows of its prompt at these places, each of which tells of the token behind it. */
+  /** The last step computed the prompt's rows at these indices; each has the log probabilities of the next token. */
   scored(indices: readonly number[]): void {
     const { promptLogprobs } = this;
     if (!promptLogprobs) return;
@@ -129,7 +129,7 @@ export class ActiveRequest {
     }
   }
 
-  /** How much of the prompt is in the cache, where that has changed; `cached` of it was there before. */
+  /** Returns a progress event when more of the prompt is in the cache; `cached` of it was there at the start. */
   progress(processed: number, cached: number, now: number): OutputEvent[] {
     if (this.firstTokenAt !== undefined || processed === this.progressed) return [];
     this.progressed = processed;
@@ -142,7 +142,7 @@ export class ActiveRequest {
     return this.reported(this.answer.end(reason === "stop"));
   }
 
-  /** `droppedTokens`: those that were dropped because the context was full. */
+  /** Returns the last event. `droppedTokens`: how many were dropped because the context was full. */
   finish(reason: FinishReason, cachedTokens: number, droppedTokens: number, now: number): StepFinish {
     const started = this.startedAt ?? now;
     const first = this.firstTokenAt ?? now;
@@ -175,7 +175,7 @@ export class ActiveRequest {
     return { key: this.key, event };
   }
 
-  /** The same events; the last one says how many tokens were sampled for all of them, where that is not one, and the others none. */
+  /** Adds to the last event how many tokens were sampled for all, unless that is one; the others then get 0. */
   private reported(events: OutputEvent[]): OutputEvent[] {
     const reported = this.withIds(events);
     const last = reported.at(-1);
@@ -186,7 +186,7 @@ export class ActiveRequest {
     return [...others, sampled === 1 ? last : { ...last, sampled }];
   }
 
-  /** The same events; the last text has the tokens since the one before. */
+  /** Adds to the last text event the token ids since the text event before. */
   private withIds(events: OutputEvent[]): OutputEvent[] {
     const { ids } = this;
     const last = ids ? events.findLastIndex(({ type }) => type === "text") : -1;

@@ -1,4 +1,4 @@
-// From a request's tokens to its output events: as plain text, or taken apart by the model's answer format.
+// Turns a request's tokens into output events: as plain text, or parsed by the model's answer format.
 
 import type { AnswerNews } from "../../../../ffi/llama/api.ts";
 import { newToolCallId } from "../../../domain/ids.ts";
@@ -12,13 +12,13 @@ import { WordWatch } from "../../../text/word-watch.ts";
 
 /** Turns the tokens of one answer into events; an emitted event is never taken back. */
 export interface Answer {
-  /** The answer is complete: nothing more is to be generated. */
+  /** Whether the answer is complete: nothing more must be generated. */
   readonly complete: boolean;
   /** The stop sequence that completed it. */
   readonly stopSequence: string | undefined;
-  /** A tool was called. */
+  /** Whether a tool was called. */
   readonly called: boolean;
-  /** Tokens so far that are reasoning. */
+  /** How many tokens so far are reasoning. */
   readonly reasoningTokens: number;
   /** Takes a token's text. `more`: further tokens were sampled already and follow at once. */
   push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[];
@@ -26,7 +26,7 @@ export interface Answer {
   end(whole: boolean): OutputEvent[];
 }
 
-/** An answer that is its text. */
+/** An answer that is plain text. */
 export class PlainAnswer implements Answer {
   stopSequence: string | undefined;
   readonly called = false;
@@ -65,13 +65,13 @@ export interface ParsedAnswerOptions {
   /** Texts that end reasoning. */
   readonly thinkingEnds: readonly string[];
   readonly parallelToolCalls: boolean;
-  /** Every token's log probability is wanted. */
+  /** Whether every token's log probability is requested. */
   readonly logprobs: boolean;
-  /** Milliseconds on a steady clock. */
+  /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
 }
 
-/** Each read parses the answer from its first token on. Once that is slow, it may take this share of the time. */
+/** Each read parses the answer from its first token. Once that is slow, it may take this share of the time. */
 const READING_SHARE = 1 / 30;
 const SLOW_READING_MS = 0.25;
 /** Bytes that the parser may need behind an element before it reports it. */
@@ -93,7 +93,7 @@ export class ParsedAnswer implements Answer {
   private logprobs: TokenLogprob[] = [];
   /** Finds the texts at which the parser must be read at once: ends of reasoning, stop sequences and names of tools. */
   private readonly watch: WordWatch;
-  /** A watched text was found, and the parser has not reported it yet. */
+  /** Whether a watched text was found that the parser has not reported yet. */
   private expected = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private readCost = 0;
@@ -115,11 +115,11 @@ export class ParsedAnswer implements Answer {
     this.parser.push(bytes);
     this.unreported++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
-    // The end of an answer must be found with its own token, or further tokens would follow and count. With log probabilities
-    // each token is read by itself, because the parser does not report which tokens a text consists of.
+    // The end of an answer must be found with its own token, or further tokens would follow and count. With log
+    // probabilities each token is read separately, because the parser does not report which tokens a text consists of.
     this.expected = this.watch.push(bytes) || this.expected;
     const atOnce = this.expected || this.options.logprobs;
-    // Until the visible text begins, each token is read, to count those of the reasoning.
+    // Until the visible text begins, each token is read in order to count the reasoning tokens.
     if (more && !atOnce && (this.written || this.called)) return [];
     const before = this.options.now();
     if (!atOnce && before - this.readAt < this.readCost / READING_SHARE) return [];
@@ -167,7 +167,7 @@ export class ParsedAnswer implements Answer {
       this.blank += content;
       return [];
     }
-    // After reasoning, the tokens before the first of the text are markup.
+    // After reasoning, the tokens before the first token of the text are markup.
     const logprobs = this.reasoned && !this.written ? this.logprobs.slice(-1) : this.logprobs;
     this.logprobs = [];
     return this.release(this.visible.push(this.takeBlank() + content, logprobs));

@@ -12,7 +12,7 @@ export function appendEvents(events: OutputEvent[], more: readonly OutputEvent[]
   }
 }
 
-/** Log probabilities belong to the text of their own event. */
+/** Joins two events; text with log probabilities is not joined, because they belong to the text of their own event. */
 function join(a: OutputEvent, b: OutputEvent): OutputEvent | undefined {
   const sampled = sampledFor(a) + sampledFor(b);
   if (a.type === "text" && b.type === "text" && !a.logprobs && !b.logprobs) {

@@ -1,4 +1,4 @@
-// What is decided about requests, as log lines: admitted, and how much of the prompt is cached; preempted; resumed.
+// Logs decisions about requests: admitted, and how much of the prompt is cached; preempted; resumed.
 
 import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
@@ -8,7 +8,7 @@ import type { AdmissionLevels, Decoded, EngineObserver } from "./observer.ts";
 interface Waiting {
   readonly id: string;
   readonly promptTokens: number;
-  /** Since it was accepted or preempted, of the engine's clock. */
+  /** When it was accepted or preempted, in milliseconds of the engine's clock. */
   since: number;
 }
 

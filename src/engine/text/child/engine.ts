@@ -1,5 +1,5 @@
-// The engine process at work: prompts in, one decode step after another, one message a step out. The only place where
-// the scheduler, the native library and the text pipeline meet.
+// The engine process at work: prompts come in, one decode step follows another, and one message per step goes out. The
+// only place where the scheduler, the native library and the text pipeline meet.
 
 import type { AnswerFormat, Llama } from "../../../../ffi/llama/api.ts";
 import type { Media } from "../../../../ffi/media/api.ts";
@@ -29,11 +29,11 @@ import { SlotFiles } from "./slot-files.ts";
 import type { SlotFolder } from "./slot-folder.ts";
 import { StepRunner, type StepHooks } from "./step-runner.ts";
 
-/** After an idle time, a burst of requests rarely arrives in one instant: a pause of this length ends it. */
+/** After an idle time, the requests of a burst rarely arrive in one instant: a pause of this length ends it. */
 const GATHER_MS = 3;
 /** The longest that the first request of a burst waits for the others. */
 const GATHER_LIMIT_MS = 100;
-/** A prompt that is not made in this time, nor another meanwhile, belongs to no burst: nobody waits for it. */
+/** When no prompt is finished in this time, the prompts still being made do not belong to the burst. */
 const GATHER_STUCK_MS = 25;
 /** How long to wait for the prompt threads before messages are read again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
@@ -55,10 +55,10 @@ export class Engine {
   private readonly disk: KvDisk | undefined;
   private readonly slots: SlotFiles | undefined;
   private readonly output = new OutputBuffer();
-  /** `end` was called: nothing more is computed. */
+  /** Whether `end` was called: nothing more is computed. */
   private ended = false;
   private wake: (() => void) | undefined;
-  /** Whether speculative tokens may be tried: rejected ones must be rolled back. */
+  /** Whether speculative tokens may be used: rejected ones must be rolled back. */
   private readonly speculates: boolean;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
@@ -119,7 +119,7 @@ export class Engine {
         started: (key) => send({ type: "started", keys: [key] }),
         answered: (key, outcome) => {
           this.answer(key, outcome);
-          // The cache holds more or less than before.
+          // The number of cached tokens has changed.
           this.sendStep([]);
         },
         refused: (key, refusal) => send({ type: "rejected", key, ...refusal }),
@@ -137,7 +137,7 @@ export class Engine {
     this.wake?.();
   }
 
-  /** Ends a request; unless nobody reads it any more, its finish is sent. */
+  /** Ends a request; sends its last event unless the client is gone. */
   cancel(key: JobKey, cause: CancelCause): void {
     this.runner.cancelled();
     const request = this.active.get(key);
@@ -150,19 +150,19 @@ export class Engine {
     request.isCancelled = true;
     if (isRead) this.output.hold(key, request.end(reason));
     const finish = this.close(request, reason);
-    // Sent in any case: it carries the new levels.
+    // Always sent, because it carries the new levels.
     this.sendStep(isRead ? [finish] : []);
     this.wake?.();
   }
 
-  /** Lists what earlier processes left in the disk cache; undefined if there is none. */
+  /** Lists what earlier processes left in the disk cache; undefined without a disk cache. */
   async findStored(): Promise<OnDisk | undefined> {
     const found = await this.disk?.open();
     if (found) this.sendStep([]);
     return found;
   }
 
-  /** Stops computing, and resolves when everything worth it is in the disk cache, what is likeliest to be reused first. */
+  /** Stops computing. Resolves when everything worth keeping is in the disk cache, most likely to be reused first. */
   async end(): Promise<void> {
     this.ended = true;
     for (const request of this.active.values()) this.close(request, "cancelled");
@@ -174,7 +174,7 @@ export class Engine {
     await this.disk?.settled();
   }
 
-  /** Steps for as long as the process lives. Throws when the native library fails: the process must end then. */
+  /** Runs steps for as long as the process lives. Throws when the native library fails: the process must then end. */
   async run(): Promise<never> {
     let idle = true;
     for (;;) {
@@ -184,7 +184,7 @@ export class Engine {
       if (this.scheduler.hasWork) {
         if (idle) await this.gather();
         idle = false;
-        // Without a step, all requests wait for the disk.
+        // There is no step while all requests wait for the disk.
         if (!this.runner.step()) await Bun.sleep(PROMPT_WAIT_MS);
       } else if (this.intake.rendering) {
         this.intake.collect(PROMPT_WAIT_MS);
@@ -199,7 +199,7 @@ export class Engine {
     }
   }
 
-  /** Waits for a burst to arrive, so that its prompts are computed in full batches together. */
+  /** Waits for a burst to arrive, so that its prompts are computed together in full batches. */
   private async gather(): Promise<void> {
     const { intake, clock } = this;
     let movedAt = clock.now();
@@ -250,17 +250,17 @@ export class Engine {
       ...(request.adapters && { adapters: request.adapters }),
       ...(request.client !== undefined && { client: request.client }),
       ...(request.background && { background: true }),
-      // Answers name slot 0 where the request names none.
+      // Responses report slot 0 when the request names none.
       ...(this.slots && { slot: request.slot ?? 0 }),
       ...(request.fresh && { fresh: true }),
       ...(request.promptLogprobs && !media && { scored: true }),
-      // Of several tokens in one step, only the last one's log probabilities are kept.
+      // Of several tokens sampled in one step, only the last one's log probabilities are kept.
       speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
   }
 
-  /** How many tokens may be sampled, and whether older ones make room for them. */
+  /** Returns how many tokens may be sampled, and whether older tokens are dropped for them. */
   private lengthOf(
     { maxTokens = Number.POSITIVE_INFINITY, keepTokens = 0 }: GenerateRequest,
     prompt: number,
@@ -268,12 +268,12 @@ export class Engine {
   ) {
     const { maxModelLen: room, contextShift } = this.options;
     if (!contextShift || media) return { maxTokens: Math.min(maxTokens, room - prompt) };
-    // Models attend to the very first token, whatever it is: without it they write nonsense.
+    // Models attend to the very first token, whatever it is: without it they produce nonsense.
     const keep = keepTokens < 0 ? prompt : Math.max(keepTokens, 1);
     return { maxTokens, shift: { room, keep } };
   }
 
-  /** The client wants a strict format, and the sampler cannot enforce all of it. */
+  /** Returns whether the client wants a strict format that the sampler cannot enforce completely. */
   private isDowngraded({ constraint }: GenerateRequest, format: AnswerFormat): boolean {
     if (!constraint?.strict) return false;
     return constraint.inexpressible || format.unconstrained || !this.options.constrain;
@@ -283,7 +283,7 @@ export class Engine {
     this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "answer", answer } }] });
   }
 
-  /** Collects the output of a step, and sends all that is buffered when a request has ended. */
+  /** Collects the output of a step, and sends everything buffered when a request has ended. */
   private collect(sampled: readonly Sampled[], now: number): void {
     const finished: StepFinish[] = [];
     for (const { key, token, last, more } of sampled) {
@@ -313,7 +313,7 @@ export class Engine {
     });
     this.observer?.started?.(keys, now, this.scheduler);
     this.send({ type: "started", keys, report: this.report() });
-    // Behind the computation that begins it would say nothing new.
+    // Sent before the computation begins, because afterwards it would be outdated.
     if (reported.includes(true)) this.sendStep([]);
   }
 

@@ -1,5 +1,5 @@
-// From a request to a prompt that can be computed: rendered and tokenized on the prompt threads, cut and encoded by the
-// media library where there are media, and checked for length. Until a prompt is ready, what belongs to it is freed here.
+// Turns a request into a prompt that can be computed: rendered and tokenized on the prompt threads, media split and
+// encoded by the media library, and checked for length. Until a prompt is ready, its resources are freed here.
 
 import {
   LlamaError,
@@ -34,20 +34,20 @@ export interface ReadyPrompt {
   readonly tokens: Int32Array;
   readonly format: AnswerFormat;
   readonly sampler: SamplerId;
-  /** Its job is the receiver's to release. */
+  /** The receiver must release its job. */
   readonly media?: MediaPrompt;
 }
 
 interface IntakeHandlers {
   /**
-   * The request is accepted unless the answer is false; then the sampler is the receiver's from here on, and with media,
-   * `encoded` comes later.
+   * Offers a prompt. Unless it returns false, the request is accepted and the receiver owns the sampler; with media,
+   * `encoded` follows later.
    */
   ready(prompt: ReadyPrompt): boolean;
   encoded(prompt: ReadyPrompt): void;
-  /** Also after `ready`, when its media cannot be encoded. */
+  /** May also follow `ready`, when the media cannot be encoded. */
   refused(key: JobKey, refusal: Refusal): void;
-  /** What a job that is no generation comes to. */
+  /** Delivers the result of a job that generates nothing. */
   answered(key: JobKey, answer: Int32Array | string): void;
   warn(text: string): void;
 }
@@ -63,12 +63,12 @@ type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accept
 type Prepared = ReadyPrompt & { readonly counts?: true };
 type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
 
-/** Token ids that are looked up between two steps; reading one for the first time takes about a microsecond. */
+/** Token ids looked up between two steps; reading one for the first time takes about a microsecond. */
 const DETOKENIZED_AT_ONCE = 4096;
-/** What stands for a medium where a prompt is only shown. */
+/** Placeholder for a medium in a prompt that is only shown. */
 const MEDIUM = "<__media__>";
 
-/** Prompts that a request itself makes impossible. */
+/** Refusals of prompts that are impossible because of the request itself. */
 const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
   "no-infill": {
     code: "unsupported_parameter",
@@ -98,7 +98,7 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
 };
 
 export class Intake {
-  /** Generations received, and prompts made, so far. */
+  /** How many generations were received, plus how many prompts were finished. */
   moves = 0;
   private readonly jobs = new Map<number, PromptJob>();
   private readonly media: MediaPrompts<WithMedia> | undefined;
@@ -121,7 +121,7 @@ export class Intake {
     this.limits = promptLimits(llama, options);
   }
 
-  /** The prompt threads have work. */
+  /** Whether the prompt threads have work. */
   get rendering(): boolean {
     return this.jobs.size > 0;
   }
@@ -135,12 +135,12 @@ export class Intake {
     this.render(key, request, false);
   }
 
-  /** Makes the prompt of a request only to count its tokens. */
+  /** Renders the prompt of a request only to count its tokens. */
   count(key: JobKey, request: GenerateRequest): void {
     this.render(key, request, true);
   }
 
-  /** Makes the prompt of a request only to show its text. */
+  /** Renders the prompt of a request only to show its text. */
   show(key: JobKey, request: GenerateRequest): void {
     const tooMuch = tooMuchToRender(request, this.limits);
     if (tooMuch) return this.handlers.refused(key, tooMuch);
@@ -149,7 +149,7 @@ export class Intake {
     this.start({ ...prompt, media: true }, { kind: "show", key }, request.client);
   }
 
-  /** In pieces: others' tokens are computed between them. */
+  /** Looks up tokens in pieces, so that decode steps can run in between. */
   async detokenize(key: JobKey, { tokens, apart }: JobOf<"detokenize">): Promise<void> {
     const { vocabulary } = this;
     const unknown = unknownToken(tokens, "tokens", vocabulary);
@@ -167,7 +167,7 @@ export class Intake {
     if (request.media && !this.media) {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
-    // What is only counted may have any number of tokens; how much text it has was looked at before it was sent here.
+    // A prompt that is only counted may have any number of tokens; its length as text was checked before.
     const limits = counts ? { ...this.limits, mostPromptBytes: Infinity } : this.limits;
     const tooMuch = tooMuchToRender(request, limits);
     const refusal = tooMuch ?? unknownTokenOf(request, this.vocabulary);
@@ -181,7 +181,7 @@ export class Intake {
     this.start({ text, parseSpecial, addSpecial }, { kind: "tokenize", key });
   }
 
-  /** What the library cannot even take is the one request's fault. */
+  /** When the library cannot even accept a prompt, that request alone is at fault. */
   private start(prompt: PromptRequest, job: PromptJob, client?: string): void {
     try {
       this.jobs.set(this.llama.submitPrompt(prompt, job.key, client), job);
@@ -192,12 +192,12 @@ export class Intake {
     }
   }
 
-  /** Forgets a request, as far as it is here. */
+  /** Forgets a request as far as it is here. */
   cancel(key: JobKey): void {
     for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
       if (!accepted) this.llama.freeSampler(sampler);
     }
-    // A result that comes all the same will find no job and be freed.
+    // A result that still comes finds no job and is freed.
     for (const [number, job] of this.jobs) {
       if (job.key !== key) continue;
       this.jobs.delete(number);
@@ -205,7 +205,7 @@ export class Intake {
     }
   }
 
-  /** Hands over what is done, waiting up to `waitMs` for the prompt threads (this thread waits). */
+  /** Hands over finished prompts; blocks this thread for up to `waitMs` milliseconds while the prompt threads work. */
   collect(waitMs: number): void {
     const first = this.rendering ? this.llama.takePrompt(waitMs) : undefined;
     for (let done = first; done; done = this.llama.takePrompt(0)) this.rendered(done);
@@ -223,7 +223,7 @@ export class Intake {
     } else {
       if (job?.kind === "show") this.handlers.answered(job.key, done.text ?? "");
       else if (job) this.handlers.answered(job.key, done.tokens);
-      // Its client left meanwhile.
+      // Its request was cancelled meanwhile.
       if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
     }
   }
@@ -254,7 +254,7 @@ export class Intake {
     else this.media?.drop((other) => other === entry);
   }
 
-  /** Hands a prompt over, or the number of its tokens where they are only counted, when it can be computed. */
+  /** Hands over a computable prompt, or its number of tokens if only counted. Returns whether it was accepted. */
   private check(prompt: Prepared): boolean {
     const { key, tokens, counts } = prompt;
     const refusal = this.refusalOf(prompt);
@@ -265,7 +265,7 @@ export class Intake {
     return false;
   }
 
-  /** Why a prompt cannot be computed. One that is only counted may have any length. */
+  /** Returns why a prompt cannot be computed. A prompt that is only counted may have any length. */
   private refusalOf({ request, tokens, media, counts }: Prepared): Refusal | undefined {
     const { maxModelLen: limit, microBatch } = this.options;
     const param = fieldOfPrompt(request);

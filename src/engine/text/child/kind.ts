@@ -1,4 +1,4 @@
-// The text engine in its process: loads a model with what belongs to it, and computes.
+// The text engine's part in its own process: loads a model with its companions, and computes.
 
 import { readdirSync } from "node:fs";
 import { SAMPLER_DEFAULTS, type Llama } from "../../../../ffi/llama/api.ts";
@@ -31,10 +31,10 @@ import { SlotFolder } from "./slot-folder.ts";
 import { StepCounter } from "./step-counter.ts";
 import { Tracer } from "./tracer.ts";
 
-/** Sequences beyond those that run, for prefixes of finished requests; and llama.cpp's limit. */
+/** Sequences in addition to the running ones, for prefixes of finished requests; and llama.cpp's limit. */
 const IDLE_SEQUENCES = 64;
 const MOST_SEQUENCES = 256;
-/** What llama.cpp notes of each cell of a paged sequence, filled or not, and what idle sequences' notes may take. */
+/** Bytes that llama.cpp keeps about each cell of a paged sequence, used or not, and their limit for idle sequences. */
 const NOTED_BYTES = 48;
 const MOST_NOTED_BYTES = 64 * 2 ** 20;
 
@@ -108,7 +108,7 @@ function observers(
   return new Observers([...all, new Tracer(file, systemClock, process.pid)]);
 }
 
-/** The folders of `--kv-dir` and `--slot-save-path`, where they are given. */
+/** Returns the folders of `--kv-dir` and `--slot-save-path`, where they are set. */
 function kvFolders(llama: Llama, options: EngineOptions): KvFolders {
   const { kvDir, slotDir, kvOrigin } = options;
   if (!kvOrigin) return {};
@@ -128,11 +128,11 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
     ...PROJECTOR_DEFAULTS,
     path: options.mmprojPath ?? "",
     threads: options.threads,
-    // It would take a worker's device for a GPU of this machine.
+    // Without a GPU backend it would take a worker's device for a GPU of this machine.
     gpu: options.gpuLayers !== 0 && (workersOf(options).length === 0 || hasGpuBackend(options.libraries)),
     flashAttention: options.flashAttention,
   });
-  // Its share of the whole is not known: progress is the model's, which is loaded.
+  // The projector's share of all loading is unknown: progress stays at that of the model, which is loaded.
   await untilLoaded(media, (notice) => send(notice.type === "progress" ? { ...notice, value: 1 } : notice));
   return media;
 }

@@ -1,4 +1,4 @@
-// Carries out the scheduler's commands on the KV cache, and holds the bytes of the host cache.
+// Executes the scheduler's commands on the KV cache, and holds the bytes of the host cache.
 
 import { release } from "../../../../ffi/llama/allocate.ts";
 import type { Llama } from "../../../../ffi/llama/api.ts";
@@ -8,7 +8,7 @@ import type { HostId } from "../../../scheduler/kv/host-entries.ts";
 import type { KvCommand } from "../../../scheduler/kv/kv-command.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
-/** An entry of the host cache that could not be restored, and the sequence that is empty for that reason. */
+/** An entry of the host cache that could not be restored, and the sequence that is therefore empty. */
 interface FailedRestore {
   readonly sequence: number;
   readonly hostId: HostId;
@@ -17,7 +17,7 @@ interface FailedRestore {
 type Of<Type extends KvCommand["type"]> = Extract<KvCommand, { type: Type }>;
 
 export class KvCommands {
-  /** The parts of each entry, with undefined for a part that could not be offloaded. */
+  /** The parts of each entry; undefined for a part that could not be offloaded. */
   private readonly entries = new Map<HostId, (Uint8Array | undefined)[]>();
 
   constructor(
@@ -27,7 +27,7 @@ export class KvCommands {
     private readonly disk?: KvDisk,
   ) {}
 
-  /** Returns what could not be restored. */
+  /** Executes commands; returns the entries that could not be restored. */
   run(commands: readonly KvCommand[]): FailedRestore[] {
     const failed: FailedRestore[] = [];
     for (const command of commands) {
@@ -43,7 +43,7 @@ export class KvCommands {
     return failed;
   }
 
-  /** Takes the state at a place out of here; undefined if it could not be offloaded. */
+  /** Removes an entry and returns its state; undefined if it could not be offloaded completely. */
   take(hostId: HostId): Uint8Array[] | undefined {
     const parts = this.whole(hostId);
     if (parts) this.entries.delete(hostId);
@@ -51,12 +51,12 @@ export class KvCommands {
     return parts;
   }
 
-  /** Holds a state at a place, to be restored from there. */
+  /** Stores a state under an id, from which it can be restored. */
   put(hostId: HostId, parts: readonly Uint8Array[]): void {
     this.entries.set(hostId, [...parts]);
   }
 
-  /** Frees what is at a place. */
+  /** Frees an entry. */
   drop(hostId: HostId): void {
     for (const part of this.entries.get(hostId) ?? []) if (part) release(part);
     this.entries.delete(hostId);
@@ -120,7 +120,7 @@ export class KvCommands {
     this.host.readEnded(hostId, bytes, this.clock.now());
   }
 
-  /** All parts, or undefined if any could not be offloaded. */
+  /** Returns all parts, or undefined if any could not be offloaded. */
   private whole(hostId: HostId): Uint8Array[] | undefined {
     const parts = this.entries.get(hostId) ?? [];
     const whole = parts.filter((part) => part !== undefined);

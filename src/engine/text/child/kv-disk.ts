@@ -1,5 +1,5 @@
-// The files of the disk cache. They are written and read while the engine decodes, one write at a time. The bytes of a file
-// belong to this class alone until they are written. It reports to the scheduler's disk cache which files there are.
+// The files of the disk cache. They are written and read while the engine decodes, one write at a time. Until the bytes
+// of a file are written, this class alone owns them. It reports to the scheduler's disk cache which files there are.
 
 import { release } from "../../../../ffi/llama/allocate.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
@@ -9,7 +9,7 @@ import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
 import type { KvFolder } from "./kv-folder.ts";
 
 interface KvDiskListener {
-  /** The counts have changed. */
+  /** Called when the counts have changed. */
   changed(): void;
   warn(text: string): void;
 }
@@ -17,13 +17,13 @@ interface KvDiskListener {
 interface KvDiskCounts {
   /** Tokens on disk that this model can restore. */
   readonly held: number;
-  /** Tokens that were written so far, that were read back, and that were lost to errors or for lack of space. */
+  /** Tokens written so far, read back so far, and lost to errors or for lack of space. */
   readonly written: number;
   readonly restored: number;
   readonly failed: number;
 }
 
-/** Most bytes that wait in memory to be written: what would exceed this is lost, except a conversation that waits alone. */
+/** Most bytes that may wait to be written. More are lost, except for a conversation that waits alone. */
 const BYTES_IN_FLIGHT = 512 << 20;
 
 export class KvDisk {
@@ -46,7 +46,7 @@ export class KvDisk {
     return this.counted;
   }
 
-  /** Lists the files that are there. Resolves with how much they hold, and how many damaged ones were removed. */
+  /** Lists the existing files. Resolves with how much they hold, and how many damaged ones were removed. */
   async open(): Promise<{ readonly conversations: number; readonly tokens: number; readonly damaged: number }> {
     const { entries, damaged } = await this.folder.index().catch((error) => {
       this.warnOnce(`the folder cannot be read (${reasonOf(error)})`);
@@ -56,7 +56,7 @@ export class KvDisk {
     return { conversations: entries.size, tokens: this.counted.held, damaged };
   }
 
-  /** Takes over the bytes of a conversation, writes them after those that already wait, and frees their memory. */
+  /** Takes over the bytes of a conversation, writes them after those already waiting, and frees their memory. */
   write(entry: KvEntry, parts: readonly Uint8Array[]): void {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.bytesInFlight > 0 && this.bytesInFlight + bytes > this.mostInFlight) {
@@ -71,7 +71,7 @@ export class KvDisk {
     });
   }
 
-  /** Reads a conversation. `ended` gets its parts, or undefined if it could not be read. */
+  /** Reads a conversation. `ended` receives its parts, or undefined if it could not be read. */
   async read(id: DiskId, ended: (parts: Uint8Array[] | undefined) => void): Promise<void> {
     const file = this.files.get(id);
     const parts = file && (await this.readFile(file.entry));
@@ -81,7 +81,7 @@ export class KvDisk {
     this.listener.changed();
   }
 
-  /** Deletes a file that is of no more use. */
+  /** Deletes a file that is no longer useful. */
   delete(id: DiskId): void {
     const file = this.files.get(id);
     if (!file) return;

@@ -19,25 +19,25 @@ const MAGIC = "SVC-KV 2";
 const FIXED = 28;
 const HASH = 32;
 const CHECKSUM = 8;
-/** Bytes that are written or read at once: hashing them takes about a millisecond, in which nothing is decoded. */
+/** Bytes written or read at once: hashing them takes about a millisecond, during which nothing is decoded. */
 const PIECE = 4 << 20;
 const LARGEST_HEADER = 256 << 20;
 
-/** The name of a file: SHA-256 of the fingerprint and the conversation. */
+/** Returns the name of a file: SHA-256 of the fingerprint and the conversation. */
 export function contentHash(fingerprint: Uint8Array, { ids, adapterKey, media }: KvEntry): string {
   const sizes = bytesOf(Uint32Array.of(ids.length, media.length));
   const fields = [fingerprint, sizes, bytesOf(ids), bytesOf(spansOf(media)), Buffer.from(adapterKey)];
   return sha256(Buffer.concat(fields)).toString("hex");
 }
 
-/** Bytes that a file takes. */
+/** Returns the size of a file in bytes. */
 export function fileBytes(entry: KvEntry, parts: readonly Uint8Array[]): number {
   return headerBytes(entry, parts.length) + parts.reduce((sum, part) => sum + part.length, 0) + CHECKSUM;
 }
 
 /**
- * Writes a file that appears when it is complete, readable by its owner alone. `temporary` is in the same folder.
- * Throws the system's error and leaves nothing behind then.
+ * Writes a file that appears only when it is complete, readable by its owner alone. `temporary` must be in the same
+ * folder. Throws the system's error, and then leaves nothing behind.
  */
 export async function writeKvFile(
   path: string,
@@ -58,7 +58,7 @@ export async function writeKvFile(
         }
       }
       await writeAll(file, bytesOf(BigUint64Array.of(checksum)));
-      // The name must not be on disk before the bytes are.
+      // The name must not be on disk before the bytes.
       await file.datasync();
     } finally {
       await file.close();
@@ -71,8 +71,8 @@ export async function writeKvFile(
 }
 
 /**
- * What a file is of, without reading its state. Undefined when it is damaged, not complete, or of another fingerprint.
- * Throws the system's error.
+ * Reads which conversation a file holds, without its state. Returns undefined when the file is damaged, incomplete, or
+ * has another fingerprint. Throws the system's error.
  */
 export function readKvHeader(path: string, fingerprint: Uint8Array): Promise<KvEntry | undefined> {
   return reading(path, async (file) => {
@@ -81,7 +81,7 @@ export function readKvHeader(path: string, fingerprint: Uint8Array): Promise<KvE
   });
 }
 
-/** The state in a file, in its parts, if it is undamaged and of exactly these tokens. Throws the system's error. */
+/** Reads the state's parts; undefined if damaged or not of exactly these tokens. Throws the system's error. */
 export function readKvFile(path: string, fingerprint: Uint8Array, wanted: KvEntry): Promise<Uint8Array[] | undefined> {
   return reading(path, async (file) => {
     const found = await header(file, fingerprint);
@@ -125,7 +125,7 @@ async function header(file: FileHandle, fingerprint: Uint8Array): Promise<Header
   if (!isSame(sha256(bytes.subarray(0, -HASH)), bytes.subarray(-HASH))) return;
   if (!isSame(bytes.subarray(FIXED, FIXED + HASH), fingerprint)) return;
   let at = FIXED + HASH;
-  // Not aligned.
+  // Sliced, because the offset is not aligned.
   const lengths = [...new Float64Array(buffer.slice(at, at + 8 * parts))];
   const numbers = new Int32Array(buffer, (at += 8 * parts), 4 * spans);
   const ids = new Int32Array(buffer, (at += 16 * spans), tokens);
@@ -174,14 +174,14 @@ function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
 }
 
-/** The system may take less than it is given. */
+/** Writes all bytes; the system may take fewer at a time. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     done += (await file.write(bytes, done, bytes.length - done)).bytesWritten;
   }
 }
 
-/** False when the file ends before. */
+/** Fills `into`; returns false when the file ends first. */
 async function readAll(file: FileHandle, into: Uint8Array, position: number): Promise<boolean> {
   for (let done = 0; done < into.length;) {
     const { bytesRead } = await file.read(into, done, into.length - done, position + done);

@@ -1,14 +1,14 @@
-// The fingerprint: what the bytes of a conversation on disk depend on, beside its tokens and adapters.
+// The fingerprint: what the bytes of a conversation on disk depend on, besides its tokens and adapters.
 
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
 import type { EngineOptions, KvOrigin } from "../protocol.ts";
 
-/** Raised with each change of the bytes that no other fact here shows. */
+/** Increased with each change of the bytes that nothing else here reflects. */
 const FORMAT = 2;
 
 /**
- * 32 bytes that are equal only if one process can restore what another has written: the same model and projector, the same
- * llama.cpp, the same layout of the KV cache, and the same rope where the context's size chooses it.
+ * Returns 32 bytes that are equal only if one process can restore what another has written: same model and projector,
+ * same llama.cpp, same layout of the KV cache, and same rope where the context's size determines it.
  */
 export function kvFingerprint(
   options: Pick<EngineOptions, "kvType" | "flashAttention" | "gpuLayers" | "spread"> & {
@@ -25,9 +25,9 @@ export function kvFingerprint(
     model: kvOrigin.model.hash,
     projector: kvOrigin.projector?.hash,
     kvType,
-    // Without flash attention values lie transposed; "auto" depends on where the layers are.
+    // Without flash attention the values are stored transposed; "auto" depends on where the layers are.
     attention: [flashAttention, gpuLayers, ...(isSpread ? ["workers"] : [])],
-    // llama.cpp writes how many streams there are.
+    // llama.cpp stores the number of streams in the state.
     layout: model.layout === "unified" ? model.layout : [model.layout, model.sequences],
     context: kvOrigin.model.ropeByContext ? model.contextPerSequence : undefined,
   };

@@ -1,5 +1,5 @@
 // The folder of `--kv-dir`. Files are named after their content, so that several processes share the folder without
-// coordination. When there are too many bytes, each removes the least recently used files; none relies on a file being
+// coordination. Each removes the least recently used files when they exceed the limit; none relies on a file being
 // there. Files with other names are never touched.
 
 import { readdir, stat, unlink, utimes } from "node:fs/promises";
@@ -10,13 +10,13 @@ import { contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile } from ".
 
 interface KvFolderOptions {
   readonly path: string;
-  /** Bytes that all files may take together. */
+  /** Most bytes of all files together. */
   readonly limitBytes: number;
-  /** 32 bytes: a hash of all that the state depends on, except the tokens. */
+  /** 32 bytes: a hash of everything that the state depends on, except the tokens. */
   readonly fingerprint: Uint8Array;
 }
 
-/** The file that was written, and those that were removed for it. */
+/** The file that was written, and those that were removed to make space. */
 interface Written {
   readonly name: string;
   readonly removed: readonly string[];
@@ -25,36 +25,36 @@ interface Written {
 interface Listed {
   readonly name: string;
   readonly bytes: number;
-  /** When it was last written or used, in milliseconds. */
+  /** When it was last written or used, in milliseconds since 1970. */
   readonly at: number;
   readonly complete: boolean;
 }
 
 const NAME = /^[0-9a-f]{16}-[0-9a-f]{48}\.kv(\.[0-9a-f-]{36}\.part)?$/;
-/** An incomplete file that was not written to for so long will not be finished. */
+/** An incomplete file that was not written to for this long will not be finished. */
 const ABANDONED_MS = 10 * 60_000;
 
 export class KvFolder {
-  /** Names of files with another fingerprint begin otherwise. */
+  /** Start of the file names; other fingerprints have another. */
   private readonly prefix: string;
 
   constructor(private readonly options: KvFolderOptions) {
     this.prefix = Buffer.from(options.fingerprint).toString("hex").slice(0, 16);
   }
 
-  /** Name of the file for a conversation. */
+  /** Returns the name of a conversation's file. */
   nameOf(entry: KvEntry): string {
     return `${this.prefix}-${contentHash(this.options.fingerprint, entry).slice(0, 48)}.kv`;
   }
 
-  /** The files with this fingerprint by name, the last used first; reads headers only. Damaged files are removed. */
+  /** Reads the headers of the files with this fingerprint, most recently used first. Removes damaged files. */
   async index(): Promise<{ readonly entries: ReadonlyMap<string, KvEntry>; readonly damaged: number }> {
     const entries = new Map<string, KvEntry>();
     let damaged = 0;
     for (const { name, complete, at } of (await this.list()).toReversed()) {
       if (!complete && Date.now() - at > ABANDONED_MS) await this.remove(name);
       if (!complete || !name.startsWith(this.prefix)) continue;
-      // A file that cannot be read stays, so that the operator can look into it.
+      // A file that cannot be read is kept, so that the operator can examine it.
       const entry = await readKvHeader(this.pathOf(name), this.options.fingerprint).catch(() => null);
       if (entry && this.nameOf(entry) === name) entries.set(name, entry);
       else if (entry !== null) {
@@ -65,7 +65,7 @@ export class KvFolder {
     return { entries, damaged };
   }
 
-  /** Undefined when it exceeds the limit by itself. Throws the system's error, and leaves no file then. */
+  /** Returns undefined when it alone exceeds the limit. Throws the system's error, and then leaves no file. */
   async write(entry: KvEntry, parts: readonly Uint8Array[]): Promise<Written | undefined> {
     const bytes = fileBytes(entry, parts);
     if (bytes > this.options.limitBytes) return undefined;
@@ -78,7 +78,10 @@ export class KvFolder {
     return { name, removed };
   }
 
-  /** The state of exactly this conversation; undefined when the file is missing or damaged, which removes it. */
+  /**
+   * Returns the state of exactly this conversation; undefined when the file is missing or damaged. Removes a damaged
+   * file.
+   */
   async read(entry: KvEntry): Promise<Uint8Array[] | undefined> {
     const name = this.nameOf(entry);
     const parts = await readKvFile(this.pathOf(name), this.options.fingerprint, entry).catch(ignoreMissing);
@@ -96,7 +99,7 @@ export class KvFolder {
     return join(this.options.path, name);
   }
 
-  /** Marks a file as used; false when it is not there. */
+  /** Marks a file as used; returns false when it is not there. */
   private async touch(name: string): Promise<boolean> {
     const now = new Date();
     return utimes(this.pathOf(name), now, now).then(
@@ -105,7 +108,7 @@ export class KvFolder {
     );
   }
 
-  /** All files with such names, the least recently used first. */
+  /** Lists all files of `--kv-dir` by their names, least recently used first. */
   private async list(): Promise<Listed[]> {
     const names = (await readdir(this.options.path)).filter((name) => NAME.test(name));
     const listed = await Promise.all(
@@ -134,7 +137,7 @@ export class KvFolder {
   }
 }
 
-/** null: the file does not exist any more, which is no error. */
+/** Returns null when the file does not exist any more, which is not an error. */
 function ignoreMissing(error: unknown): null {
   if (systemErrorCode(error) === "ENOENT") return null;
   throw error;

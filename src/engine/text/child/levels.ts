@@ -4,7 +4,7 @@ import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { Levels } from "../protocol.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
-/** The scheduler's levels at a time of its clock, the decode steps made and the threads that make them. */
+/** Returns the scheduler's levels at this time of its clock, with the decode steps made and their threads. */
 export function levelsOf(
   scheduler: Scheduler,
   now: number,

@@ -1,4 +1,4 @@
-// Prompts with images or sound on their way through the media library: cut into text and media, then encoded.
+// Takes prompts with images or sound through the media library: split into text and media, then encoded.
 
 import type { Media as MediaLibrary, MediaChunk, MediaErrorCode, MediaJob, Medium } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
@@ -8,20 +8,20 @@ import type { MediaSpan } from "../../../scheduler/media-span.ts";
 /** A prompt as the scheduler and the decode loop need it. */
 export interface MediaPrompt {
   readonly job: MediaJob;
-  /** One for each token; those of media are below zero and the same for the same content. */
+  /** One for each token; those of media are negative, and equal for equal content. */
   readonly tokens: Int32Array;
   readonly spans: readonly (MediaSpan & { readonly chunk: number; readonly nonCausal: boolean })[];
 }
 
-/** What became of a submitted prompt. `prepared`: its length is known; `encoded`: it can be computed. */
+/** The progress of a submitted prompt. `prepared`: its length is known; `encoded`: it can be computed. */
 export type MediaUpdate<Tag> =
   | { readonly tag: Tag; readonly state: "prepared" | "encoded"; readonly prompt: MediaPrompt }
   | ({ readonly tag: Tag; readonly state: "failed" } & NativeFailure<MediaErrorCode>);
 
-/** Makes a number of 32 bits negative. */
+/** Makes a 32-bit number negative. */
 const SIGN = 1 << 31;
 
-/** `Tag` is what the caller wants back with the updates of its prompt. */
+/** `Tag` is what the caller gets back with the updates of its prompt. */
 export class MediaPrompts<Tag> {
   private readonly waiting = new Map<MediaJob, { readonly tag: Tag; prompt?: MediaPrompt }>();
 
@@ -33,14 +33,14 @@ export class MediaPrompts<Tag> {
     return this.waiting.size > 0;
   }
 
-  /** Throws MediaError when a medium is at fault. */
+  /** Throws MediaError when a medium is invalid. */
   submit(text: string, media: readonly Media[], tag: Tag, client?: string): void {
     this.waiting.set(this.library.submit(text, media.map(toMedium), client), { tag });
   }
 
   /**
-   * What happened since the last call. After `prepared` comes `encoded`, unless the prompt is dropped; a caller that receives
-   * one may drop it at once, before any work goes into it.
+   * Yields what happened since the last call. `prepared` is followed by `encoded` unless the prompt is dropped, which a
+   * caller may do as soon as it receives `prepared`, before the prompt is encoded.
    */
   *take(): Generator<MediaUpdate<Tag>, void, void> {
     if (!this.busy) return;
@@ -61,7 +61,7 @@ export class MediaPrompts<Tag> {
     }
   }
 
-  /** Forgets prompts that are not encoded yet. */
+  /** Drops prompts that are not encoded yet; returns their tags. */
   drop(which: (tag: Tag) => boolean): Tag[] {
     const dropped: Tag[] = [];
     for (const [job, { tag }] of this.waiting) {
@@ -99,7 +99,7 @@ export class MediaPrompts<Tag> {
 const sizeOf = (chunk: { readonly tokens: number | Int32Array }): number =>
   typeof chunk.tokens === "number" ? chunk.tokens : chunk.tokens.length;
 
-/** Stands for one embedding of a medium. */
+/** Returns a token id that stands for one embedding of a medium. */
 const tokenOf = ({ id, part }: MediaChunk, at: number): number =>
   Number(Bun.hash.wyhash(`${id} ${part} ${at}`) & 0x7fffffffn) | SIGN;
 

@@ -1,4 +1,4 @@
-// The observers of the engine: profiles, the trace and the counts of steps. The engine reports the same events to all.
+// The engine's observers: profiles, the trace and the step counts. The engine reports the same events to all of them.
 
 import type { ChunkResult } from "../../../../ffi/llama/api.ts";
 import type { SpeculationCounts } from "../../../domain/speculation.ts";
@@ -10,7 +10,7 @@ import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
-/** The scheduler as observers see it. Its levels are worked out when they are read. */
+/** The scheduler as observers see it. Its levels are computed when they are read. */
 export interface SchedulerLevels {
   readonly runningCount: number;
   readonly waitingCount: number;
@@ -18,18 +18,18 @@ export interface SchedulerLevels {
   readonly speculated: SpeculationCounts;
 }
 
-/** The scheduler when it admits requests. */
+/** The scheduler at the time of an admission. */
 export interface AdmissionLevels extends Pick<SchedulerLevels, "runningCount" | "waitingCount"> {
-  /** Prompt tokens of a request that were cached when it was admitted. */
+  /** Returns how many of a request's prompt tokens were cached when it was admitted. */
   cachedTokens(key: JobKey): number;
 }
 
-/** A decode call and how it went; times are those of the engine's clock. */
+/** A decode call and its result; times are in milliseconds of the engine's clock. */
 export interface Decoded {
-  /** What was computed: rows of text, or for a slice those of its whole chunk; or a piece of a medium. */
+  /** What was computed: rows of text (for a slice, the rows of its whole chunk), or a piece of a medium. */
   readonly step: StepPlan | MediaStep;
   readonly result: ChunkResult;
-  /** Decode steps that were made in the call, without those that must be made again. */
+  /** Decode steps made in the call, without those that must be repeated. */
   readonly made: number;
   readonly before: number;
   readonly after: number;
@@ -39,13 +39,13 @@ export interface EngineObserver {
   accepted?(prompt: ReadyPrompt, now: number): void;
   /** The first computation of these requests begins. */
   started?(keys: readonly JobKey[], now: number, levels: AdmissionLevels): void;
-  /** The request gives its cells to others, and waits again. */
+  /** The request is preempted: others get its cells, and it waits again. */
   preempted?(key: JobKey, now: number): void;
-  /** A call has ended. The scheduler has not taken in its results yet. */
+  /** A call has ended. The scheduler has not processed its results yet. */
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
-  /** The draft model has carried out these jobs. */
+  /** The draft model has completed these jobs. */
   drafted?(jobs: readonly DraftJob[], before: number, after: number): void;
-  /** Every accepted request ends with this, also a cancelled one. Returns its finish with what was observed. */
+  /** Called at the end of every accepted request, also a cancelled one. Returns the finish with what was observed. */
   finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish;
 }
 

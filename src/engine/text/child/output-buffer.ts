@@ -1,5 +1,5 @@
-// Buffers the output events of steps on their way to the front process. The events of fast steps are sent together: on few
-// cores, sending a message slows the computation down.
+// Buffers the output events of steps on their way to the front process. The events of fast steps are sent together:
+// with few cores, sending a message slows the computation down.
 
 import type { OutputEvent } from "../../../domain/generate.ts";
 import type { JobKey } from "../../process/protocol.ts";
@@ -8,7 +8,7 @@ import { appendEvents } from "./append-events.ts";
 
 export class OutputBuffer {
   private held = new Map<JobKey, OutputEvent[]>();
-  /** When the newest computation began, and when the one of the oldest held events began. */
+  /** When the newest computation began, and the computation of the oldest held events. */
   private begunAt = 0;
   private since = 0;
 
@@ -22,8 +22,8 @@ export class OutputBuffer {
   }
 
   /**
-   * A computation of so many milliseconds begins. True if the held events must be sent now: events are sent `longestMs` after
-   * their computation began, or as soon as it ends.
+   * Notes that a computation of this length begins. Returns true if the held events must be sent now: events are sent
+   * `longestMs` after their computation began, or as soon as the running one ends.
    */
   begin(now: number, expectedMs: number, longestMs: number): boolean {
     this.begunAt = now;

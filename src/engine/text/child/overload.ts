@@ -7,7 +7,7 @@ import type { EngineOptions } from "../protocol.ts";
 import type { Refusal } from "../../process/protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
-/** Why the scheduler should not take a request now, or undefined. */
+/** Returns why the scheduler should not take a request now; undefined if it should. */
 export function overload(
   { request }: ReadyPrompt,
   sequence: SequenceRequest,
@@ -16,7 +16,7 @@ export function overload(
   clock: Clock,
 ): Refusal | undefined {
   const { id, group = id, deadline } = request;
-  // Only the first of several answers to a request is checked: the others are part of what has begun.
+  // Only the first of several answers to a request is checked: the others belong to work that has begun.
   if (group !== id) return undefined;
   const { runningCount, waitingCount, waitingTokens } = scheduler;
   // While sequences are free, waiting requests start with the next step.

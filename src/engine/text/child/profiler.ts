@@ -1,4 +1,4 @@
-// Profiles of the requests that ask for one: reads the machine's counters at intervals, only while such a request runs.
+// Profiles requests that ask for it: reads the machine's counters at intervals, only while such a request runs.
 
 import { cpus } from "node:os";
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
@@ -14,7 +14,7 @@ import type { Decoded, EngineObserver, SchedulerLevels } from "./observer.ts";
 
 const FIRST_SAMPLE_MS = 100;
 const SAMPLE_MS = 300;
-/** Beyond this every other reading is dropped, and readings are taken half as often. */
+/** Beyond this number every other reading is dropped, and readings are taken half as often. */
 const MOST_READINGS = 1024;
 
 interface ProfilerModel extends Pick<LoadedModel, "bytes" | "context" | "device"> {
@@ -32,7 +32,7 @@ interface Meters {
 export class Profiler implements EngineObserver {
   private readonly requests = new Map<JobKey, Sampling>();
   private meters: Meters | undefined;
-  /** Bytes that decode steps read while a request is profiled, by the formula at `decoded`, and their time. */
+  /** Bytes read by decode steps while a request is profiled, by the formula at `decoded`, and the steps' time. */
   private reads = { bytes: 0, ms: 0 };
 
   constructor(
@@ -48,9 +48,9 @@ export class Profiler implements EngineObserver {
 
   /**
    * A step that only decodes reads all weights and the keys and values of every cell in use once, so that
-   * bytes = weights + cells × bytes of a cell, and bandwidth = bytes of all such steps / their time. That is an estimate:
-   * of a mixture of experts not all weights are read, and caches serve what fits them. Steps with prompts are bound by
-   * computing and do not count.
+   * bytes = weights + cells × bytes of a cell, and bandwidth = bytes of all such steps / their time. That is an
+   * estimate: a mixture of experts does not read all its weights, and processor caches serve what fits them. Steps with
+   * prompts are compute-bound and do not count.
    */
   decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     if (this.requests.size === 0 || !("rows" in step) || step.prefillRows > 0 || result !== "done") return;

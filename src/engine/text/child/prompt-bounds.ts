@@ -1,5 +1,5 @@
-// What is refused before it is rendered: text that cannot fit the context, and more parts than a template can take in a
-// moment. Templates look at all messages again and again, and llama.cpp's JSON looks for a key among all before it.
+// Refuses prompts before rendering: text that cannot fit the context, and more parts than a template processes quickly.
+// Templates scan all messages repeatedly, and llama.cpp's JSON scans all earlier keys to find one.
 
 import type { Llama } from "../../../../ffi/llama/api.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
@@ -8,13 +8,13 @@ import type { Refusal } from "../../process/protocol.ts";
 import { asRefusal } from "../../process/refusal.ts";
 import type { EngineOptions } from "../protocol.ts";
 
-/** Names in one object of what templates are given. */
+/** Most names in one object that templates receive. */
 const MOST_NAMES = 1024;
-/** Values in all of `chat_template_kwargs`. */
+/** Most values in all of `chat_template_kwargs`. */
 const MOST_VALUES = 8192;
-/** Values in the schemas of all tools. */
+/** Most values in the schemas of all tools. */
 const MOST_TOOL_VALUES = 100_000;
-/** Arguments of a tool call that have too many names are longer. */
+/** Characters of a tool call's arguments up to which they cannot have too many names. */
 const SHORT_ARGUMENTS = 4 * MOST_NAMES;
 
 export function promptLimits(llama: Llama, { maxModelLen }: Pick<EngineOptions, "maxModelLen">): PromptLimits {
@@ -22,7 +22,7 @@ export function promptLimits(llama: Llama, { maxModelLen }: Pick<EngineOptions, 
   return { maxModelLen, ...(longestToken > 0 && { mostPromptBytes: longestToken * maxModelLen }) };
 }
 
-/** Why a prompt is not rendered. */
+/** Returns why a prompt is not rendered; undefined if it is. */
 export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits): Refusal | undefined {
   const tooLarge = tooLargePrompt(request, limits);
   if (tooLarge) return asRefusal(tooLarge);
@@ -55,17 +55,17 @@ const tooMany = (param: string, most: number, what: string, got: number): Refusa
 const membersOf = (value: unknown): readonly unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value) : [];
 
-/** Values in a value. */
+/** Counts the values inside a value. */
 const count = (value: unknown): number => membersOf(value).reduce((sum: number, member) => sum + 1 + count(member), 0);
 
-/** Names in the object that has most. */
+/** Returns the number of names in the largest object. */
 function widest(value: unknown): number {
   const members = membersOf(value);
   const own = Array.isArray(value) ? 0 : members.length;
   return members.reduce((most: number, member) => Math.max(most, widest(member)), own);
 }
 
-/** The same in arguments as a model wrote them, which may be no JSON. */
+/** Does the same for arguments that a model wrote, which may not be valid JSON. */
 function widestOf(text: string): number {
   try {
     return widest(JSON.parse(text));

@@ -1,10 +1,10 @@
-// What a request asks of the model → the prompt job of the native library, in the shapes of OpenAI's chat API that
-// llama.cpp's templates are written for.
+// Turns a request into a prompt job of the native library, in the shapes of OpenAI's chat API, for which the templates
+// that llama.cpp renders are written.
 
 import type { ChatPrompt, PromptRequest, SamplerConfig } from "../../../../ffi/llama/api.ts";
 import type { ChatMessage, GenerateRequest, Tool } from "../../../domain/generate.ts";
 
-/** `constrain`: grammars are in use at all. `marker`: the text that stands for a medium. */
+/** `constrain`: whether grammars are used at all. `marker`: placeholder text of a medium. */
 export function promptOf(
   request: GenerateRequest,
   sampler: SamplerConfig,

@@ -1,4 +1,4 @@
-// Effective sampling settings of a request: request, then flags, then the model file, then llama.cpp's defaults.
+// Resolves a request's sampling settings: from the request, then flags, then the model file, then llama.cpp's defaults.
 
 import { SAMPLER_DEFAULTS, type SamplerConfig } from "../../../../ffi/llama/api.ts";
 import type { GenerateRequest, Sampling } from "../../../domain/generate.ts";

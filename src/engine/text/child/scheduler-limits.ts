@@ -1,17 +1,17 @@
-// The limits that a loaded model and the engine's options set to the scheduler.
+// Derives the scheduler's limits from a loaded model and the engine's options.
 
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
 import type { SchedulerLimits } from "../../../scheduler/scheduler.ts";
 import type { EngineOptions } from "../protocol.ts";
 
-/** Bytes that a slow machine copies in a millisecond, from one stream of the KV cache to another. */
+/** Bytes per millisecond that a slow machine copies from one stream of the KV cache to another. */
 const COPY_BYTES_PER_MS = 3e6;
-/** The same for offloading a sequence to host memory that was not touched before. */
+/** Bytes per millisecond that a slow machine offloads from a sequence to host memory that was not used before. */
 const OFFLOAD_BYTES_PER_MS = 1e6;
-/** The same for reading from disk. */
+/** Bytes per millisecond that a slow machine reads from disk. */
 const READ_BYTES_PER_MS = 3e5;
 
-/** `hasDisk`: there is a disk cache. */
+/** `hasDisk`: whether there is a disk cache. */
 export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasDisk: boolean): SchedulerLimits {
   return {
     parallel: options.parallel,

@@ -1,4 +1,4 @@
-// Saves, restores and erases slots: one action after another, between the steps of the requests.
+// Saves, restores and erases slots, one action after another, between the decode steps of requests.
 
 import { release } from "../../../../ffi/llama/allocate.ts";
 import type { Clock } from "../../../domain/clock.ts";
@@ -13,20 +13,20 @@ import { fileBytes } from "./kv-file.ts";
 import { badFile, type SlotFolder } from "./slot-folder.ts";
 
 interface SlotHandlers {
-  /** Carries out the commands for the KV cache; false when a restore failed. */
+  /** Executes the commands for the KV cache; returns false when a restore failed. */
   prepare(): boolean;
-  /** Should the process die from here on, the action is why. */
+  /** Called when the action starts: if the process dies from here on, the action is the cause. */
   started(key: JobKey): void;
   answered(key: JobKey, outcome: SlotOutcome): void;
   refused(key: JobKey, refusal: Refusal): void;
 }
 
-/** What is saved of a slot that holds nothing. */
+/** What is saved for an empty slot. */
 const NOTHING: KvEntry = { ids: new Int32Array(0), adapterKey: "", media: [] };
 
 export class SlotFiles {
   private turn: Promise<void> = Promise.resolve();
-  /** Actions whose outcome is wanted. */
+  /** Actions that were not cancelled or finished. */
   private readonly wanted = new Set<JobKey>();
   private roomMade: (() => void) | undefined;
 
@@ -40,19 +40,19 @@ export class SlotFiles {
     private readonly handlers: SlotHandlers,
   ) {}
 
-  /** Takes an action, which is carried out after those before it. */
+  /** Takes an action, which is executed after those before it. */
   submit(key: JobKey, action: SlotAction): void {
     this.wanted.add(key);
     this.turn = this.turn.then(() => this.run(key, action));
   }
 
-  /** Nobody waits for an action any more: it is not begun. */
+  /** Cancels an action: if it has not begun, it never does. */
   cancel(key: JobKey): void {
     this.wanted.delete(key);
     this.roomMade?.();
   }
 
-  /** A request has ended: there may be room for what waits for it. */
+  /** Called when a request has ended: there may now be capacity for a waiting action. */
   ended(): void {
     this.roomMade?.();
   }
@@ -88,7 +88,7 @@ export class SlotFiles {
     }
   }
 
-  /** What a slot holds, and its state; undefined while every sequence is running. */
+  /** Returns what a slot holds, and its state; undefined while every sequence is running. */
   private offload(slot: number): { readonly entry: KvEntry; readonly parts: readonly Uint8Array[] } | undefined {
     const { slots, kv } = this.scheduler;
     if (!kv.hasPlace) return undefined;
@@ -119,7 +119,7 @@ export class SlotFiles {
     this.commands.put(hostId, parts);
     try {
       const isAccepted = await this.whenThereIsRoom(key, () => {
-        // What others have to have restored must not count here.
+        // Restores for other requests must not count here.
         this.handlers.prepare();
         if (!kv.adopt(entry, hostId, this.clock.now())) return undefined;
         this.handlers.started(key);
@@ -131,7 +131,7 @@ export class SlotFiles {
     }
   }
 
-  /** What `attempt` returns, which is made again when a request ends while it returns undefined. Throws when it is not wanted any more. */
+  /** Repeats `attempt` whenever a request ends, until it returns a result. Throws once the action is cancelled. */
   private async whenThereIsRoom<T>(key: JobKey, attempt: () => T | undefined): Promise<T> {
     for (;;) {
       if (!this.wanted.has(key)) throw new SvcError("request_cancelled", "The request was cancelled.");

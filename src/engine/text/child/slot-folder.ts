@@ -1,4 +1,4 @@
-// The folder of `--slot-save-path`: slots under names that clients give them, in files like those of `--kv-dir`.
+// The folder of `--slot-save-path`: slots under names that clients choose, in files like those of `--kv-dir`.
 
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,19 +7,19 @@ import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
 import { readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
 
-/** An incomplete file; no name of a slot begins with a dot. */
+/** Name of an incomplete file; no slot's name begins with a dot. */
 const PART = /^\.[0-9a-f-]{36}\.part$/;
-/** One that was not written to for so long will not be finished. */
+/** An incomplete file that was not written to for this long will not be finished. */
 const ABANDONED_MS = 10 * 60_000;
 
 export class SlotFolder {
-  /** `fingerprint`: 32 bytes, a hash of all that the state depends on, except the tokens. */
+  /** `fingerprint`: 32 bytes, a hash of everything that the state depends on, except the tokens. */
   constructor(
     private readonly path: string,
     private readonly fingerprint: Uint8Array,
   ) {}
 
-  /** Removes what processes that died have left behind. */
+  /** Removes what dead processes have left behind. */
   async removeAbandoned(): Promise<void> {
     for (const name of (await readdir(this.path)).filter((one) => PART.test(one))) {
       const path = join(this.path, name);
@@ -28,18 +28,18 @@ export class SlotFolder {
     }
   }
 
-  /** Writes a file, in place of one that has the name already. Throws SvcError `storage_full` or `storage_unavailable`. */
+  /** Writes a file, replacing one of that name. Throws SvcError `storage_full` or `storage_unavailable`. */
   async write(name: string, entry: KvEntry, parts: readonly Uint8Array[]): Promise<void> {
     const temporary = join(this.path, `.${crypto.randomUUID()}.part`);
     await orStorageError(writeKvFile(join(this.path, name), temporary, this.fingerprint, entry, parts));
   }
 
-  /** What a file holds. Throws SvcError `invalid_value` when it cannot be restored here, or `storage_unavailable`. */
+  /** Returns what a file holds. Throws SvcError `invalid_value` if it cannot be restored, or `storage_unavailable`. */
   header(name: string): Promise<KvEntry> {
     return this.reading(name, (path) => readKvHeader(path, this.fingerprint));
   }
 
-  /** The state in a file, of exactly these tokens. Throws as `header` does. */
+  /** Returns the state in a file, of exactly these tokens. Throws as `header` does. */
   read(name: string, entry: KvEntry): Promise<Uint8Array[]> {
     return this.reading(name, (path) => readKvFile(path, this.fingerprint, entry));
   }
@@ -47,7 +47,7 @@ export class SlotFolder {
   private async reading<T>(name: string, read: (path: string) => Promise<T | undefined>): Promise<T> {
     const path = join(this.path, name);
     const found = await orStorageError(lstat(path).catch(ignoreMissing));
-    // A link may lead out of the folder.
+    // A link may point outside the folder.
     if (!found?.isFile()) throw badFile("names no saved slot");
     const content = await orStorageError(read(path));
     if (content !== undefined) return content;
@@ -55,13 +55,13 @@ export class SlotFolder {
   }
 }
 
-/** The refusal of a file that cannot be restored. */
+/** Returns the refusal of a file that cannot be restored. */
 export const badFile = (why: string): SvcError =>
   new SvcError("invalid_value", `'filename': the file ${why}.`, { param: "filename" });
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** The name may be longer than the file system has them. */
+/** ENAMETOOLONG: the name may be longer than the file system allows. */
 function ignoreMissing(error: unknown): undefined {
   const code = systemErrorCode(error);
   if (code !== "ENOENT" && code !== "ENAMETOOLONG") throw error;

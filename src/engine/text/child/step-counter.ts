@@ -11,12 +11,12 @@ const SEND_MS = 1000;
 
 export class StepCounter implements EngineObserver {
   private counts = noSteps();
-  /** Speculative tokens that were sent before. */
+  /** The speculation counts that were already sent. */
   private readonly sent = noSpeculation();
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** When the last step of each running stream ended. */
   private readonly textAt = new Map<JobKey, number>();
-  /** When prompts and media were computed last, even if the call failed. */
+  /** When prompts and media were last computed, even if the call failed. */
   private promptAt = 0;
   private mediaAt = 0;
 
@@ -26,7 +26,7 @@ export class StepCounter implements EngineObserver {
     const kind = kindOf(step);
     if (kind === "media") this.mediaAt = after;
     else if (kind !== "decode") this.promptAt = after;
-    // What was not done is computed again, and counts then.
+    // What was not done is computed again, and is counted then.
     if (made === 0) return;
     for (let count = 0; count < made; count++) countStep(this.counts, kind, (after - before) / made / 1000);
     if (!("rows" in step)) this.counts.rows.media += step.count;

@@ -1,4 +1,4 @@
-// Runs what the scheduler plans in the native library: steps, slices of chunks, pieces of media and drafts.
+// Runs the scheduler's plans in the native library: steps, slices of chunks, pieces of media and drafts.
 
 import { ANY_OWNER, type Batch, type Llama } from "../../../../ffi/llama/api.ts";
 import type { Media } from "../../../../ffi/media/api.ts";
@@ -19,39 +19,39 @@ import type { KvCommands } from "./kv-commands.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
 import type { Decoded, EngineObserver } from "./observer.ts";
 
-/** An abort arrives before its cancel message. The next step waits for that, else it would compute the same again. */
+/** Milliseconds. After an abort the next step waits for the cancel message, which comes later: else it repeats work. */
 const CANCEL_WAIT_MS = 100;
 const FLOAT_BYTES = 4;
-/** A row of a prompt that is scored has this less its sampler; see svc_decode in shim.h. */
+/** Scored rows of a prompt carry this minus their sampler; see svc_decode in shim.h. */
 const SCORED = -2;
 
 export interface StepHooks {
-  /** A computation begins, of about so many milliseconds; Infinity if that is unknown or there is nothing to compute. */
+  /** A computation of about this length begins; Infinity if that is unknown or there is nothing to compute. */
   begins(expectedMs: number, now: number): void;
   /** The first computation of these requests begins. */
   started(keys: readonly JobKey[], now: number): void;
-  /** A step or a slice has ended, and sampled these tokens. */
+  /** A step or a slice has ended and has sampled these tokens. */
   stepped(sampled: readonly Sampled[], now: number): void;
 }
 
 /** Accepted requests. */
 interface Requests {
   readonly active: ReadonlyMap<JobKey, ActiveRequest>;
-  /** The prompts of those with media. */
+  /** The prompts of the requests with media. */
   readonly mediaPrompts: ReadonlyMap<JobKey, MediaPrompt>;
 }
 
 export class StepRunner {
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
-  /** Sequences can be trimmed anywhere; else an aborted step's tokens can only be removed with the whole sequence. */
+  /** Whether sequences can be trimmed anywhere; else an aborted step's tokens are removed with the whole sequence. */
   private readonly canTrim: boolean;
-  /** Key of the adapters that are set. */
+  /** Key of the adapters in use. */
   private adapters = adapterKey([]);
   /** Set after an aborted step, until its cancel message arrives. */
   private aborted: PromiseWithResolvers<void> | undefined;
   private stepCount = 0;
-  /** Milliseconds of the last step if that was of streams alone, else Infinity. */
+  /** Milliseconds per step of the last decode call, if it had no prompt rows; else Infinity. */
   private stepMs = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -70,23 +70,23 @@ export class StepRunner {
     this.sampled = column();
   }
 
-  /** Steps so far. */
+  /** Number of steps so far. */
   get steps(): number {
     return this.stepCount;
   }
 
-  /** A request is cancelled. */
+  /** Called when a request is cancelled. */
   cancelled(): void {
     this.aborted?.resolve();
   }
 
-  /** Resolves when the cancel message of an aborted step has arrived, at once if there was none. */
+  /** Waits for the cancel message of an aborted step, for `CANCEL_WAIT_MS` at most; not at all if none was aborted. */
   async afterAbort(): Promise<void> {
     if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
     this.aborted = undefined;
   }
 
-  /** Computes the next step, slice, medium or draft. False when there was nothing to compute. */
+  /** Computes the next step, slice, medium or draft. Returns false when there was nothing to compute. */
   step(): boolean {
     this.draft();
     const before = this.clock.now();
@@ -102,7 +102,7 @@ export class StepRunner {
     return (media ?? slice ?? plan) !== undefined;
   }
 
-  /** Carries out the commands for the KV cache. False when a restore failed: the plan is void. */
+  /** Executes the commands for the KV cache. Returns false when a restore failed: the plan is then void. */
   prepareCache(): boolean {
     const { kv } = this.scheduler;
     const failed = this.kv.run(kv.takeCommands());
@@ -181,7 +181,7 @@ export class StepRunner {
     this.prepareRetry(result, after);
   }
 
-  /** Counts a call that has ended, and reports it. Returns its end. */
+  /** Counts a call that has ended, and reports it. Returns when it ended. */
   private count(call: Omit<Decoded, "after">): number {
     const after = this.clock.now();
     this.stepCount += call.made;
@@ -189,7 +189,7 @@ export class StepRunner {
     return after;
   }
 
-  /** Of a call whose result the scheduler was told: what was not computed is planned again. */
+  /** Prepares for the next plan, which contains what this call did not compute. */
   private prepareRetry(result: Decoded["result"], now: number): void {
     if (result === "aborted") this.aborted = Promise.withResolvers();
     if (result === "no-room" && !this.scheduler.preemptNewest(now))
@@ -203,8 +203,9 @@ export class StepRunner {
   }
 
   /**
-   * A step with prompts may be long: the cancellation of any of its requests aborts it, and the others' part of it is computed
-   * again. Without trimming, the others would lose all they have: only a prompt that is alone may be aborted.
+   * Returns whose cancellation may abort a step. Steps with prompts may be long: any request may abort them, and the
+   * rest is computed again. Without trimming the others would lose everything: then only a prompt alone in its step may
+   * be aborted.
    */
   private whoMayAbort({ owner, prefillRows, decodeRows }: StepPlan): JobKey {
     if (this.canTrim) return owner ?? (prefillRows > 0 ? ANY_OWNER : 0);
@@ -242,7 +243,7 @@ export class StepRunner {
     this.adapters = key;
   }
 
-  /** Clears what an aborted step may have left in the cache. */
+  /** Removes what an aborted step may have left in the KV cache. */
   private undo(plan: StepPlan): void {
     const seen = new Set<number>();
     for (const { sequence, position } of plan.rows) {

@@ -1,15 +1,15 @@
-// Token ids of requests that the model does not have.
+// Refuses token ids that are outside the model's vocabulary.
 
 import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
 import type { Refusal } from "../../process/protocol.ts";
 
-/** Why these ids cannot be read; `field`: where they come from, told with the place of the first that is none. */
+/** Returns why token ids cannot be read, with the index of the first unknown one. `field`: where they come from. */
 export function unknownToken(tokens: TokenIds, field: string, vocabulary: number): Refusal | undefined {
   const wrong = indexOfUnknown(tokens, vocabulary);
   return wrong < 0 ? undefined : refusal(`${field}.${wrong}`, "be a token id", vocabulary, tokens[wrong]);
 }
 
-/** The same of a request: of its prompt and of what it wants biased. */
+/** Does the same for a request: for the token ids in its prompt and in its logit biases. */
 export function unknownTokenOf(request: GenerateRequest, vocabulary: number): Refusal | undefined {
   const { prompt, promptField, sampling } = request;
   return (

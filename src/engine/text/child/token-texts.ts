@@ -1,4 +1,4 @@
-// Bytes of tokens as one text, or as a JSON list of each token's own.
+// Turns the bytes of tokens into one text, or into a JSON list with an element for each token.
 
 /** Takes the bytes of consecutive tokens. */
 interface TokenTexts {
@@ -19,7 +19,7 @@ export class JoinedText implements TokenTexts {
   }
 }
 
-/** A token that is no UTF-8 by itself is a list of its bytes. */
+/** A token that is not valid UTF-8 by itself becomes a list of its bytes. */
 export class TextList implements TokenTexts {
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
   private readonly pieces: (string | number[])[] = [];

@@ -1,5 +1,5 @@
-// The engine's timeline as trace events: decode calls and the time between them on one track, each request's phases on a
-// track of its own, and the levels as counters. It holds no text of prompts or answers.
+// Records the engine's timeline as trace events: decode calls and the time between them on one track, each request's
+// phases on a track of its own, and the levels as counters. It contains no text of prompts or answers.
 
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent } from "../../../domain/generate.ts";
@@ -16,17 +16,17 @@ type Phase = "queued" | "prefill" | "decode";
 export class Tracer implements EngineObserver {
   private readonly steps: Track;
   private readonly phases = new Map<JobKey, Phase>();
-  /** End of the last decode call, while there is work. */
+  /** End of the last decode call; undefined when there is no work. */
   private lastEnd: number | undefined;
   /** The counters' values as last written. */
   private readonly written = new Map<string, string>();
-  /** Added to times of the clock gives wall time, which all engine processes that write to a trace have in common. */
+  /** Offset from the engine's clock to wall time, which all engine processes that write to a trace share. */
   private readonly origin: number;
 
   constructor(
     private readonly file: Pick<TraceFile, "add">,
     clock: Clock,
-    /** Number of the engine process. */
+    /** Process id of the engine process. */
     private readonly process: number,
   ) {
     this.steps = this.track(0);
@@ -87,12 +87,12 @@ export class Tracer implements EngineObserver {
     this.phases.delete(key);
     this.file.add(end(track, phase, at), end(track, "request", at, outcome(event)));
     this.count(levels, at);
-    // Nothing is left to compute: the time until the next call is idle, not between steps.
+    // Nothing is left to compute: the time until the next call is idle time, not time between steps.
     if (this.phases.size === 0) this.lastEnd = undefined;
     return finish;
   }
 
-  /** The times of a call, whose sampling is part of it. Between calls come text, messages and the next plan. */
+  /** Returns the times of a call, with its sampling. Between calls come text, messages and the next plan. */
   private call(before: number, after: number): { readonly from: number; readonly to: number } {
     const [from, to] = [this.origin + before, this.origin + after];
     if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
@@ -103,7 +103,7 @@ export class Tracer implements EngineObserver {
   private enter(key: JobKey, phase: Phase, at: number): void {
     const before = this.phases.get(key);
     if (before === undefined || before === phase) return;
-    // A preempted request's prompt is computed again: that is still part of its decoding.
+    // A preempted request's prompt is computed again: that still counts as decoding.
     if (before === "decode") return;
     this.phases.set(key, phase);
     this.file.add(end(this.track(key), before, at), begin(this.track(key), phase, at));

@@ -1,4 +1,4 @@
-// The transcription engine in its process: loads a speech recognition model, and computes.
+// The transcription engine's part in its own process: loads a speech recognition model, and computes.
 
 import { openAudio } from "../../../../ffi/audio/binding.ts";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";

@@ -1,4 +1,4 @@
-// Listens to streams of sound: at once, whatever is being recognised.
+// Detects speech in live streams, at once, even while recordings are being recognised.
 
 import { LISTENING_MEMORY, LISTENING_WINDOW, type Whisper } from "../../../../ffi/whisper/api.ts";
 import { rawSamples } from "../../../audio/decode/raw-sound.ts";
@@ -8,11 +8,11 @@ import type { JobKey } from "../../process/protocol.ts";
 import type { FromTranscriber } from "../protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 
-/** Whatever threshold its client has chosen. */
+/** Probability that counts as speech here, whatever threshold the client has chosen. */
 const LIKELY = 0.5;
 
 export class Listener {
-  /** `tellsSpeech`: whether there is a detector; without one, all is taken for speech. `onSpeech`: somebody speaks. */
+  /** `tellsSpeech`: whether there is a detector; else all sound counts as speech. `onSpeech`: called on speech. */
   constructor(
     private readonly whisper: Pick<Whisper, "listen">,
     private readonly audio: SoundTools["audio"],
@@ -39,7 +39,7 @@ export class Listener {
   }
 }
 
-/** A converter may keep the very last sample for what follows. */
+/** Rounds to whole windows: a converter may keep back the very last sample. */
 function wholeWindows(samples: Float32Array): Float32Array {
   const windows = Math.round(samples.length / LISTENING_WINDOW);
   const whole = new Float32Array(windows * LISTENING_WINDOW);

@@ -1,66 +1,66 @@
-// Where somebody speaks in a recording that is read piece by piece.
+// Finds where someone speaks in a recording that is read piece by piece.
 
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 
-/** Samples that are listened to at once: short enough not to hold up others, and as much as the model hears at once. */
+/** Samples that are searched at once: few enough not to delay other work, and as many as the model hears at once. */
 const PIECE = 30 * SAMPLE_RATE;
 /**
- * What is around speech and goes with it. Without a moment of silence before it the model takes a sentence for the rest of one:
- * it writes a small letter first, and guesses at the first word.
+ * Seconds around speech that are recognised with it. Without a moment of silence first, the model takes a sentence for
+ * a continuation: it starts with a lower-case letter and guesses the first word.
  */
 export const AROUND_SPEECH_SECONDS = 0.3;
-/** What is behind a phrase and still goes with it: a last sound fades. */
+/** Samples after a phrase that still belong to it, because a last sound fades out. */
 const TAIL = SAMPLE_RATE / 10;
-/** Where speech without a pause may be cut: in its last ten seconds. */
+/** Speech without a pause may be cut from here on, in the last ten seconds of a piece. */
 const LEAST_CUT = 20 * SAMPLE_RATE;
 /**
- * What is compared there, in hundredths of a second: between two sentences, however fast they follow, a quarter of a second is
- * quieter than in a word, and that has a quietest moment.
+ * Frames of a hundredth of a second, in which the place of a cut is searched. Even between fast sentences a quarter of
+ * a second (`WIDE`) is quieter than inside a word; the cut is at the quietest moment (`NARROW`) of that.
  */
 const FRAME = SAMPLE_RATE / 100;
 const WIDE = 25;
 const NARROW = 5;
 
-/** A stretch of samples, from the first of those that were listened to. */
+/** A range of samples, relative to the first sample of the piece. */
 export interface Span {
   readonly start: number;
-  /** The one behind it. */
+  /** Index of the first sample after it. */
   readonly end: number;
 }
 
 export interface Phrase {
-  /** Number of its first sample in the recording. */
+  /** Index of its first sample in the recording. */
   readonly start: number;
   readonly samples: Float32Array;
-  /** What follows, a tenth of a second at most. */
+  /** The samples that follow, at most a tenth of a second. */
   readonly tail: Float32Array;
 }
 
-/** Takes a recording in any pieces; gives its phrases. */
+/** Takes a recording in pieces of any length and returns its phrases. */
 export class PhraseFinder {
   private pending: Float32Array = new Float32Array();
-  /** Number of the first pending sample in the recording. */
+  /** Index of the first pending sample in the recording. */
   private at = 0;
 
   /** `listen` finds speech in at most half a minute; without it everything counts as speech. */
   constructor(private readonly listen: ((samples: Float32Array) => readonly Span[]) | undefined) {}
 
-  /** Samples that came so far. */
+  /** How many samples were received so far. */
   get length(): number {
     return this.at + this.pending.length;
   }
 
-  /** Samples whose phrases are known. */
+  /** How many samples have been divided into phrases. */
   get heard(): number {
     return this.at;
   }
 
-  /** How many samples it takes before it listens again. */
+  /** How many samples it can take before it searches for speech again. */
   get room(): number {
     return PIECE - this.pending.length;
   }
 
-  /** The phrases that are known to end by now. */
+  /** Adds samples; returns the phrases that are now known to have ended. */
   push(samples: Float32Array): Phrase[] {
     const phrases: Phrase[] = [];
     for (let from = 0; from < samples.length;) {
@@ -72,7 +72,7 @@ export class PhraseFinder {
     return phrases;
   }
 
-  /** The rest: the recording has ended. */
+  /** Returns the remaining phrases: the recording has ended. */
   end(): Phrase[] {
     return this.pending.length === 0 ? [] : this.take(true);
   }
@@ -82,7 +82,7 @@ export class PhraseFinder {
     const spans = [...(this.listen?.(pending) ?? [{ start: 0, end: pending.length }])];
     const last = spans.at(-1);
     let kept = pending.length;
-    // It may go on: it is listened to again with what follows, or cut if it fills all there is room for.
+    // The last phrase may continue: it is searched again with what follows, or cut if it fills the piece.
     if (!isLast && last && last.end >= pending.length - TAIL) {
       spans.pop();
       kept = last.start > TAIL ? last.start : quietest(pending);
@@ -98,7 +98,7 @@ export class PhraseFinder {
   }
 }
 
-/** The middle of the quietest moment in the quietest part of a piece's end. */
+/** Returns the middle of the quietest moment in the quietest part of a piece's end. */
 function quietest(samples: Float32Array): number {
   const frames = Array.from({ length: Math.floor((samples.length - LEAST_CUT) / FRAME) }, (_, index) => {
     const from = LEAST_CUT + index * FRAME;
@@ -111,7 +111,7 @@ function quietest(samples: Float32Array): number {
   return LEAST_CUT + Math.round((moment + NARROW / 2) * FRAME);
 }
 
-/** Where so many frames begin that are the quietest; of equals, the last. */
+/** Returns where the quietest run of this many frames begins; of equal ones the last. */
 function quietestRun(frames: readonly number[], width: number): number {
   let [least, found] = [Infinity, 0];
   for (let first = 0; first + width <= frames.length; first++) {
@@ -121,7 +121,7 @@ function quietestRun(frames: readonly number[], width: number): number {
   return found;
 }
 
-/** One after the other. */
+/** Returns the parts one after another. */
 export function joined(parts: readonly Float32Array[]): Float32Array {
   const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

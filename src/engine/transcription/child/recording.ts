@@ -1,4 +1,4 @@
-// A recording on its way through the engine: read, cut into stretches of speech, recognised, told in order.
+// Takes a recording through the engine: read, cut into stretches of speech, recognised, and reported in order.
 
 import { deflateSync } from "node:zlib";
 import type { Segment, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
@@ -10,38 +10,38 @@ import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import { PhraseFinder, type Span } from "./phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, type Stretch } from "./stretch.ts";
 
-/** A recording's samples, 16,000 a second, as they are decoded; reading throws SvcError about what cannot be. */
+/** A recording's samples, 16,000 a second, as they are decoded. Reading throws SvcError when that fails. */
 export interface Sound {
   readonly windows: AsyncIterator<Float32Array, void, void>;
-  /** How much of it has been read, from 0 to 1; undefined: nobody knows. */
+  /** Returns the share that has been read, from 0 to 1; undefined when it is unknown. */
   readonly share: () => number | undefined;
 }
 
-/** Progress is told when so much more is done. */
+/** Seconds of the recording between two progress reports. */
 const PROGRESS_SECONDS = 1;
 
-/** What the model says where nobody speaks: a remark in brackets, notes. */
+/** What the model writes where nobody speaks: a remark in brackets, or notes. */
 const REMARK = /^\s*(?:\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫🎵\s]+)[\s.]*$/u;
 
-/** Samples of speech that are read ahead of what is recognised: reading is faster. */
+/** Samples of speech that are read ahead of recognition, which is slower than reading. */
 const AHEAD = 2 * LONGEST_STRETCH;
-/** Encoder positions: 50 a second, and room for the model to notice the end. */
+/** Encoder positions per second of sound, and spare ones that let the model notice the end. */
 const POSITIONS_A_SECOND = 50;
 const SPARE_POSITIONS = 128;
-/** Shorter sound is taken for what it is not. */
+/** Fewest positions: with fewer the model misrecognises sound. */
 const LEAST_POSITIONS = 384;
-/** Text of a shortened encoder that is worse than this is recognised again with the whole one. */
+/** Text of a shortened encoder that is worse than this is recognised again with the full encoder. */
 const ACCEPTABLE = { averageLogprob: -0.8, compressionRatio: 2.4 };
 
-/** A stretch that is recognised. */
+/** A stretch that is being recognised. */
 interface Part {
   readonly stretch: Stretch;
   job: WhisperJob | undefined;
   /** Whether the encoder has only as many positions as the sound needs. */
   isShortened: boolean;
-  /** Segments told so far, of those that the job has. */
+  /** How many of the job's segments were processed. */
   reported: number;
-  /** Waiting to be told. */
+  /** Segments that wait to be reported. */
   ready: SpeechSegment[];
   done: boolean;
 }
@@ -56,13 +56,13 @@ export class RecordingWork {
   private hasText = false;
   private hasGivenBack = false;
   private ended = false;
-  /** Of what was recognised, the end; in seconds, as what was told of it. */
+  /** End of what was recognised, in seconds of the recording; below, the end as last reported. */
   private transcribed = 0;
   private reportedProgress = 0;
   started = false;
-  /** Number of the turn in which a stretch of it was begun last. */
+  /** Number of the turn in which its last stretch was begun. */
   served = 0;
-  /** And of that in which it was read on last. */
+  /** Number of the turn in which it was last read. */
   heard = 0;
   reading = false;
 
@@ -86,13 +86,13 @@ export class RecordingWork {
     return !this.ended && !this.reading && this.waiting.length <= AHEAD;
   }
 
-  /** Whether a stretch of at most so many samples can be begun: others wait for the first, which tells the language. */
+  /** Whether a stretch of at most `longest` samples can begin. Until the first has told the language, others wait. */
   canBegin(longest: number): boolean {
     if (this.language === undefined && this.parts.length > 0) return false;
     return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest);
   }
 
-  /** Whether nothing is left but a stretch of at most so many samples. */
+  /** Whether only one stretch of at most this many samples is left. */
   endsWithin(samples: number): boolean {
     return this.ended && this.waiting.length <= samples;
   }
@@ -101,7 +101,7 @@ export class RecordingWork {
     return this.ended && this.waiting.isEmpty && this.parts.length === 0;
   }
 
-  /** How far it is, when it is worth telling. */
+  /** Returns the progress, if enough has changed to report it. */
   takeProgress(): TranscriptionProgress | undefined {
     const { finder, ended } = this;
     const isIdle = this.parts.length === 0 && this.waiting.isEmpty;
@@ -115,7 +115,7 @@ export class RecordingWork {
   get result() {
     if (!this.hasText) {
       const { work } = this.job;
-      // What is spoken live has no field of a request.
+      // Live speech has no request field.
       const param = "field" in work ? work.field : undefined;
       const what = param === undefined ? "The sound" : `'${param}'`;
       const message = `${what} has no speech: nobody speaks in it, or nothing that the model understands.`;
@@ -125,7 +125,7 @@ export class RecordingWork {
     return { language: this.language ?? "en", seconds: this.finder.length / SAMPLE_RATE, speechSeconds };
   }
 
-  /** Reads on, and cuts what came. Throws what reading throws. */
+  /** Reads the next samples and divides them into phrases. Throws what reading throws. */
   async read(): Promise<void> {
     this.reading = true;
     try {
@@ -141,7 +141,7 @@ export class RecordingWork {
     }
   }
 
-  /** Hands the next stretch of at most so many samples to the model, which computes it with so many threads; returns the job. */
+  /** Submits the next stretch of at most `longest` samples to the model, on `threads` threads; returns the job. */
   begin(longest: number, threads: number): WhisperJob | undefined {
     const stretch = this.waiting.take(longest);
     if (!stretch) return undefined;
@@ -156,8 +156,8 @@ export class RecordingWork {
   }
 
   /**
-   * Looks what a job of this recording has come to: segments that can be told, and the job that goes on, which may be another.
-   * Throws when it failed.
+   * Checks the state of a job of this recording. Returns segments that can be reported, and the job that continues it,
+   * which may be another. Throws when the job failed.
    */
   advance(job: WhisperJob, threads: number): { segments: SpeechSegment[]; next: WhisperJob | undefined } {
     const part = this.parts.find((one) => one.job === job);
@@ -165,10 +165,10 @@ export class RecordingWork {
     const state = this.whisper.state(job);
     if (typeof state !== "string") throw new Error(state.error);
     const isDone = state === "done";
-    // Whether it has to be done again is known at the end.
+    // Whether a shortened stretch must be recognised again is known only at the end.
     if (part.isShortened && !isDone) return { segments: [], next: job };
     const segments = this.whisper.segments(job, part.reported);
-    // Where it makes nothing of the sound, it says nothing.
+    // A shortened encoder that cannot make sense of the sound returns no segments.
     const isAccepted = segments.length > 0 && segments.every(isAcceptable);
     if (part.isShortened && !isAccepted) {
       this.whisper.release(job);
@@ -176,7 +176,7 @@ export class RecordingWork {
       part.job = this.submit(part, threads, 0);
       return { segments: [], next: part.job };
     }
-    // What is recognised again is detected again: what went wrong may have been that.
+    // A rejected first result does not set the language: the wrong language may have been the reason.
     this.language ??= this.whisper.language(job)?.code;
     part.reported += segments.length;
     part.ready.push(
@@ -192,8 +192,8 @@ export class RecordingWork {
   }
 
   /**
-   * Gives back the stretch that was begun last, if it has more samples than that and nothing of it is told: it is begun again
-   * later. Returns its job, which has ended. Once, until another stretch is done: a phrase may be longer than any limit.
+   * Requeues the newest stretch if it has over `longest` samples and nothing of it was reported. Returns its job, which
+   * has ended. Works once until a stretch is done, because a single phrase may exceed any limit.
    */
   giveBack(longest: number): WhisperJob | undefined {
     const part = this.parts.at(-1);
@@ -206,13 +206,13 @@ export class RecordingWork {
     return part.job;
   }
 
-  /** Stops all work on it. */
+  /** Stops all work on the recording. */
   close(): void {
     for (const { job } of this.parts) if (job !== undefined) this.whisper.release(job);
     this.parts.length = 0;
     this.waiting.clear();
     this.ended = true;
-    // Behind a window that is being decoded, which the signal ends.
+    // This takes effect after the window that is being decoded, which the signal ends.
     void this.sound.windows.return?.().catch(() => {});
   }
 
@@ -229,7 +229,7 @@ export class RecordingWork {
     });
   }
 
-  /** What no earlier stretch stands in front of. */
+  /** Returns the segments with no unfinished earlier stretch before them. */
   private inOrder(): SpeechSegment[] {
     const segments: SpeechSegment[] = [];
     for (let [first] = this.parts; first; [first] = this.parts) {
@@ -246,13 +246,13 @@ export class RecordingWork {
 const isAcceptable = (segment: Segment): boolean =>
   segment.avgLogprob >= ACCEPTABLE.averageLogprob && compressionRatio(segment.text) <= ACCEPTABLE.compressionRatio;
 
-/** As Whisper's authors compute it. */
+/** Computed as by Whisper's authors. */
 function compressionRatio(text: string): number {
   const bytes = Buffer.from(text);
   return bytes.length / deflateSync(bytes).length;
 }
 
-/** A segment with the recording's times. */
+/** Returns a segment with the recording's times. */
 function reported(segment: Segment, { stretch }: Part): SpeechSegment {
   const { start, end, text, tokens, temperature, avgLogprob, noSpeechProb, words } = segment;
   const word = (one: SpokenWord) => ({ text: one.text, ...stretch.original(one.start, one.end) });

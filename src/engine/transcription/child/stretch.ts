@@ -1,25 +1,28 @@
-// Phrases put together for the model: as much speech as it hears at once, without the silence in between, and the way back
-// to the recording's times. What is between phrases is what whisper.cpp puts there.
+// Joins phrases for the model: as much speech as it hears at once, without the silence in between, with a mapping back
+// to the recording's times. Between phrases there is the same pause as whisper.cpp inserts.
 
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import { joined, type Phrase } from "./phrases.ts";
 
-/** Samples that the model hears at once. */
+/** Most samples that the model hears at once. */
 export const LONGEST_STRETCH = 30 * SAMPLE_RATE;
-/** Between two phrases. */
+/** Samples of silence between two phrases. */
 const PAUSE = SAMPLE_RATE / 10;
 
 interface Part {
-  /** Number of its first sample here, and in the recording. */
+  /** Index of its first sample in the stretch; below, in the recording. */
   readonly at: number;
   readonly start: number;
   readonly length: number;
 }
 
-/** What begins so late in a phrase begins behind it, and what ends so early in one ended before it. */
+/**
+ * Samples. A segment that starts this close to the end of a phrase is taken to start in the next one, and a segment
+ * that ends this close to the start of a phrase to end in the one before.
+ */
 const LEAST_SAID = SAMPLE_RATE / 20;
 
-/** The recording's seconds for a sample here, in or beside this part. */
+/** Returns the recording's seconds for a sample of the stretch, clamped to this part. */
 const within = (part: Part, at: number): number =>
   (part.start + Math.min(Math.max(at - part.at, 0), part.length)) / SAMPLE_RATE;
 
@@ -39,7 +42,7 @@ export class Stretch {
       parts.push({ at, start, length: samples.length });
       add(samples);
       const next = phrases[index + 1];
-      // What was cut is put together again.
+      // Phrases that were cut apart are joined without a pause.
       if (next && next.start > start + samples.length) {
         add(tail);
         add(new Float32Array(PAUSE));
@@ -53,20 +56,20 @@ export class Stretch {
     return this.samples.length / SAMPLE_RATE;
   }
 
-  /** Where it ends, in seconds of the recording. */
+  /** Where the stretch ends, in seconds of the recording. */
   get end(): number {
     const last = this.parts.at(-1);
     return last ? (last.start + last.length) / SAMPLE_RATE : 0;
   }
 
   /**
-   * The recording's times for two in this stretch, all in seconds: the beginning and the end of what was said. What is between
-   * two phrases belongs to neither: there may be minutes of silence. A beginning there is that of the second, an end that of
-   * the first.
+   * Maps the start and end of speech in this stretch to the recording's times, all in seconds. The gap between two
+   * phrases, in which there may be minutes of silence, belongs to neither: a start there becomes that of the second
+   * phrase, an end that of the first.
    */
   original(start: number, end: number): { readonly start: number; readonly end: number } {
     const from = start * SAMPLE_RATE;
-    // The model's beginning is the end before, which is early by a little: what follows is in the second phrase.
+    // The model takes the previous end as the start, which is slightly early: what follows is in the second phrase.
     const first = this.parts.find((one) => from < one.at + one.length - LEAST_SAID) ?? this.parts.at(-1);
     const last = this.parts.findLast((one) => one.at + LEAST_SAID < end * SAMPLE_RATE) ?? this.parts[0];
     if (!first || !last) return { start, end };
@@ -75,7 +78,7 @@ export class Stretch {
   }
 }
 
-/** Phrases that wait, in their order; stretches are made of them when somebody recognises them. */
+/** Waiting phrases, in order; they become stretches when they are to be recognised. */
 export class PhraseQueue {
   private phrases: Phrase[] = [];
 
@@ -83,7 +86,7 @@ export class PhraseQueue {
     return this.phrases.length === 0;
   }
 
-  /** Samples that wait. */
+  /** How many samples wait. */
   get length(): number {
     return this.phrases.reduce((sum, phrase) => sum + lengthOf(phrase), 0);
   }
@@ -92,7 +95,7 @@ export class PhraseQueue {
     this.phrases.push(phrase);
   }
 
-  /** The phrases of a stretch that was taken last come first again. */
+  /** Puts the phrases of the stretch that was taken last back in front. */
   putBack({ phrases }: Stretch): void {
     this.phrases.unshift(...phrases);
   }
@@ -101,12 +104,12 @@ export class PhraseQueue {
     this.phrases = [];
   }
 
-  /** Whether more waits than goes into a stretch of at most so many samples. */
+  /** Whether more phrases wait than fit a stretch of at most this many samples. */
   fills(longest: number): boolean {
     return this.count(longest) < this.phrases.length;
   }
 
-  /** The next stretch, of at most so many samples or of one phrase; undefined when nothing waits. */
+  /** Returns the next stretch, of at most `longest` samples or one phrase; undefined when nothing waits. */
   take(longest: number): Stretch | undefined {
     const phrases = this.phrases.splice(0, this.count(longest));
     return phrases.length > 0 ? new Stretch(phrases) : undefined;
@@ -123,5 +126,5 @@ export class PhraseQueue {
   }
 }
 
-/** With what comes behind it in a stretch. */
+/** Returns the samples of a phrase with what follows it in a stretch. */
 const lengthOf = ({ samples, tail }: Phrase): number => samples.length + tail.length + PAUSE;

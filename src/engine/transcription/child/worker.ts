@@ -1,4 +1,4 @@
-// The loop of a transcription engine: recordings are read and cut here, and recognised side by side on native threads.
+// The loop of a transcription engine: recordings are read and cut here, and recognised in parallel on native threads.
 
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
@@ -20,40 +20,40 @@ import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient } from "../../process/turns.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
 
-/** Samples of a stretch while others may come, who wait for what runs; a phrase may be longer. */
+/** Most samples of a stretch while other clients may come and would wait for it; a single phrase may be longer. */
 const SHORT_STRETCH = 10 * SAMPLE_RATE;
-/** Stretches that are begun before somebody who was alone again is taken to stay alone. */
+/** Turns after which a client that was not alone is again expected to stay alone. */
 const CALM = 16;
-/** How often native threads are asked what they have come to. */
+/** Milliseconds between two checks of the native threads. */
 const POLL_MS = 5;
-/** For so long behind a sound of speech in a stream, an utterance may be over at any moment. */
+/** Milliseconds after speech in a live stream during which an utterance may end at any moment. */
 const LIVE_MS = 10_000;
 
 interface WorkerOptions {
-  /** Stretches that are recognised side by side. */
+  /** Stretches that are recognised in parallel. */
   readonly parallel: number;
-  /** Threads of all of them. */
+  /** Threads of all stretches together. */
   readonly threads: number;
-  /** The share of the machine that threads beside so many of ours want at this moment. */
+  /** Returns the share of the machine that threads other than `own` want at this moment, 0 to 1. */
   readonly othersShare: (own: number) => number;
-  /** Milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** Opens a recording. Throws SvcError about one that cannot be decoded, or the signal's reason. */
+  /** Opens a recording. Throws SvcError when it cannot be decoded, or the signal's reason. */
   readonly open: (work: TranscriptionWork | UtteranceWork, signal: AbortSignal) => Promise<Sound>;
-  /** Finds speech in recordings; absent: all is taken for speech. */
+  /** Finds speech in recordings; absent: all sound counts as speech. */
   readonly listen?: (samples: Float32Array, detection: SpeechDetection | undefined) => readonly Span[];
 }
 
 export class TranscriptionWorker {
   private works: RecordingWork[] = [];
-  /** Ends the reading of each recording. */
+  /** Stops the reading of each recording. */
   private readonly readings = new Map<JobKey, AbortController>();
   private readonly owners = new Map<WhisperJob, RecordingWork>();
   private turn = 0;
   private liveUntil = -Infinity;
-  /** The last turn in which several clients were there. */
+  /** The last turn in which there were several clients. */
   private shared = -CALM;
-  /** The last turn was that of a short rest which went before others. */
+  /** Whether the last turn went to a short rest ahead of others. */
   private hasJumped = false;
   private wake: () => void = () => {};
 
@@ -69,19 +69,19 @@ export class TranscriptionWorker {
     this.open(key, job, reading.signal).catch((error: unknown) => this.reject(key, error));
   }
 
-  /** Nobody waits for half a text: the request was ended in the front process. */
+  /** Drops a job without a last event: the front process has ended its request, and half a text is of no use. */
   cancel(key: JobKey, _cause: CancelCause): void {
     this.forget(key);
     const work = this.works.find((one) => one.key === key);
     if (work) this.remove(work);
   }
 
-  /** Somebody speaks in a stream: who dictates is not to wait until half a minute of a recording is recognised. */
+  /** Called when someone speaks in a live stream: dictation must not wait for half a minute of a recording. */
   expectUtterance(): void {
     this.liveUntil = this.options.now() + LIVE_MS;
   }
 
-  /** Computes for ever. */
+  /** Computes until the process ends. */
   async run(): Promise<never> {
     for (;;) {
       if (this.works.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
@@ -89,7 +89,10 @@ export class TranscriptionWorker {
     }
   }
 
-  /** Takes what is done, begins what can be, and reads what is wanted next; whether there was anything to do. */
+  /**
+   * Collects what is done, begins what can begin, and reads what is needed next. Returns whether there was anything to
+   * do.
+   */
   step(): boolean {
     let busy = false;
     for (let job = this.whisper.wait(0); job !== undefined; job = this.whisper.wait(0)) {
@@ -111,7 +114,10 @@ export class TranscriptionWorker {
     return busy;
   }
 
-  /** Whoever wants a few seconds recognised does not wait until all others had their turn: every other turn is theirs. */
+  /**
+   * Returns the recording whose stretch is next. Every other turn goes to a short rest, so that a client with a few
+   * seconds of sound does not wait until all others had their turns.
+   */
   private nextStretch(): RecordingWork | undefined {
     const can = (work: RecordingWork) =>
       work.canBegin(this.longest(work)) && (isUtterance(work) || this.hasPlaceForRecording);
@@ -123,12 +129,15 @@ export class TranscriptionWorker {
     return short ?? first;
   }
 
-  /** Whole stretches were begun when nobody else was there: one of them gives way to a few seconds of somebody who came. */
+  /**
+   * Interrupts one of the whole stretches that were begun while no other client was there, in favour of a few seconds
+   * of a client that came since.
+   */
   private makePlace(): void {
     if (this.owners.size < this.options.parallel) return;
     const short = this.next("served", (work) => work.endsWithin(SHORT_STRETCH) && work.canBegin(SHORT_STRETCH));
     if (!short || short.job.background) return;
-    // While somebody dictates, the place would stay free.
+    // During dictation the place would stay free.
     if (!isUtterance(short) && this.options.now() < this.liveUntil) return;
     const running = [...this.owners.values()].toReversed();
     if (running.some((work) => work === short || isSameClient(work.job, short.job))) return;
@@ -138,7 +147,7 @@ export class TranscriptionWorker {
     }
   }
 
-  /** While somebody dictates, recordings leave one of several places free. */
+  /** During dictation, recordings leave one of several places free. */
   private get hasPlaceForRecording(): boolean {
     const { parallel, now } = this.options;
     const taken = [...this.owners.values()].filter((work) => !isUtterance(work)).length;
@@ -149,7 +158,7 @@ export class TranscriptionWorker {
     this.checkLanguage(job);
     const sound = await this.options.open(job.work, signal);
     if (signal.aborted) return void (await sound.windows.return?.());
-    // What is an utterance has been listened to.
+    // Speech was already detected in an utterance.
     const { detection } = job.work;
     const listen = "sound" in job.work ? undefined : this.options.listen;
     this.works.push(
@@ -168,8 +177,8 @@ export class TranscriptionWorker {
   }
 
   /**
-   * Of the recordings for which `can` holds, one of the client that has the least in work, or whose turn was longest ago; those
-   * that nobody waits for come last.
+   * Returns one of the recordings for which `can` holds: of the client with the least running work, or else the one
+   * whose turn was longest ago. Background work comes last.
    */
   private next(turn: "served" | "heard", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
     const claims = this.works.filter(can).map((work) => {
@@ -199,8 +208,8 @@ export class TranscriptionWorker {
   }
 
   /**
-   * Samples of a stretch: those of whom others are there, or were a short time ago, are to make way for them soon; and somebody
-   * who reads the text as it comes sees none before the first is done.
+   * Returns the most samples of a stretch. It is short for background work, while other clients are or recently were
+   * there, and for the first stretch of a client that reads the text as it comes.
    */
   private longest({ job, served }: RecordingWork): number {
     const isFirst = served === 0;
@@ -208,12 +217,12 @@ export class TranscriptionWorker {
     return isShort ? SHORT_STRETCH : LONGEST_STRETCH;
   }
 
-  /** Those that run side by side share the threads that others leave; one that is alone has all of these. */
+  /** Stretches that run in parallel share the threads that other programs leave free. */
   private threads(): number {
     const { parallel, threads, othersShare } = this.options;
     const waiting = this.works.filter((work) => work.canBegin(this.longest(work))).length;
     const sharing = Math.min(parallel, this.owners.size + Math.max(waiting, 1));
-    // As many as there may be of ours: what is too many here counts as free.
+    // The most threads that may be this engine's: where it runs fewer, the difference counts as free.
     const own = 1 + (this.owners.size > 0 ? threads : 0);
     return Math.max(1, Math.floor((threads * (1 - othersShare(own))) / sharing));
   }
@@ -239,7 +248,7 @@ export class TranscriptionWorker {
 
   private read(work: RecordingWork): void {
     const { key } = work;
-    // It waits for nobody: that it is silent at first, perhaps for hours, is no time in the queue.
+    // A place is free, so it is not queued: silence at its start, perhaps for hours, must not count as waiting.
     if (this.owners.size < this.options.parallel) this.tellStarted(work);
     work.heard = ++this.turn;
     work.read().then(
@@ -288,7 +297,7 @@ export class TranscriptionWorker {
     this.forget(work.key);
   }
 
-  /** Nobody waits for this job any more. */
+  /** Forgets a job that nobody waits for any more. */
   private forget(key: JobKey): void {
     this.readings.get(key)?.abort();
     this.readings.delete(key);

@@ -1,4 +1,4 @@
-// The worker in its process: native code serves other machines, and a crash of it ends nothing else.
+// The worker's own process: native code serves other machines, and a crash ends nothing else.
 
 import { openWorker } from "../../../../ffi/llama/worker.ts";
 import { untilLoaded } from "../../process/child.ts";
