@@ -96,10 +96,10 @@ for (const count of numbers(values.loops)) {
   for (const streams of numbers(values.streams)) {
     const samples = new Map(names.map((name) => [name, [] as Sample[]]));
     for (let round = 0; round < Number(values.rounds); round++) {
-      // llama-server's threads go on spinning behind its last token. By its place in an order that stayed, the same program
-      // had 0.8 of its own rate beside busy loops.
+      // llama-server's threads spin for about a second after its last token. The order is drawn anew in each round: in a
+      // fixed order, the same program reached 0.8 of its own rate by its place alone.
       for (const [name, { port }] of shuffled(servers)) {
-        await Bun.sleep(1000);
+        await Bun.sleep(1500);
         samples.get(name)?.push(await measure(port, streams, prompts));
       }
     }

@@ -7,9 +7,9 @@ import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 export const PROTOCOL_VERSION = 15;
 
 /**
- * File descriptor in the engine process on which the front process requests aborts, with a 4-byte key each. Native code
- * reports on it: once a second a line that says whether a computation has moved on (`+` or `-`) and what it is, and `!`
- * with a key before it ends the process because of that job.
+ * File descriptor in the engine process on which the front process requests aborts, with a 4-byte key each. The engine
+ * process reports on it, a line each: once a second whether a computation has moved on (`+` or `-`) and what it is; `!` with
+ * a key before native code ends the process because of that job; `@` with a JSON string before it reads that file.
  */
 export const ABORT_FD = 3;
 
