@@ -4,10 +4,10 @@ import { pageOf } from "./list.ts";
 import { Metadata } from "./metadata.ts";
 import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 
-/** The endpoint that batches are for. */
+/** The endpoint that batches may always use. */
 export const BATCH_ENDPOINT = "/v1/chat/completions";
 
-/** All that they may be for on a server with --batch-endpoints. */
+/** All endpoints that batches may use on a server with --batch-endpoints. */
 export const BATCH_ENDPOINTS = [
   BATCH_ENDPOINT,
   "/v1/completions",
@@ -85,7 +85,7 @@ export const Batch = t.Object({
 
 export const BatchList = pageOf(Batch);
 
-/** A line of an input file. What is in `body` is the business of the line's endpoint. */
+/** A line of an input file. The line's endpoint checks `body`. */
 export const BatchInputLine = t.Object({
   custom_id: t.String({ minLength: 1, maxLength: 512 }),
   method: t.Literal("POST"),

@@ -10,7 +10,7 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
-/** How hard the model thinks; none: not at all. */
+/** How much the model reasons; `none` turns reasoning off. */
 export const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
 
 const ContentPart = t.Object({
@@ -66,7 +66,7 @@ const Tool = t.Object({ type: oneOf("function", "custom"), function: opt(Functio
 
 const ToolName = t.Object({ name: t.String() });
 
-/** One function, or `allowed_tools`: those of `tools` that may be called, or of which one must be. */
+/** One function, or `allowed_tools`: the subset of `tools` that may be called, or of which one must be called. */
 const ToolChoice = t.Object({
   type: oneOf("function", "allowed_tools"),
   function: opt(ToolName),
@@ -131,7 +131,7 @@ export type ChatMessage = Static<typeof ChatMessage>;
 
 const tokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
 
-/** A token of an answer and what could have stood in its place. */
+/** A token of an answer and its alternatives. */
 export const TokenLogprob = t.Object({ ...tokenText, top_logprobs: t.Array(t.Object(tokenText)) });
 
 const Logprobs = t.Object({
@@ -169,7 +169,7 @@ export const Timings = t.Object({
 
 const orNull = (description: string) => t.Union([t.Number(), t.Null()], { description });
 
-/** What cannot be read on this machine is null. */
+/** A value is null when this machine cannot measure it. */
 export const SvcProfile = t.Object({
   gpu_power_avg_w: orNull("Watts, mean over the samples."),
   gpu_power_peak_w: orNull("Watts, highest of the samples."),
@@ -207,15 +207,15 @@ export const SvcProfileExtended = t.Object({
   ),
 });
 
-/** Which of the two a request gets. */
+/** A response with a profile has one of the two. */
 const profiles = { svc_profile: t.Optional(SvcProfile), svc_profile_extended: t.Optional(SvcProfileExtended) };
 
-/** What X-Svc-Profile may say, in any case. */
+/** The values of X-Svc-Profile, which ignores case. */
 export const ProfileDetail = oneOf("true", "extended");
 
 const FinishReason = oneOf("stop", "length", "tool_calls", "cancelled");
 
-/** When, by which model and by which build an answer was made: the same in every chunk of a stream. */
+/** When, by which model and by which build an answer was made; the same in every chunk of a stream. */
 export const origin = {
   created: t.Integer(),
   model: t.String(),
@@ -278,7 +278,7 @@ export const ChatCompletionChunk = t.Object({
   prompt_progress: t.Optional(PromptProgress),
 });
 
-/** The event of a stream between usage and `[DONE]` when a profile is asked for; it is no chunk. */
+/** The event between usage and `[DONE]` of a stream for which a profile was requested; it is not a chunk. */
 export const ChatProfileEvent = t.Object(profiles);
 
 export type ChatCompletion = Static<typeof ChatCompletion>;

@@ -9,7 +9,7 @@ import { opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
 
-/** Answers that one request may have made, to all of its prompts together. */
+/** Most answers that one request may ask for, for all its prompts together. */
 export const MOST_ANSWERS = 256;
 
 export const CompletionRequest = t.Object({
@@ -73,7 +73,7 @@ export const CompletionLogprobs = t.Object({
   text_offset: t.Array(t.Integer({ description: "Characters of the answer before the token." })),
 });
 
-/** A whole answer, or a piece of one in a stream. */
+/** A whole answer, or a chunk of a stream. */
 export const Completion = t.Object({
   id: t.String(),
   object: t.Literal("text_completion"),

@@ -1,4 +1,4 @@
-// /v1/conversations: items that are kept, so that responses go on from them by an id.
+// /v1/conversations: stored items, which responses continue by the conversation's id.
 
 import { Metadata } from "./metadata.ts";
 import { InputItem } from "./responses.ts";
@@ -23,7 +23,7 @@ export const DeletedConversation = t.Object({
   deleted: t.Boolean(),
 });
 
-/** An item as POST /v1/responses takes or gives it, with an id. */
+/** An item in the form that POST /v1/responses takes or returns, with an id. */
 export const ConversationItem = t.Object({ id: t.String(), type: t.String() }, { additionalProperties: true });
 
 export type Conversation = Static<typeof Conversation>;

@@ -3,7 +3,7 @@
 import { oneOf, opt, t, type Static } from "./schema.ts";
 import { TokenIds } from "./token-ids.ts";
 
-/** Inputs of one request, and documents. */
+/** Most inputs, or documents, of one request. */
 const MOST_INPUTS = 2048;
 
 const Text = t.String({ minLength: 1 });
@@ -52,7 +52,7 @@ export const EmbeddingList = t.Object({
 
 export type EmbeddingList = Static<typeof EmbeddingList>;
 
-/** A document as text, or as an object around it. */
+/** A document as text, or as an object that holds the text. */
 const Document = t.Union([Text, t.Object({ text: Text })]);
 
 export const RerankRequest = t.Object({
@@ -91,7 +91,7 @@ export const RerankList = t.Object({
 
 export type RerankList = Static<typeof RerankList>;
 
-/** The answer to `texts`: a list, as text-embeddings-inference gives it. */
+/** The answer to `texts`: a list in the form of text-embeddings-inference. */
 export const RerankTexts = t.Array(
   t.Object({ index: t.Integer({ description: "Of the text." }), score: t.Number(), text: t.Optional(t.String()) }),
   { description: "The most relevant first." },

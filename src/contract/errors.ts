@@ -1,4 +1,4 @@
-// Error code → HTTP status and type, one total table a dialect, and the envelope every error body has.
+// Maps every error code to its HTTP status and type, one table per dialect, and defines the envelope of error bodies.
 
 import type { ErrorCode, SvcError } from "../domain/errors.ts";
 import { t, type Static } from "./schema.ts";
@@ -6,7 +6,7 @@ import { t, type Static } from "./schema.ts";
 interface ErrorRow {
   readonly status: number;
   readonly type: string;
-  /** false: SDKs must not retry by themselves although the status is a 5xx. */
+  /** false: SDKs must not retry on their own although the status is a 5xx. */
   readonly retry?: false;
 }
 
@@ -22,18 +22,18 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   unsupported_media_type: invalidRequest,
   unsupported_media_input: invalidRequest,
   context_length_exceeded: invalidRequest,
-  // The public convention's code, which clients know.
+  // OpenAI's code for this error, which clients know.
   input_audio_buffer_commit_empty: invalidRequest,
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
   no_speech: { status: 422, type: "invalid_request_error" },
   no_text: { status: 422, type: "invalid_request_error" },
   no_tables: { status: 422, type: "invalid_request_error" },
   unprocessable_media: { status: 422, type: "invalid_request_error" },
-  // It will not be there a moment later.
+  // The mode will not become available by retrying.
   mode_unavailable: { status: 501, type: "server_error", retry: false },
   payload_too_large: { status: 413, type: "payload_too_large" },
   invalid_api_key: { status: 401, type: "authentication_error" },
-  // SDKs try it again by themselves.
+  // SDKs retry this status on their own.
   request_timeout: { status: 408, type: "timeout_error" },
   forbidden_origin: { status: 403, type: "permission_error" },
   forbidden_host: { status: 403, type: "permission_error" },
@@ -43,28 +43,28 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   upgrade_required: { status: 426, type: "invalid_request_error" },
   rate_limit_exceeded: { status: 429, type: "rate_limit_error" },
   server_busy: { status: 503, type: "server_busy" },
-  // The time is over in which the answer was of use: SDKs would ask for it twice more.
+  // The answer is too late to be of use, and SDKs would request it twice more.
   deadline_exceeded: { status: 504, type: "timeout_error", retry: false },
-  // Somebody wanted it to end: as with a client that disconnects, there is nobody to answer.
+  // The request was cancelled on purpose: as after a disconnect, no client waits for an answer.
   request_cancelled: { status: 499, type: "cancelled" },
   engine_unavailable: { status: 503, type: "server_error" },
-  // The request may be what killed the engine: SDKs would send it, and kill the engine, twice more.
+  // The request may have crashed the engine: SDKs would send it, and crash the engine, twice more.
   engine_crashed: { status: 500, type: "server_error", retry: false },
   upstream_unavailable: { status: 503, type: "server_error" },
-  // Another server failed on what may be computed half-way: whether to try it again is for a person to say.
+  // An upstream failed, perhaps half-way through the computation: the user must decide whether to retry.
   upstream_error: { status: 502, type: "server_error", retry: false },
-  // It was tried for as long as there was hope.
+  // The download was already retried for as long as it could succeed.
   download_failed: { status: 502, type: "server_error", retry: false },
   loop_detected: { status: 508, type: "server_error", retry: false },
   shutting_down: { status: 503, type: "server_error" },
-  // Somebody has to look after the disk first.
+  // An operator must free disk space first.
   storage_full: { status: 507, type: "server_error", retry: false },
   storage_unavailable: { status: 503, type: "server_error", retry: false },
-  // A bug is deterministic more often than not.
+  // A bug is usually deterministic.
   internal_error: { status: 500, type: "server_error", retry: false },
 };
 
-/** The messages dialect's types, by status; the statuses are those of the chat dialect. */
+/** Error types of the Messages API by status; the statuses are those of the chat dialect. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
   401: "authentication_error",
@@ -90,13 +90,13 @@ export const ErrorObject = t.Object({
 
 export const ErrorEnvelope = t.Object({ error: ErrorObject });
 
-/** What clients of the messages convention expect. */
+/** The form that clients of the Messages API expect. */
 export const MessagesError = t.Object({ type: t.Literal("error"), error: ErrorObject, request_id: t.String() });
 
-/** What clients of Ollama's API expect. */
+/** The form that clients of Ollama's API expect. */
 export const OllamaError = t.Object({ error: t.String() });
 
-/** What clients of Stable Diffusion's web interface expect. */
+/** The form that clients of Stable Diffusion's web interface expect. */
 export const SdapiError = t.Object({
   error: t.String({ description: "The code." }),
   detail: t.String({ description: "The message." }),
@@ -104,12 +104,12 @@ export const SdapiError = t.Object({
   errors: t.String({ description: "The message." }),
 });
 
-/** By this the convention's SDKs know that they have to send conversations whole, and do so. */
+/** Tells SDKs of the Messages API to send whole conversations, which they then do. */
 const THREAD_UNSUPPORTED = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
 
 /**
- * An error body that is both the envelope of every route and what clients of the messages convention expect: `type` says
- * `error`, and `error.type` is one of theirs.
+ * Returns an error body that is both the envelope of every route and the form that clients of the Messages API expect:
+ * `type` is `error`, and `error.type` is a type of that API.
  */
 export function messagesError(error: SvcError, requestId: string) {
   const type = MESSAGES_TYPES[chatErrors[error.code].status] ?? "api_error";
@@ -117,7 +117,7 @@ export function messagesError(error: SvcError, requestId: string) {
   return { type: "error", error: { ...errorObject(error, requestId), type, ...details }, request_id: requestId };
 }
 
-/** The `error` object of a response body or of a stream chunk. */
+/** Returns the `error` object of a response body or of a stream chunk. */
 export function errorObject(error: SvcError, requestId: string): Static<typeof ErrorObject> {
   return {
     message: error.message,

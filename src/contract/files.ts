@@ -1,4 +1,4 @@
-// /v1/files: file objects and lists of them.
+// /v1/files: file objects and their list.
 
 import { pageOf } from "./list.ts";
 import { nullable, oneOf, t, type Static } from "./schema.ts";
@@ -19,10 +19,10 @@ export const FileList = pageOf(FileObject);
 
 export const DeletedFile = t.Object({ id: t.String(), object: t.Literal("file"), deleted: t.Boolean() });
 
-/** Where a document is, for /v1/ocr. */
+/** The URL of a document, for /v1/ocr. */
 export const FileAddress = t.Object({ url: t.String() });
 
-/** The parts of an upload, for the API description: they are read one after the other, not as one value. */
+/** The parts of an upload, for the API description: the server reads them one after another, not as one value. */
 export const FileUpload = t.Object({
   file: t.String({
     format: "binary",

@@ -2,7 +2,7 @@
 
 import { oneOf, t, type Static } from "./schema.ts";
 
-/** How an engine is. */
+/** The state of an engine. */
 const engine = {
   state: oneOf("none", "unloaded", "starting", "loading", "ready", "stalled", "draining", "stopped", "failed"),
   restarts: t.Integer({ description: "Engine processes started because their predecessor died." }),
@@ -43,7 +43,7 @@ const UpstreamHealth = t.Object({
   }),
 });
 
-/** What is told to everybody. */
+/** Fields that every caller sees. */
 const everybody = {
   status: oneOf("healthy", "loading", "degraded"),
   timestamp: t.Number({ description: "Unix time in seconds, with fractions." }),
@@ -63,7 +63,7 @@ export const Health = t.Object({
   }),
 });
 
-/** Where API keys are asked for and the request has none. */
+/** The answer on a server with API keys when the request has none. */
 export const OpenHealth = t.Object(everybody);
 
 export type OpenHealth = Static<typeof OpenHealth>;

@@ -3,15 +3,18 @@
 import { IMAGE_FORMATS, LARGEST_SEED } from "../domain/image.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
 
-/** Characters of a description. Text encoders attend from each token to each: four times as many took 7.7 GB, these take 0.7. */
+/**
+ * Characters of a prompt. Text encoders attend from each token to all others: this many take 0.7 GB, four times as many
+ * took 7.7 GB.
+ */
 export const LONGEST_PROMPT = 8000;
 export const MOST_IMAGES = 10;
 const MOST_STEPS = 150;
 const LARGEST_GUIDANCE = 30;
-/** Images of an edit: the one that is changed, and those beside it. */
+/** Images of an edit: the one to change, and those it refers to. */
 export const MOST_PICTURES = 16;
 
-/** Of a side, in pixels. */
+/** Length of a side, in pixels. */
 export const SIDES = { least: 64, most: 2048, divisor: 16 } as const;
 const sides = `each side ${SIDES.least} to ${SIDES.most} pixels and divisible by ${SIDES.divisor}`;
 
@@ -22,7 +25,7 @@ const Adapter = t.Object({
 
 const Name = t.String({ minLength: 1, maxLength: 64 });
 
-/** Shared with the routes of other conventions. */
+/** Fields shared with the image routes of other APIs. */
 export const drawing = {
   steps: opt(t.Integer({ minimum: 1, maximum: MOST_STEPS, description: "Default: the model's own." })),
   cfg_scale: opt(
@@ -76,7 +79,7 @@ export const ImageRequest = t.Object({
   progress: opt(t.Boolean({ description: "With `stream`: an event a step, too." })),
 });
 
-/** The fields of a form beside its images. */
+/** The fields of an edit form, without its images. */
 export const ImageEditRequest = t.Object({
   ...ImageRequest.properties,
   strength: opt(
@@ -101,7 +104,7 @@ export const ImageEditForm = t.Object({
   mask: t.Optional(file("PNG or WebP, as large as the image: where it is transparent, the image is drawn anew.")),
 });
 
-/** The fields of a form beside its image. */
+/** The fields of an upscaling form, without its image. */
 export const UpscaleRequest = t.Object({
   model: opt(
     t.String({

@@ -1,8 +1,8 @@
-// Lists that are read a page at a time.
+// Lists that clients read page by page.
 
 import { nullable, t, type TSchema } from "./schema.ts";
 
-/** A page of a list: its items, the ids of the first and the last, and whether more follow. */
+/** A page of a list: its items, the ids of the first and last item, and whether more follow. */
 export const pageOf = <Item extends TSchema>(item: Item) =>
   t.Object({
     object: t.Literal("list"),

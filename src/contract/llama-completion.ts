@@ -1,4 +1,4 @@
-// POST /completion and POST /infill: llama.cpp's own form of raw completions.
+// POST /completion and POST /infill: raw completions in llama.cpp's own form.
 
 import { Timings } from "./chat.ts";
 import { MOST_ANSWERS } from "./completions.ts";
@@ -13,7 +13,7 @@ import { TokenId } from "./token-ids.ts";
 const TextOrTokens = t.Array(t.Union([t.String(), TokenId]), { minItems: 1 });
 const PromptObject = t.Object({ prompt_string: t.String(), multimodal_data: opt(t.Array(t.String())) });
 
-/** What both routes take. */
+/** Fields of both routes. */
 const common = {
   model: modelName,
   ...samplingFields,
@@ -73,7 +73,7 @@ export type LlamaInfillRequest = Static<typeof LlamaInfillRequest>;
 
 const token = { id: t.Integer(), token: t.String(), bytes: t.Array(t.Integer()), logprob: t.Number() };
 
-/** An answer, or a piece of one in a stream. */
+/** An answer, or a chunk of a stream. */
 export const LlamaCompletion = t.Object({
   index: t.Integer(),
   content: t.String(),
@@ -99,10 +99,10 @@ const ChosenFields = t.Record(t.String(), t.Unknown(), {
   description: "With response_fields: those of these that the answer has.",
 });
 
-/** Of several prompts or answers a list. */
+/** A list when there are several prompts or answers. */
 export const LlamaCompletions = t.Union([LlamaCompletion, t.Array(LlamaCompletion)]);
 
-/** The same, or what was asked for of it. */
+/** The same, or only the fields that were requested. */
 export const ChosenLlamaCompletions = t.Union([LlamaCompletions, ChosenFields, t.Array(ChosenFields)]);
 
 export type LlamaCompletion = Static<typeof LlamaCompletion>;

@@ -1,4 +1,4 @@
-// LoRA adapters: the field by which llama.cpp's clients choose them, and GET /lora-adapters.
+// LoRA adapters: the field with which llama.cpp's clients select them, and GET /lora-adapters.
 
 import { opt, t } from "./schema.ts";
 
@@ -14,7 +14,7 @@ export const lora = opt(
 
 const Scale = t.Number({ minimum: -100, maximum: 100 });
 
-/** POST /lora-adapters: what requests get that choose no adapter; those that are left out are off. */
+/** POST /lora-adapters: the scales for requests that select no adapter; adapters that are not listed are off. */
 export const LoraScales = t.Array(t.Object({ id: Id, scale: Scale }), { maxItems: 256 });
 export const LoraScaled = t.Object({ success: t.Literal(true) });
 

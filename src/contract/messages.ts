@@ -16,7 +16,7 @@ const Source = t.Object({
   content: opt(t.Unknown()),
 });
 
-/** Blocks are told apart by `type`; those of unknown types are refused by name when they are read. */
+/** `type` distinguishes the blocks; the decoder refuses unknown types by name. */
 const block = {
   type: t.String(),
   text: opt(t.String()),
@@ -81,7 +81,7 @@ const OutputConfig = t.Object({
   format: opt(OutputFormat),
 });
 
-/** What a prompt is made of; also all that counting its tokens needs. */
+/** The parts of a prompt; counting its tokens needs no others. */
 const prompt = {
   model: modelName,
   messages: t.Array(Message, { minItems: 1 }),
@@ -144,7 +144,7 @@ const MessagesEnd = t.Object({
   container: t.Null(),
 });
 
-/** Keys that are always null are the convention's, about what does not exist here; its clients expect them. */
+/** Keys that are always null belong to features that svc lacks; clients of the Messages API expect them. */
 export const MessagesResponse = t.Object({
   id: t.String(),
   type: t.Literal("message"),

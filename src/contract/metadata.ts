@@ -1,4 +1,4 @@
-// What a client notes about something that is kept.
+// Notes that a client attaches to a stored object.
 
 import { t } from "./schema.ts";
 

@@ -4,7 +4,7 @@ import { nullable, opt, t, type Static } from "./schema.ts";
 
 const Tokens = t.Integer({ minimum: 1, description: "Largest prompt plus output of one request." });
 
-/** Several names for the same number: clients probe different ones. */
+/** Several names for the same number: clients look for different ones. */
 const contextKeys = {
   max_context_length: Tokens,
   max_model_len: Tokens,
@@ -70,7 +70,7 @@ export const ModelList = t.Object({
   models: t.Array(ModelDetails, { description: "What each model of `data` can do." }),
 });
 
-/** What clients of the messages convention expect. Keys that are always null are about what does not exist here. */
+/** A model as clients of the Messages API expect it. Keys that are always null belong to features that svc lacks. */
 export const MessagesModel = t.Object({
   id: t.String(),
   type: t.Literal("model"),
@@ -85,7 +85,7 @@ export const MessagesModel = t.Object({
   retires_at: t.Null(),
 });
 
-/** A page of them. */
+/** A page of these models. */
 export const MessagesModelList = t.Object({
   data: t.Array(MessagesModel),
   has_more: t.Boolean({ description: "More follow after `last_id`; of a page before an id, before `first_id`." }),

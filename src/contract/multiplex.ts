@@ -1,11 +1,11 @@
-// POST /v1/batch/completions: many chat completions in one request, answered in one stream.
+// POST /v1/batch/completions: many chat completions in one request, answered as one stream.
 
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ChatProfileEvent } from "./chat.ts";
 import { ErrorObject } from "./errors.ts";
 import { JsonObject, t, type Static, type TSchema } from "./schema.ts";
 
 export const MOST_ITEMS = 64;
-/** It comes with every event. */
+/** Every event repeats the id, so it must be short. */
 const LONGEST_CUSTOM_ID = 512;
 
 const requestOf = <S extends TSchema>(body: S) =>
@@ -24,10 +24,10 @@ const requestOf = <S extends TSchema>(body: S) =>
   });
 
 export const MultiplexRequest = requestOf(ChatCompletionRequest);
-/** The request as far as it is not the items' own: their bodies are checked as those of chat completions are. */
+/** The request without its items' bodies, which are checked like chat completions. */
 export const MultiplexEnvelope = requestOf(JsonObject);
 
-/** What every event has beside what it is. */
+/** Fields of every event, whatever its type. */
 const tag = {
   custom_id: t.String(),
   grammar_constraints: t.Optional(
@@ -35,7 +35,7 @@ const tag = {
   ),
 };
 
-/** An item that failed: its only event, or its last one when it failed in the middle of its stream. */
+/** A failed item: its only event, or its last one when it failed in the middle of its stream. */
 export const MultiplexFailure = t.Object({
   ...tag,
   object: t.Literal("batch.error"),
@@ -45,7 +45,7 @@ export const MultiplexFailure = t.Object({
   ]),
 });
 
-/** One event of the stream; `object` says which. A profile has none. */
+/** One event of the stream; `object` names its type, except for a profile, which has no `object`. */
 export const MultiplexEvent = t.Union([
   t.Composite([t.Object(tag), ChatCompletionChunk]),
   t.Composite([t.Object(tag), ChatCompletion]),

@@ -1,4 +1,4 @@
-// Ollama's API for vectors: POST /api/embed, and /api/embeddings, which is its older form.
+// Ollama's API for embeddings: POST /api/embed, and its older form, /api/embeddings.
 
 import { keepAlive } from "./ollama.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";

@@ -15,7 +15,7 @@ export const OllamaPullRequest = t.Object({
 
 export const OllamaDeleteRequest = t.Object(named);
 
-/** A line about a download; the last has the status `success`. */
+/** A line about a download; the status of the last line is `success`. */
 export const OllamaPullStatus = t.Object({
   status: t.String(),
   digest: t.Optional(t.String({ description: "What is being downloaded: the model with all its files, by its name." })),

@@ -1,4 +1,4 @@
-// Ollama's API, for tools that know no other: POST /api/chat and /api/generate, and what they look at first.
+// Ollama's API, for tools that know no other: POST /api/chat, /api/generate, and the routes that they query first.
 
 import { TokenLogprob } from "./chat.ts";
 import { modelName } from "./model.ts";
@@ -29,7 +29,7 @@ const Tool = t.Object({
   }),
 });
 
-/** Options that have an effect here; others are ignored, as that API's own server does. */
+/** Options that have an effect here; others are ignored, as Ollama's own server does. */
 export const OllamaOptions = t.Object({
   num_keep: opt(
     t.Integer({ minimum: -1, description: "With --context-shift: first tokens that stay; -1: the prompt." }),
@@ -50,7 +50,7 @@ export const OllamaOptions = t.Object({
   stop,
 });
 
-/** Idle models are unloaded by the server's own option. */
+/** Decoded without effect: an option of the server unloads idle models. */
 export const keepAlive = opt(
   t.Union([t.Number(), t.String()], { description: "Has no effect, but that 0 without a prompt answers `unload`." }),
 );
@@ -90,7 +90,7 @@ export const OllamaShowRequest = t.Object({
   verbose: opt(t.Boolean({ description: "Not true: model_info has no lists of tokens." })),
 });
 
-/** An answer, or a line of one. Durations are in nanoseconds. */
+/** An answer, or a line of a stream. Durations are in nanoseconds. */
 export const OllamaAnswer = t.Object({
   model: t.String(),
   created_at: t.String(),

@@ -1,4 +1,4 @@
-// Media in a conversation that were read for a model that cannot take them.
+// Media in a conversation that were converted to text for a model that cannot take them.
 
 import { t, type Static } from "./schema.ts";
 
@@ -22,7 +22,7 @@ export const RecognizedInput = t.Object({
   page_count: t.Integer({ description: "Pages of the picture or document." }),
 });
 
-/** Of answers, with --transcribe-input and --ocr-input. */
+/** Fields of answers, with --transcribe-input and --ocr-input. */
 export const readInputs = {
   svc_transcriptions: t.Optional(t.Array(TranscribedInput)),
   svc_recognitions: t.Optional(t.Array(RecognizedInput)),

@@ -1,4 +1,4 @@
-// WebSocket /v1/realtime: what its clients send; and the client secrets that sessions may be opened with.
+// WebSocket /v1/realtime: the events that clients send, and the client secrets that can open sessions.
 
 import { oneOf, opt, t, type Static } from "./schema.ts";
 import { LONGEST_PROMPT, voiceDetection } from "./transcriptions.ts";
@@ -20,7 +20,7 @@ const TurnDetectionSettings = t.Object({
 
 const NoiseReduction = t.Object({ type: opt(oneOf("near_field", "far_field")) });
 
-/** What all events of clients have. */
+/** Fields of all client events. */
 const named = { event_id: opt(t.String({ maxLength: LONGEST_ID })) };
 
 const Include = opt(t.Array(t.String()));
@@ -42,7 +42,7 @@ const Session = t.Object({
   ),
 });
 
-/** The convention's first form of it, without `type` and `audio`. */
+/** The session in the first form of OpenAI's API, without `type` and `audio`. */
 const flatSession = {
   include: Include,
   input_audio_format: opt(oneOf("pcm16", "g711_ulaw", "g711_alaw")),
@@ -57,7 +57,7 @@ export const FlatSessionUpdate = t.Object({ ...named, session: t.Object(flatSess
 export const AudioAppend = t.Object({ ...named, audio: t.String() });
 export const BufferEvent = t.Object(named);
 
-/** Seconds for which a client secret opens sessions: bounds, and where nothing is said. */
+/** Seconds for which a client secret can open sessions: bounds and default. */
 export const SECRET_SECONDS = { least: 10, most: 7200, usual: 600 };
 
 const ExpiresAfter = t.Object({
@@ -72,7 +72,7 @@ const ExpiresAfter = t.Object({
 });
 
 export const ClientSecretRequest = t.Object({ expires_after: opt(ExpiresAfter), session: opt(Session) });
-/** The convention's first form of it. */
+/** The request in the first form of OpenAI's API. */
 export const FlatClientSecretRequest = t.Object({
   ...flatSession,
   client_secret: opt(t.Object({ expires_after: opt(ExpiresAfter) })),
@@ -82,7 +82,7 @@ const Secret = t.Object({
   value: t.String({ description: "Stands for an API key where a session is opened, and nowhere else." }),
   expires_at: t.Integer({ description: "Unix seconds; sessions that are open by then go on." }),
 });
-/** As events tell of it. */
+/** The session as server events describe it. */
 const SessionInEffect = { id: t.String(), object: oneOf("realtime.transcription_session") };
 const TranscriptionInEffect = t.Object({
   model: t.String(),

@@ -3,12 +3,12 @@
 import { RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
-/** More languages at once make recognition slow, and no better. */
+/** More languages at once make recognition slow without improving it. */
 export const MOST_LANGUAGES = 8;
 const MOST_PAGES = 1000;
 const MOST_LABELS = 100;
 
-/** Of text that is to be recognised. */
+/** Languages of the text to recognise. */
 export const languages = opt(
   t.Array(t.String({ minLength: 1 }), {
     minItems: 1,

@@ -1,4 +1,4 @@
-// POST /v1/responses and what belongs to it: request, resource, items.
+// POST /v1/responses and related routes: request, resource and items.
 
 import { Effort, TokenLogprob } from "./chat.ts";
 import { pageOf } from "./list.ts";
@@ -11,7 +11,7 @@ import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
-/** Items and parts are told apart by `type`; of items without one, those with a role are messages, others references. */
+/** `type` distinguishes items and parts. An item without one is a message if it has a role, otherwise a reference. */
 export const InputItem = t.Object({
   type: opt(
     t.String({ description: "Absent: message where there is a role, else item_reference where there is an id." }),
@@ -43,7 +43,7 @@ const Tool = t.Object({
   tools: opt(t.Array(t.Object(plainTool), { maxItems: MOST_TOOLS, description: "Of a namespace: its functions." })),
 });
 
-/** One function, or `allowed_tools`: those of `tools` that may be called, or of which one must be. */
+/** One function, or `allowed_tools`: the subset of `tools` that may be called, or of which one must be called. */
 const ToolChoice = t.Object({
   type: t.String(),
   name: opt(t.String()),
@@ -66,7 +66,7 @@ const TextFormat = t.Object({
 
 const Verbosity = oneOf("low", "medium", "high");
 
-/** What a prompt is made of; also all that counting its tokens needs. */
+/** The parts of a prompt; counting its tokens needs no others. */
 const prompt = {
   model: modelName,
   input: opt(t.Union([t.String(), t.Array(InputItem)])),
@@ -226,7 +226,7 @@ export type ResponseResource = Static<typeof ResponseResource>;
 export type OutputItem = Static<typeof OutputItem>;
 export type ResponsesUsage = Static<typeof ResponsesUsage>;
 
-/** POST /v1/responses/compact: an item that stands for the conversation. */
+/** POST /v1/responses/compact: an item that stands for the whole conversation. */
 export const CompactedResponse = t.Object({
   id: t.String(),
   object: t.Literal("response.compaction"),

@@ -1,10 +1,10 @@
-// What streams can report of an answer before it is over: fields of requests, and of chunks.
+// What streams can report about an answer before it is complete: fields of requests and of chunks.
 
 import { opt, t } from "./schema.ts";
 
 const CONTINUOUS = "Each chunk has the usage until then: the three counts. Used where include_usage is true.";
 
-/** `description`: of include_usage. */
+/** Returns the schema of `stream_options`; `description` is for include_usage. */
 export const streamOptions = (description: string) =>
   opt(
     t.Object({
@@ -13,7 +13,7 @@ export const streamOptions = (description: string) =>
     }),
   );
 
-/** llama.cpp's. */
+/** llama.cpp's fields for the same purpose. */
 export const runningFields = {
   timings_per_token: opt(t.Boolean({ description: "Each chunk of a stream has the timings until then." })),
   return_progress: opt(
@@ -21,7 +21,7 @@ export const runningFields = {
   ),
 };
 
-/** How much of a prompt is computed, in tokens; `processed` includes those from the cache. */
+/** How many tokens of a prompt were processed; `processed` includes those from the cache. */
 export const PromptProgress = t.Object({
   total: t.Integer(),
   cache: t.Integer(),
@@ -29,7 +29,7 @@ export const PromptProgress = t.Object({
   time_ms: t.Number(),
 });
 
-/** Of an answer that is not over. */
+/** Counts so far of an answer that is not complete. */
 export const Counts = t.Object({
   prompt_tokens: t.Integer(),
   completion_tokens: t.Integer(),

@@ -1,5 +1,5 @@
-// Fields that generation routes share: where an answer ends, what it follows, and how it is sampled; llama.cpp's own names
-// beyond the convention's.
+// Fields that generation routes share: stop conditions, grammars and sampling. Beyond OpenAI's fields, the names are
+// llama.cpp's.
 
 import { opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
@@ -11,7 +11,7 @@ export const grammar = opt(
   t.String({ maxLength: 1_000_000, description: "GBNF that the answer follows; empty is none." }),
 );
 
-/** Tokens; -1 is what several clients send for no limit, and 0 is refused where nothing can be answered with it. */
+/** A limit in tokens. Several clients send -1 for no limit; routes that cannot answer with 0 tokens refuse 0. */
 export const outputLimit = (description: string) => t.Integer({ minimum: -1, description });
 
 export const predictMs = opt(

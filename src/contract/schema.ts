@@ -1,4 +1,4 @@
-// The only file that imports TypeBox: the schema builder, optional fields, and checks that explain themselves.
+// The only file that imports TypeBox: the schema builder, optional fields, and checks with explanatory errors.
 
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
@@ -11,7 +11,7 @@ export type { Static, TSchema };
 /** A field that may be absent or null; many clients send null for "not set". */
 export const opt = <S extends TSchema>(schema: S) => Type.Optional(nullable(schema));
 
-/** A value that may be null, and is always there. */
+/** A value that is always present and may be null. */
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -21,9 +21,10 @@ export const oneOf = <const V extends string>(...values: V[]) =>
   Type.Unsafe<V>(Type.Union(values.map((value) => Type.Literal(value))));
 
 /**
- * A check of a JSON request body against `schema`, compiled on first use. It returns the value unchanged (unknown
- * fields stay) or throws SvcError `missing_required_parameter`, `invalid_type` or `invalid_value` about the first
- * violation. The message names the field, what it must be, and the type or size received, never its text.
+ * Returns a check of a JSON request body against `schema`, which is compiled on first use. The check returns the value
+ * unchanged (unknown fields stay) or throws SvcError `missing_required_parameter`, `invalid_type` or `invalid_value`
+ * about the first violation. The message names the field, what it must be, and the type or size received, never its
+ * text.
  */
 export function checker<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
   let compiled: TypeCheck<S> | undefined;
@@ -36,7 +37,7 @@ export function checker<S extends TSchema>(schema: S): (value: unknown) => Stati
   };
 }
 
-/** A union's own error says nothing: follow the alternative that the value comes nearest to, the first of several. */
+/** Returns the error of the alternative nearest to the value, the first of several: the union's own says nothing. */
 function innermost(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union || alternatives(error.schema).every(isLiteral)) return error;
   const variants: TSchema[] = error.schema.anyOf;
@@ -47,7 +48,7 @@ function innermost(error: ValueError): ValueError {
   return inner.reduce((best, other) => (nearness(other) > nearness(best) ? other : best), inner[0] ?? error);
 }
 
-/** A wrong size is nearer than a wrong type; of two wrong types, the one that lies deeper. */
+/** A wrong size is nearer than a wrong type; of two wrong types, the deeper one is nearer. */
 const nearness = ({ path, schema, value }: ValueError): number =>
   fits(schema, value) ? Infinity : path.split("/").length;
 
@@ -55,7 +56,7 @@ const fits = (schema: TSchema, value: unknown): boolean => alternatives(schema).
 
 function violation({ type, path, schema, value }: ValueError): SvcError {
   const param = path.slice(1).split("/").map(shownPart).join(".");
-  // As for optional fields, null means that it is not set; an item of a list is there, and wrong.
+  // For optional fields, null means "not set"; a null item of a list is present, and wrong.
   const isUnset = value === undefined || (value === null && !/(^|\/\d+)$/.test(path));
   if (type === ValueErrorType.ObjectRequiredProperty || isUnset) {
     return missing(param, describe(schema));
@@ -66,12 +67,12 @@ function violation({ type, path, schema, value }: ValueError): SvcError {
   return new SvcError(code, message, param === "" ? {} : { param });
 }
 
-/** An empty path is the body itself. */
+/** Returns a part of a path for messages; an empty path is the body itself. */
 const shownPart = (part: string): string => (part === "" ? "" : shownName(part));
 
 const isLiteral = (schema: TSchema): boolean => "const" in schema;
 
-/** The members of nested unions, null (which only means "absent") left out. */
+/** Returns the members of nested unions without null, which only means "absent". */
 export function alternatives(schema: TSchema): TSchema[] {
   const variants: TSchema[] = schema["anyOf"] ?? [schema];
   return variants.flatMap((one) => (one["anyOf"] ? alternatives(one) : one["type"] === "null" ? [] : [one]));
@@ -98,7 +99,7 @@ function describeOne(schema: TSchema): string {
     case "number":
       return `a number${numberRange(schema)}`;
     case "string":
-      // What a pattern means is shown rather than told.
+      // A pattern is explained by its examples.
       if (schema["examples"]) return `text such as ${schema["examples"].join(", ")}`;
       return `a string${range(schema["minLength"], schema["maxLength"], " of", "characters")}`;
     case "array":
@@ -110,7 +111,7 @@ function describeOne(schema: TSchema): string {
   }
 }
 
-/** What the items of an array are, where that is one word. */
+/** Returns a word for the items of an array, if their type is a single one. */
 function itemsOf({ items }: TSchema): string {
   const { type } = (items ?? {}) as TSchema;
   return ["string", "number", "integer", "boolean", "array"].includes(type) ? `${type}s` : "items";
@@ -128,7 +129,7 @@ function numberRange({ exclusiveMinimum: above, minimum, maximum }: TSchema): st
   return ` above ${above}${maximum === undefined ? "" : ` and at most ${maximum}`}`;
 }
 
-/** A value by type and size; its text stays out of messages. */
+/** Describes a value by type and size; its text stays out of messages. */
 export function received(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `an array of length ${value.length}`;

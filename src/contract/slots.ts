@@ -1,10 +1,10 @@
-// POST /slots/{id_slot}: slots saved to files, restored from them and erased, in the form of llama.cpp's server.
+// POST /slots/{id_slot}: saves slots to files, restores and erases them, in the form of llama.cpp's server.
 
 import { t, type Static } from "./schema.ts";
 
 export const SLOT_ACTIONS = ["save", "restore", "erase"] as const;
 
-/** Of save and restore. */
+/** The body of save and restore. */
 export const SlotFile = t.Object({
   filename: t.String({ minLength: 1, description: "A plain name, in the folder of --slot-save-path." }),
 });

@@ -1,10 +1,10 @@
-// Fields that say what an answer must look like, under the names of several APIs: the convention's `response_format`,
-// llama.cpp's `grammar` and `json_schema`, vLLM's `structured_outputs` and its older `guided_…`, SGLang's `regex` and `ebnf`.
+// Fields that constrain the form of an answer, under the names of several APIs: OpenAI's `response_format`, llama.cpp's
+// `grammar` and `json_schema`, vLLM's `structured_outputs` and its older `guided_…`, SGLang's `regex` and `ebnf`.
 
 import { grammar } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
-/** Some clients send a yes as text. */
+/** Some clients send a boolean as text. */
 const Strict = t.Union([t.Boolean(), oneOf("true", "false")]);
 
 const ResponseFormat = t.Object({

@@ -34,7 +34,7 @@ export const DetokenizeRequest = t.Object({
   tokens: t.Array(TokenId, { maxItems: 1_000_000 }),
 });
 
-/** The text under the names that clients of different servers look for. */
+/** The text under the names that clients of different servers expect. */
 export const DetokenizeResponse = t.Object({
   prompt: t.String(),
   text: t.String(),
@@ -58,7 +58,7 @@ export const PlainTokenizeResponse = t.Object({
 
 const textOrNull = t.Union([t.String(), t.Null()]);
 
-/** GET /tokenizer_info, vLLM's: what a tokenizer_config.json says of special tokens; null where the model has none. */
+/** GET /tokenizer_info, as in vLLM: what tokenizer_config.json says of special tokens; null where there is none. */
 export const TokenizerInfo = t.Object({
   tokenizer_class: t.String(),
   bos_token: textOrNull,
@@ -68,7 +68,7 @@ export const TokenizerInfo = t.Object({
 
 export const RenderedPrompt = t.Object({ prompt: t.String() });
 
-/** What is known of the server, in llama.cpp's layout. */
+/** Properties of the server, in llama.cpp's layout. */
 export const ServerProps = t.Object({
   default_generation_settings: t.Object({ n_ctx: t.Integer(), params: JsonObject }),
   total_slots: t.Integer(),
@@ -81,7 +81,7 @@ export const ServerProps = t.Object({
   build_info: t.String(),
 });
 
-/** One entry for each request that may run at once; the first ones run. */
+/** One entry for each request that may run at once; the first entries are the running requests. */
 export const ServerSlots = t.Array(
   t.Object({ id: t.Integer(), n_ctx: t.Integer(), is_processing: t.Boolean(), params: JsonObject }),
 );

@@ -1,4 +1,4 @@
-// What the lists of tools of all conventions have in common.
+// What tool lists have in common in all APIs.
 
-/** Functions that one request may declare, those of its namespaces included. */
+/** Functions that one request may declare, including those in namespaces. */
 export const MOST_TOOLS = 1024;

@@ -2,13 +2,13 @@
 
 import { oneOf, opt, t, type Static, type TSchema } from "./schema.ts";
 
-/** More than the model can take into account. */
+/** More characters than the model can take into account. */
 export const LONGEST_PROMPT = 10_000;
 
 const LONGEST_PADDING_MS = 5000;
 const LONGEST_SILENCE_MS = 10_000;
 
-/** How speech is told from everything else; what is usual differs between recordings and dictation. */
+/** Settings of speech detection; the usual values differ between recordings and dictation. */
 export const voiceDetection = {
   threshold: opt(
     t.Number({
@@ -89,7 +89,7 @@ export const TranscriptionRequest = t.Object({
 
 export type TranscriptionRequest = Static<typeof TranscriptionRequest>;
 
-/** The parts of forms, for the API description: they are read one after the other, not as one value. */
+/** The parts of forms, for the API description: the server reads them one after another, not as one value. */
 const recording = { file: t.String({ format: "binary", description: "The recording." }) };
 const inForms = (schema: TSchema) => t.Object({ ...t.Omit(schema, ["data", "format"]).properties, ...recording });
 export const TranslationForm = inForms(TranslationRequest);

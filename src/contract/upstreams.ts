@@ -41,7 +41,7 @@ export const Upstream = t.Object({
 
 export const UpstreamList = t.Object({ object: t.Literal("list"), data: t.Array(Upstream) });
 
-/** The body is optional; the query may have the same. */
+/** The body is optional; the query may have the same field. */
 export const DrainRequest = t.Object({
   replica: opt(t.String({ description: "The `url` of one replica; absent: all of them." })),
 });

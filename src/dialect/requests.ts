@@ -1,10 +1,10 @@
-// GET /v1/requests: requests that run and the last ones that ended, without their text.
+// Encodes GET /v1/requests: running requests and the last ones that ended, without their text.
 
 import type { RequestList } from "../contract/requests.ts";
 import type { RequestRecord } from "../domain/request-record.ts";
 import type { Usage } from "../domain/usage.ts";
 
-/** `mayCancel`: who reads the list may end its requests, and gets their ids. */
+/** Returns the list. Only a caller who `mayCancel` requests sees their ids. */
 export const encodeRequests = (requests: readonly RequestRecord[], mayCancel: boolean): RequestList => ({
   object: "list",
   data: requests.map((request) => encodeRequest(request, mayCancel)),
@@ -12,7 +12,7 @@ export const encodeRequests = (requests: readonly RequestRecord[], mayCancel: bo
 
 function encodeRequest(request: RequestRecord, mayCancel: boolean): RequestList["data"][number] {
   const { id, kind, model, state, admittedAt, ms, firstTextMs, usage, reason, error, processedTokens } = request;
-  // Speech and images have no tokens, and no times of them.
+  // Speech and images have no tokens and therefore no token times.
   const times = usage && usage.completionTokens > 0 && usage.promptTokens > 0 ? timesOf(usage) : {};
   return {
     object: "request",

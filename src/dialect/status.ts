@@ -1,4 +1,4 @@
-// What the server reports about itself: its models, its LoRA adapters, its health.
+// Encodes what the server reports about itself: its models, its LoRA adapters and its health.
 
 import type { Health, OpenHealth } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
@@ -7,14 +7,14 @@ import type { ListedModel } from "../domain/model.ts";
 import { isDead, isOut, type UpstreamStatus } from "../domain/upstream.ts";
 import type { ProcessStatus } from "../domain/process-status.ts";
 
-/** GET /v1/models: the models in their order, and in the same order what each can do. */
+/** Encodes GET /v1/models: the models, and in the same order what each of them can do. */
 export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
   object: "list",
   data: encodeEntries(models),
   models: models.map(encodeDetails),
 });
 
-/** The models in their order. */
+/** Returns the models in their order. */
 export const encodeEntries = (models: readonly ListedModel[]): ModelList["data"] => models.map(encodeEntry);
 
 function encodeEntry({
@@ -74,7 +74,7 @@ function encodeDetails({ id, capabilities, file, isDemo }: ListedModel): ModelLi
   };
 }
 
-/** GET /lora-adapters, in llama.cpp's form. */
+/** Encodes GET /lora-adapters in llama.cpp's form. */
 export const encodeLoraAdapters = (adapters: readonly OfferedAdapter[]) =>
   adapters.map(({ path, scale, taskName, promptPrefix }, id) => ({
     id,
@@ -96,15 +96,18 @@ interface HealthParts {
   readonly wall: number;
 }
 
-/** GET /health for everybody. `healthy`: a request would be computed now; `degraded`: those to some engine or upstream are refused. */
+/**
+ * Encodes GET /health for every caller. `healthy`: a request would be computed now; `degraded`: requests to some engine
+ * or upstream are refused.
+ */
 export const encodeOpenHealth = ({ engine, engines, upstreams, version, wall }: HealthParts): OpenHealth => ({
-  // What was found on this machine may go as it came.
+  // Upstreams that were discovered on this machine may disappear again, so they do not count.
   status: upstreams.some((one) => one.isConfigured && isDead(one)) ? "degraded" : healthOf(engine, engines),
   timestamp: wall / 1000,
   version,
 });
 
-/** GET /health. */
+/** Encodes GET /health. */
 export const encodeHealth = (parts: HealthParts): Health => ({
   ...encodeOpenHealth(parts),
   engine: stateOf(parts.engine),

@@ -1,4 +1,4 @@
-// Other servers: GET /upstreams, and taking them out of service and back.
+// Upstreams: GET /upstreams, and draining and resuming their replicas.
 
 import { checker } from "../contract/schema.ts";
 import { DrainRequest, type Upstream, type UpstreamList, type UpstreamReplica } from "../contract/upstreams.ts";
@@ -8,8 +8,8 @@ import type { ReplicaStatus, UpstreamStatus } from "../domain/upstream.ts";
 const checkDrain = checker(DrainRequest);
 
 /**
- * The address of the replica that is meant, by the query or the body (undefined: there is none); undefined: all of them. Throws
- * SvcError about the body, and `invalid_value` where several replicas are named.
+ * Returns the URL of the replica that the query or the body names (`body` is undefined when there is none); undefined
+ * means all replicas. Throws SvcError about the body, and `invalid_value` when several replicas are named.
  */
 export function decodeDrain(query: URLSearchParams, body: unknown): string | undefined {
   const param = "replica";

@@ -1,26 +1,26 @@
-// What requests to a route need, by its method and path.
+// What a request to a route requires, by its method and path.
 
-/** Where browsers find what the pages load. */
+/** Prefix of the files that the web pages load. */
 export const ASSETS = "/page/";
 
 const OPEN: ReadonlySet<string> = new Set(["/", "/health", "/v1/health", "/openapi.json", "/docs"]);
 
 const LOOKS: ReadonlySet<string> = new Set(["/metrics", "/v1/requests", "/upstreams"]);
 
-/** Whether the route is for everybody: it tells nothing of anybody's own, needs no API key, and any page may link to it. */
+/** Returns whether a route is public: it reveals no user data, needs no API key, and any page may link to it. */
 export const isOpen = (pathname: string | undefined): boolean =>
   pathname !== undefined && (OPEN.has(pathname) || pathname.startsWith(ASSETS));
 
-/** Whether the request looks at the server rather than using it: it counts as no connection, and its line in the log is for debugging. */
+/** Returns whether a request only observes the server: it does not count as connection and is logged at debug level. */
 export const isLook = (pathname: string | undefined): boolean => isOpen(pathname) || LOOKS.has(pathname ?? "");
 
-/** Whether a route takes an API key as a password, too: the clients of that web interface know nothing else. */
+/** Returns whether a route takes an API key as password, too: Stable Diffusion web clients know no other way. */
 export const takesPassword = (pathname: string | undefined): boolean => pathname?.startsWith("/sdapi/") === true;
 
-/** Whether requests count towards the limits of their API key: those that make something. Cancelling and draining are never refused. */
+/** Returns whether a request counts towards its key's limits. Cancelling and draining do not, so they always work. */
 export const isLimited = (method: string, pathname: string): boolean =>
   method === "POST" ? !/\/(?:cancel|interrupt|drain|resume)\/?$/.test(pathname) : opensSession(method, pathname);
 
-/** Whether the request opens a live session, for which a client secret is as good as an API key. */
+/** Returns whether the request opens a live session, for which a client secret works like an API key. */
 export const opensSession = (method: string, pathname: string): boolean =>
   method === "GET" && /^(\/v1)?\/realtime\/?$/.test(pathname);

@@ -1,10 +1,10 @@
-// What identifies an answer that is begun now.
+// Identifies an answer that begins now.
 
 import type { AnswerOrigin } from "../dialect/fields/answer-origin.ts";
 import { unixSeconds } from "../domain/clock.ts";
 import type { AppDeps } from "./deps.ts";
 
-/** `model`: what the request names. Throws SvcError when no backend can answer it. */
+/** Returns the origin. `model`: the name in the request. Throws SvcError when no backend can answer. */
 export const answerOrigin = ({ router, clock, version }: AppDeps, id: string, model?: string): AnswerOrigin => ({
   id,
   created: unixSeconds(clock),

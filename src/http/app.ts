@@ -1,4 +1,4 @@
-// The HTTP application: Elysia with one plugin a feature, enclosed by what every request goes through.
+// The HTTP application: one Elysia plugin per feature, enclosed by the handling that every request needs.
 
 import { Elysia, type AnyElysia } from "elysia";
 import { BodyBudget } from "../domain/body-budget.ts";
@@ -51,19 +51,19 @@ import { shortPaths } from "./short-paths.ts";
 import type { SocketHandler } from "./socket.ts";
 
 export interface App {
-  /** `connection` names the connection that the request came on; `bodyEnds` is called with the last bytes of the answer. */
+  /** Handles a request. `connection` names its connection; `bodyEnds` is called with the last bytes of the answer. */
   readonly fetch: (request: Request, connection?: string, bodyEnds?: () => void) => Promise<Response>;
-  /** What the connection of a request does that was answered with 101; undefined: it goes on with requests. */
+  /** Returns the handler for a connection whose request was answered with 101; undefined: it continues as HTTP. */
   readonly socketOf: (request: Request) => SocketHandler | undefined;
   /** Sessions on such connections. */
   readonly realtime: Pick<RealtimeService, "drain">;
-  /** What runs without a request, once it is started. */
+  /** Background work that needs no request, once started. */
   readonly batches: Pick<BatchesService, "start" | "stop">;
   /** Every registered route with its hooks, for the API description and tests. */
   readonly routes: Elysia["routes"];
 }
 
-/** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools that know no other API. */
+/** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools that know no other. */
 const compatibility = (deps: AppDeps) =>
   new Elysia({ name: "compatibility" })
     .use(ollamaRoutes(deps))
@@ -74,7 +74,7 @@ const compatibility = (deps: AppDeps) =>
     .use(llamaCompletionRoutes(deps))
     .use(sdapiRoutes(deps));
 
-/** The services, and what requests share beside them. */
+/** Returns the services together with the state that requests share. */
 function depsOf(services: AppServices): AppDeps {
   const { bodyBudget = new BodyBudget(), clock, engine, metrics } = services;
   const subject = { kind: "text", model: engine.status().modelId };
@@ -100,8 +100,8 @@ export function createApp(services: AppServices): App {
   const jobs = createJobs(deps);
   const elysia: AnyElysia = new Elysia({
     name: "svc",
-    // Where Elysia looks for the path: right behind "http://", as host names of less than four characters ("nas") are names
-    // too, or behind three characters after "https://".
+    // Where Elysia begins to look for the path: directly after "http://", because host names of fewer than four
+    // characters such as "nas" are valid, or three characters after "https://".
     handler: { standardHostname: config.tls !== undefined },
   })
     .use(errors({ contexts, routes, log }))

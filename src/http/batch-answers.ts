@@ -1,4 +1,4 @@
-// What batches may be for: each endpoint with how a line is answered, by the decoding and encoding of its route.
+// The endpoints that batches may use, each with a function that answers a line by its route's decoding and encoding.
 
 import type { BatchEndpoint } from "../contract/batches.ts";
 import { decodeChat } from "../dialect/chat/decode.ts";
@@ -22,7 +22,7 @@ import type { AppDeps } from "./deps.ts";
 import { bodyCeilings, tooLarge } from "./json-body.ts";
 import { beginResource } from "./response-resource.ts";
 
-/** What a model can do that answers lines which name none. */
+/** The capability of the model that answers lines without a model. */
 export const BATCH_CAPABILITIES: Readonly<Record<BatchEndpoint, Capability>> = {
   "/v1/chat/completions": "chat",
   "/v1/completions": "chat",
@@ -60,7 +60,7 @@ const completionLine =
     return encodeCompletion(events, origin, call);
   };
 
-/** Answers of a batch are in its output, and nowhere else. */
+/** Responses of a batch are only in its output; nothing is stored. */
 const NOTHING_STORED: History = { upTo: () => undefined, items: () => undefined, item: () => undefined };
 
 const responseLine =
@@ -81,7 +81,7 @@ const responseLine =
 const embeddingLine =
   ({ embeddings }: AppDeps): AnswerLine =>
   async (body, own, signal) => {
-    // A line may be longer than this route's bodies.
+    // A line may be longer than the bodies that this route accepts.
     const bytes = Buffer.byteLength(JSON.stringify(body));
     if (bytes > bodyCeilings.embeddings) throw tooLarge(bodyCeilings.embeddings, `${bytes} bytes`);
     const asked = decodeEmbeddings(body);
@@ -102,7 +102,7 @@ const speechLine =
     return type === "application/json" ? JSON.parse(text) : text;
   };
 
-/** Begins a generation in the background; its events follow the acceptance. */
+/** Begins a generation in the background. `events` are those after the acceptance. */
 async function begin(
   { generation }: AppDeps,
   generations: Generations,

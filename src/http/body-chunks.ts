@@ -1,17 +1,18 @@
-// A request's body as it comes, from a client that does not fall silent half-way.
+// Reads a request's body as it arrives, and gives up when the client falls silent half-way.
 
 import { SvcError } from "../domain/errors.ts";
 
-/** Longest silence of a client whose body is not whole. */
+/** Longest silence, in milliseconds, of a client that is still sending a body. */
 export const BODY_PATIENCE_MS = 30_000;
-/** What a piece has at least, but for the last: whatever its size, each takes memory and time of its own. */
+/** Minimum size of every piece but the last, because each piece costs memory and time whatever its size. */
 const PIECE_BYTES = 8 * 1024;
-/** Up to this size, Bun's stream of a body takes longer to set up than the body to read: it comes in one piece. */
+/** Up to this size, setting up Bun's body stream takes longer than reading the body, which is then one piece. */
 const SMALL_BYTES = 64 * 1024;
 
 /**
- * Yields the body in pieces, of some size even where a client sends it byte by byte. Throws SvcError `request_timeout` when
- * nothing comes for `patienceMs`, and what Bun throws when the client disconnects. How long a piece is worked on does not count.
+ * Yields the body in pieces of a minimum size, even when the client sends single bytes. Throws SvcError
+ * `request_timeout` when nothing arrives for `patienceMs`, and whatever Bun throws when the client disconnects. Time
+ * spent processing a piece does not count.
  */
 export const bodyChunks = (request: Request, patienceMs = BODY_PATIENCE_MS): AsyncGenerator<Uint8Array, void, void> =>
   gathered(arriving(request, patienceMs));
@@ -47,7 +48,7 @@ async function* arriving(request: Request, patienceMs: number): AsyncGenerator<U
       yield value;
     }
   } finally {
-    // Behind a piece that never comes, this would never be done.
+    // Not awaited: while a piece is pending that never arrives, it would not settle.
     chunks.return?.().catch(() => {});
   }
 }

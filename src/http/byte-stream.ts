@@ -1,8 +1,8 @@
-// Bytes as they are made, as one response body: read only as fast as the client takes them.
+// Streams bytes as they are generated as a response body, only as fast as the client reads them.
 
 import { READER_PATIENCE_MS, type BodyOptions, type StreamedBody } from "./sse.ts";
 
-/** A failure of the source breaks the body off: a part of a file must not pass for the whole. */
+/** Returns the body. A failure of the source aborts it: part of a file must not pass for the whole. */
 export function byteStream(
   source: AsyncGenerator<Uint8Array, void, void>,
   { signal, abort, ends, readerPatienceMs = READER_PATIENCE_MS }: BodyOptions,

@@ -1,4 +1,4 @@
-// One chat completion, as each route runs it that answers some: its request, and the writers of its answer.
+// One chat completion for all routes that answer some: its request, and the writers of its answer.
 
 import type { ProfileDetail } from "../contract/chat.ts";
 import { decodeChat } from "../dialect/chat/decode.ts";
@@ -13,15 +13,15 @@ import type { AppDeps } from "./deps.ts";
 
 export interface ChatExchange {
   readonly request: Generation;
-  /** The client wants a stream. */
+  /** Whether the client wants a stream. */
   readonly stream: boolean;
-  /** The whole answer; throws what the generation throws. */
+  /** Returns the whole answer; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
   /** Writes the answer as a stream. */
   readonly writer: (put: Put<string>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
 }
 
-/** The exchange that a body requests; its answer is begun now. Throws SvcError about the body or its model. */
+/** Returns the exchange for a request body; its answer begins now. Throws SvcError about the body or its model. */
 export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetail | undefined): ChatExchange {
   const { request, stream, includeUsage, running } = decodeChat(body, deps.config);
   const { choices, topLogprobs } = request;

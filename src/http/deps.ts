@@ -1,4 +1,4 @@
-// The services of the HTTP layer.
+// The dependencies of the HTTP layer.
 
 import type { Config } from "../config/config.ts";
 import type { BodyBudget } from "../domain/body-budget.ts";
@@ -23,12 +23,12 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { JsonBodies } from "./json-body.ts";
 import type { RequestContexts } from "./request-context.ts";
 
-/** The services that an application is made of. */
+/** The services that an application consists of. */
 export interface AppServices {
   readonly config: Config;
-  /** The engine of this server itself: tokenizer routes are about it. */
+  /** The engine of the server's own model, which the tokenizer routes use. */
   readonly engine: TextPort;
-  /** All engines that are computed here, for health and metrics. */
+  /** All engines that run here, for health and metrics. */
   readonly engines: readonly ObservedEngine[];
   readonly requests: RequestService;
   readonly generation: GenerationService;
@@ -40,23 +40,23 @@ export interface AppServices {
   readonly classification: ClassificationService;
   readonly images: ImageService;
   readonly storedModels: StoredModels;
-  /** Other servers. */
+  /** Other servers whose models are served. */
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Timers;
-  /** How batches wait before they try again; absent: for as long as they are told to. */
+  /** How batches pause before they retry; absent: for the full time. */
   readonly pause?: Pause;
-  /** Memory for the bodies of requests; absent: as much as is usual. */
+  /** Memory budget for request bodies; absent: the default. */
   readonly bodyBudget?: BodyBudget;
   readonly version: string;
 }
 
-/** What routes use. */
+/** The services and shared state that routes use. */
 export interface AppDeps extends AppServices {
   readonly bodyBudget: BodyBudget;
   readonly bodies: JsonBodies;
-  /** What each request carries besides its bytes. */
+  /** The context of each request. */
   readonly contexts: RequestContexts;
   readonly tokenizer: TokenizerService;
 }

@@ -1,4 +1,4 @@
-// Token ids to text, under the two paths that clients know.
+// Converts token ids to text, under two paths that clients know.
 
 import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
@@ -8,10 +8,10 @@ import { bodyCeilings } from "./json-body.ts";
 import { jsonRoute } from "./json-content.ts";
 import { jsonResponse } from "./json-response.ts";
 
-/** SGLang's: the text of special tokens is part of what they stand for. */
+/** SGLang's field; here the text of special tokens is always included. */
 const UNSUPPORTED = { skip_special_tokens: (asked: unknown) => asked !== false };
 
-/** The handler and the description of a route that detokenizes. */
+/** Returns the handler and the description of a route that detokenizes. */
 export function detokenizing({ bodies, engine, tokenizer }: AppDeps) {
   const check = checker(DetokenizeRequest);
   return {

@@ -1,12 +1,12 @@
-// Whose clients a request comes from: by that its errors have the form that they expect.
+// Chooses the form of error bodies that a request's client expects.
 
-/** The schema of an error body, by its name in the API description. */
+/** The name of an error body's schema in the API description. */
 export type ErrorForm = "Error" | "MessagesError" | "OllamaError" | "SdapiError";
 
-/** Whether a client of the messages convention asks: each of its requests says so. */
+/** Returns whether a client of the Messages API sent the request: all its requests have this header. */
 export const isMessagesClient = (headers: Headers): boolean => headers.has("anthropic-version");
 
-/** By the path; where two conventions share it, by the request's headers too. */
+/** Returns the form by the path; where two APIs share a path, also by the request's headers. */
 export function errorForm(pathname = "", headers?: Headers): ErrorForm {
   if (/^(\/v1)?\/messages(\/|$)/.test(pathname)) return "MessagesError";
   if (headers && /^(\/v1)?\/models(\/|$)/.test(pathname) && isMessagesClient(headers)) return "MessagesError";

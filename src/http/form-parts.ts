@@ -1,4 +1,4 @@
-// A form with files in it: each goes on as it comes, one after the other.
+// Reads forms that contain files: each file is passed on while it arrives, one after another.
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -6,15 +6,15 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/bus
 import { invalidValue, shownName, SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
 
-/** Form parts or query parameters, in their order; a name may come several times. */
+/** Form parts or query parameters in order; a name may occur several times. */
 export type Fields = readonly (readonly [name: string, value: string])[];
 
-/** A content that may turn out not to be wanted. */
+/** Received content that can be discarded again. */
 export interface Received {
   discard(): Promise<void>;
 }
 
-/** What `work` resolves to; when it throws, nobody wants these contents. */
+/** Returns the result of `work`; when it throws, discards these contents. */
 export async function orDiscard<T>(contents: readonly Received[], work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -24,7 +24,7 @@ export async function orDiscard<T>(contents: readonly Received[], work: () => T 
   }
 }
 
-/** Where the content of the part of this name goes, with the fields that came before it; what it throws ends the upload. */
+/** Receives the content of the part `name`; `before` are the preceding fields. What it throws ends the upload. */
 type ReceivePart<Content extends Received> = (
   chunks: AsyncIterable<Uint8Array>,
   before: Fields,
@@ -32,38 +32,38 @@ type ReceivePart<Content extends Received> = (
 ) => Promise<Content>;
 
 export interface FormFile<Content> {
-  /** Of its part. */
+  /** Name of the file's form part. */
   readonly name: string;
   readonly filename: string;
   readonly content: Content;
 }
 
 interface FormParts<Content> {
-  /** In their order. */
+  /** The files in the order of the form. */
   readonly files: readonly FormFile<Content>[];
   readonly fields: Fields;
 }
 
 interface FormLimits {
-  /** Names of the parts that are files, each with how many there may be of it. */
+  /** Names of the parts that are files, each with the most files it may have. */
   readonly files: Readonly<Record<string, number>>;
-  /** Bytes of the whole form, and what is thrown about more. */
+  /** Most bytes of the whole form, and the error for a longer one. */
   readonly ceiling: number;
   readonly tooLarge: () => SvcError;
-  /** Bytes of each other field. */
+  /** Most bytes of each other field. */
   readonly fieldBytes: number;
-  /** Of a file without a name. */
+  /** Name of a file that comes without one. */
   readonly usualName: string;
 }
 
 const MOST_FIELDS = 24;
 const LONGEST_NAME = 255;
 
-/** Whether the body is a form. */
+/** Returns whether the body is a form. */
 export const isForm = (request: Request): boolean =>
   /^multipart\/form-data\b/i.test(request.headers.get("content-type")?.trim() ?? "");
 
-/** Throws SvcError `unsupported_media_type` about a body that is compressed. */
+/** Throws SvcError `unsupported_media_type` when a body is compressed. */
 export function checkEncoding({ headers }: Request): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase();
   if (!encoding || encoding === "identity") return;
@@ -71,8 +71,8 @@ export function checkEncoding({ headers }: Request): void {
 }
 
 /**
- * Reads a form. Throws SvcError about it, what `receive` throws, or the signal's reason when the client left meanwhile; what was
- * received by then is discarded.
+ * Reads a form. Throws SvcError about the form, what `receive` throws, or the signal's reason when the client
+ * disconnected; everything received by then is discarded.
  */
 export async function readParts<Content extends Received>(
   request: Request,
@@ -123,7 +123,7 @@ async function read<Content extends Received>(
       stream.resume();
       return fail(excess);
     }
-    // Who reads it has its own view of an end that comes too early.
+    // The reader of the stream handles a premature end itself.
     stream.on("error", () => {});
     const content = receive(stream, [...fields], name);
     content.catch(fail);
@@ -139,7 +139,7 @@ async function read<Content extends Received>(
         yield chunk;
       }
     } catch (error) {
-      // Before those who read a part learn that it is not whole.
+      // Recorded before the readers of the parts fail because these are incomplete.
       if (error instanceof SvcError) failure ??= error;
       throw error;
     }
@@ -155,7 +155,7 @@ async function read<Content extends Received>(
     try {
       received.push({ name, filename: filename.slice(0, LONGEST_NAME), content: await content });
     } catch (error) {
-      // One that is refused at its end may be so after the end of the form.
+      // A file that is refused at its end may be refused after the end of the form.
       failure ??= error;
     }
   }

@@ -1,13 +1,13 @@
-// The body of a request for an answer.
+// Reads the body of a generation request.
 
 import { decodeModel } from "../dialect/fields/limits.ts";
 import type { AppDeps } from "./deps.ts";
 import { bodyCeilings } from "./json-body.ts";
 
 /**
- * Reads the body of a request to generate. Overload fails fast: while the model's queue is full, the request is refused with
- * nothing but its model read, so that a burst costs little. Throws SvcError as `JsonBodies` does, of the
- * model that the body names, and `server_busy`.
+ * Reads the body of a generation request. Overload fails fast: while the model's queue is full, the request is refused
+ * once its model is known, before it is decoded, so that a burst costs little. Throws SvcError like `JsonBodies`, about
+ * the model that the body names, and `server_busy`.
  */
 export async function readGenerationBody({ bodies, generation }: AppDeps, request: Request): Promise<unknown> {
   const body = await bodies.read(request, bodyCeilings.generation);

@@ -1,12 +1,12 @@
-// Headers of every request that generates.
+// Decodes headers of every generation request.
 
 import { fieldError, invalidValue } from "../domain/errors.ts";
 import { isRequestId } from "../domain/ids.ts";
 
-/** A day: beyond that, a deadline is a mistake. */
+/** One day; a longer deadline is a mistake. */
 export const LONGEST_DEADLINE_MS = 86_400_000;
 
-/** Throws SvcError `invalid_value` about a client's name that is none. */
+/** Throws SvcError `invalid_value` when the client's name is invalid. */
 export function checkClient(headers: Headers): void {
   const param = "X-Svc-Client";
   const name = headers.get(param);
@@ -15,11 +15,11 @@ export function checkClient(headers: Headers): void {
   throw fieldError("invalid_value", param, sentence);
 }
 
-/** Whether another svc passed the request on: this one does not do so again. */
+/** Returns whether another svc forwarded the request: this one does not forward it again. */
 export const isForwarded = (headers: Headers): boolean =>
   (headers.get("via") ?? "").split(",").some((hop) => /^\s*\S+\s+svc\s*$/.test(hop));
 
-/** Milliseconds from a request's arrival to its deadline, where it has one. Throws SvcError `invalid_value`. */
+/** Returns the milliseconds from a request's arrival to its deadline, if any. Throws SvcError `invalid_value`. */
 export function decodeDeadline(headers: Headers): number | undefined {
   const param = "X-Svc-Deadline-Ms";
   const given = headers.get(param);

@@ -1,4 +1,4 @@
-// What every route that generates has in common: the run, its abort when the client disconnects, JSON or a stream, the log.
+// Common to all routes that generate: running the call, aborting it on disconnect, JSON or stream, and the log.
 
 import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -17,24 +17,24 @@ const STREAM_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-/** Headers of an answer whose strict schema is not enforced, or not all of it. */
+/** Header of an answer whose strict schema is not, or not fully, enforced. */
 export const DOWNGRADED = { "X-Grammar-Constraints": "downgraded" } as const;
 
 export interface GenerationCall {
-  /** Answered together; ids are given here. */
+  /** The requests to answer together. */
   readonly requests: Generations;
-  /** The client wants a stream. */
+  /** Whether the client wants a stream. */
   readonly stream: boolean;
-  /** The whole answer as JSON; throws what the generation throws. */
+  /** Returns the whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
-  /** Writes the answer as a stream; absent: it never is one. */
+  /** Writes the answer as a stream; absent: the answer is never streamed. */
   readonly writer?: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
   readonly report?: RequestReport;
   readonly framing?: Framing;
 }
 
-/** Runs the call and answers it. Throws SvcError as long as the status is not settled. */
+/** Runs the call and answers it. Throws SvcError until the status is decided. */
 export async function respond(deps: AppDeps, request: Request, call: GenerationCall): Promise<Response> {
   const disconnect = disconnection(request);
   const { events, accepted } = await begin(deps, request, call, disconnect.signal);
@@ -46,7 +46,7 @@ export async function respond(deps: AppDeps, request: Request, call: GenerationC
   return streamResponse(deps, request, events, open, { ...call.framing, disconnect, headers });
 }
 
-/** Aborted when the client disconnects; a stream to it aborts it as well. */
+/** Returns a controller that aborts when the client disconnects; a stream to the client may abort it as well. */
 export function disconnection(request: Request): AbortController {
   const disconnect = new AbortController();
   request.signal.addEventListener("abort", () => disconnect.abort(), { once: true });
@@ -54,11 +54,11 @@ export function disconnection(request: Request): AbortController {
   return disconnect;
 }
 
-/** What a dialect's stream has around its chunks. */
+/** How a dialect's stream frames its chunks. */
 interface Framing {
-  /** Ends the stream, however it went. */
+  /** Ends the stream, whether or not it failed. */
   readonly terminator?: Frame;
-  /** What is sent while the stream is silent; default: a comment. */
+  /** Sent while the stream is silent; default: a comment. */
   readonly heartbeat?: string;
   /** How frames are written; default: server-sent events. */
   readonly format?: "sse" | "ndjson";
@@ -68,11 +68,11 @@ interface ResponseOptions extends Framing {
   /** Its signal ends `events`. */
   readonly disconnect: AbortController;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A comment goes out at once, and the headers with it. */
+  /** Whether to send a heartbeat at once, and the headers with it. */
   readonly opens?: boolean;
 }
 
-/** An answer that streams what is written of `events`, which are to end when the client disconnects. */
+/** Returns an answer that streams what is written for `events`, which must end when the client disconnects. */
 export function streamResponse<Event>(
   { config, log, contexts }: AppDeps,
   request: Request,
@@ -97,7 +97,7 @@ export function streamResponse<Event>(
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
 
-/** Begins the call and lets it run to its end, also when its client disconnects. Returns headers for the answer. */
+/** Begins the call and runs it to its end, even if the client disconnects. Returns headers for the answer. */
 export async function respondLater(
   deps: AppDeps,
   request: Request,
@@ -114,7 +114,7 @@ export async function respondLater(
   return constraintHeaders(accepted);
 }
 
-/** Runs up to the acceptance: until then, a failure has its own status. */
+/** Runs the call up to its acceptance: until then, a failure has its own status. */
 async function begin(
   deps: AppDeps,
   request: Request,
@@ -131,7 +131,7 @@ async function begin(
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }
 
-/** The settings of each generation from a request's headers and connection. Throws SvcError `invalid_value`. */
+/** Returns settings of a request's generations from its headers and connection. Throws SvcError `invalid_value`. */
 export function requestOrigin({ clock, contexts }: AppDeps, request: Request): RequestOrigin {
   const { id, client, startedAt } = contexts.of(request);
   checkClient(request.headers);
@@ -145,17 +145,17 @@ export function requestOrigin({ clock, contexts }: AppDeps, request: Request): R
   };
 }
 
-/** Whether a client that wants a stream, or does not, gets one. */
+/** Returns whether the answer is streamed, given whether the client wants a stream. */
 export const streams = ({ config }: AppDeps, wanted: boolean): boolean => wanted && config.streaming;
 
-/** What the writers of an answer know of its request. */
+/** Returns what the writers of an answer know about its request. */
 const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({
   requestId,
   promptTokens: accepted?.promptTokens ?? 0,
   readInputs: accepted?.readInputs,
 });
 
-/** Reports to the client when its strict schema is not enforced. */
+/** Returns the header that tells the client when its strict schema is not enforced. */
 function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
   return accepted?.downgraded ? DOWNGRADED : {};
 }

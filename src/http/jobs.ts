@@ -1,4 +1,4 @@
-// Files and batches over the services that all routes share.
+// Creates the files and batches services from the services that all routes share.
 
 import { unixSeconds } from "../domain/clock.ts";
 import { pause } from "../domain/pause.ts";
@@ -11,7 +11,7 @@ import { batchAnswers } from "./batch-answers.ts";
 import type { AppDeps } from "./deps.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 
-/** Lines that wait in the engine beside those that it computes, so that it never has none to go on with. */
+/** How many lines to queue in the engine beyond those being computed, so that it never waits for the next one. */
 const LINES_AHEAD = 2;
 
 interface Jobs {
@@ -20,7 +20,7 @@ interface Jobs {
   readonly levels: () => JobLevels | undefined;
 }
 
-/** Nothing runs before `batches.start()`, and nothing is on disk before something is stored. */
+/** Creates the services. Nothing runs before `batches.start()`, and nothing is on disk before something is stored. */
 export function createJobs(deps: AppDeps): Jobs {
   const { bodyBudget, config, clock, log, metrics } = deps;
   const { bytes, lines, keepSeconds, keepBatchSeconds } = config.files;

@@ -1,4 +1,5 @@
-// Reading JSON request bodies: media type, size, UTF-8, nesting and values while reading, syntax. Every failure is ours to word.
+// Reads JSON request bodies: checks media type, size, UTF-8, nesting and number of values while reading, then the
+// syntax. All errors have svc's own wording.
 
 import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -9,25 +10,25 @@ import { bodyChunks } from "./body-chunks.ts";
 
 const MB = 1024 * 1024;
 
-/** What programs send that did not choose, as `curl -d`, and what a page of any site may send without a preflight. */
+/** Types that `curl -d` and other programs send by default, and that pages of any site may send without a preflight. */
 const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
-/** A body that takes so many bytes is collected when it has been read. */
+/** After a body that takes this many bytes, garbage is collected. */
 const LARGE_BYTES = 4 * MB;
 
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
-/** What bodies of requests under way may take, for each byte that may be read at once: parsed, a body takes no more than it counts. */
+/** Budget for parsed bodies of running requests, per byte for reading: a parsed body takes no more than it counts. */
 const KEPT_SHARE = 1.5;
 
-/** Bytes that a body takes when it is parsed. */
+/** Returns the bytes of memory that a parsed body takes. */
 const memory = (size: number, { values }: JsonBounds): number => size + VALUE_BYTES * values;
 
-/** Reads the JSON bodies of requests within one budget, and keeps account of them until their requests have ended. */
+/** Reads JSON bodies of requests within one budget, and accounts for their memory until the requests end. */
 export class JsonBodies {
   private lastTurn: Promise<void> = Promise.resolve();
-  /** Of requests under way: what they wait with is memory, too, and they may be many. */
+  /** Budget for the bodies of running requests: there may be many, and while they wait their bodies take memory. */
   private readonly kept: BodyBudget;
   private readonly accounts = new WeakMap<Request, BodyAccount>();
 
@@ -35,15 +36,15 @@ export class JsonBodies {
     this.kept = new BodyBudget(KEPT_SHARE * budget.most, "bodies of requests under way");
   }
 
-  /** The request has ended: it holds its body no more. */
+  /** Releases the memory account of a request that has ended. */
   release(request: Request): void {
     this.accounts.get(request)?.close();
   }
 
   /**
-   * Reads and parses the body, which may have `ceiling` bytes; `alsoForm`: it might have been a form. Throws SvcError
-   * `unsupported_media_type`, `payload_too_large`, `invalid_json`, `request_timeout` or `server_busy`, and the signal's reason when
-   * the client left meanwhile.
+   * Reads and parses the body, which may have `ceiling` bytes. `alsoForm`: the route accepts forms too. Throws SvcError
+   * `unsupported_media_type`, `payload_too_large`, `invalid_json`, `request_timeout` or `server_busy`, and the signal's
+   * reason when the client disconnected.
    */
   async read(request: Request, ceiling: number, { alsoForm = false } = {}): Promise<unknown> {
     checkMediaType(request.headers, alsoForm);
@@ -61,7 +62,7 @@ export class JsonBodies {
       });
     } finally {
       account.close();
-      // Until then it takes memory beside what the budget lets in; this does not wait for it.
+      // Until it is collected, the garbage takes memory beyond the budget. The call does not wait for the collection.
       if (memory(size, bounds) >= LARGE_BYTES) Bun.gc(false);
     }
   }
@@ -72,15 +73,15 @@ export class JsonBodies {
     this.accounts.set(request, account);
   }
 
-  /** A turn of the event loop that nothing of another large body is parsed in. */
+  /** Waits for an event loop turn in which no other large body is parsed. */
   private turn(): Promise<void> {
     return (this.lastTurn = this.lastTurn.then(nextTurn));
   }
 }
 
 /**
- * The bytes of the body; `hold` gets their number as they come. They are not parsed meanwhile: Bun stops reading from whoever
- * is kept waiting, and may not go on with the next request of the connection.
+ * Returns the bytes of the body; `hold` receives their number as they arrive. They are not parsed meanwhile: when the
+ * reader of a body is slow, Bun stops reading it, and may not continue with the connection's next request.
  */
 async function readChunks(
   request: Request,
@@ -111,7 +112,7 @@ async function readChunks(
 const invalid = (what: string, size: number): SvcError =>
   new SvcError("invalid_json", `The request body is not ${what} (${size} bytes received).`);
 
-/** JSON or nothing stated; what a form of a page sends, only where no page sends it: it comes without a preflight. */
+/** Allows JSON or no type; and types of HTML forms, which need no preflight, unless a page sends them. */
 function checkMediaType(headers: Headers, alsoForm: boolean): void {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const isForm = type !== undefined && FORM_TYPES.has(type);
@@ -127,18 +128,18 @@ function checkMediaType(headers: Headers, alsoForm: boolean): void {
   }
 }
 
-/** What clients send by mistake; nothing else of a header stands in a message. */
+/** Types that clients send by mistake; messages repeat no other text of a header. */
 const KNOWN_TYPES =
   /^(?:audio\/(?:wav|x-wav|mpeg|mp4|ogg|flac|webm)|image\/(?:png|jpeg|gif|webp)|application\/(?:pdf|xml|octet-stream)|text\/html|multipart\/form-data)$/;
 
 const shownType = (type: string): string => (KNOWN_TYPES.test(type) ? type : "another type");
 
-/** Browsers say where a request comes from, and pages cannot keep them from it. */
+/** Returns whether a page sent the request: browsers state its origin, and pages cannot prevent that. */
 function isFromPage(headers: Headers): boolean {
   return headers.has("origin") || [...headers.keys()].some((name) => name.startsWith("sec-fetch-"));
 }
 
-/** What is thrown about a longer body. Agents look for "too long" and then shorten the conversation. */
+/** Returns the error for a longer body. Agents look for "too long" and then shorten the conversation. */
 export function tooLarge(ceiling: number, received: string): SvcError {
   const message = `The request body is too long: this route accepts ${ceiling / MB} MB; got ${received}.`;
   return new SvcError("payload_too_large", message);

@@ -1,23 +1,23 @@
-// Schemas in a route's `detail`: bodies are read and checked by us, so Elysia's own `body` and `response` hooks, which
-// would also read and check, stay empty, and the API description takes the schemas from here.
+// Schemas for a route's `detail`. svc reads and checks bodies itself, so Elysia's `body` and `response` hooks, which
+// would do so again, stay unused, and the API description takes the schemas from here.
 
 import { t, type TSchema } from "../contract/schema.ts";
 
-/** An OpenAPI request body or response of JSON with this schema. TypeBox values are JSON Schema. */
+/** Returns an OpenAPI request body or response of JSON with this schema. TypeBox values are JSON Schema. */
 export const jsonContent = (schema: TSchema, description = "") => ({
   description,
   content: { "application/json": { schema } },
 });
 
-/** Hooks of a route that answers with JSON, and whose body, if it has any, nobody else is to read. */
+/** Returns the hooks of a route that answers with JSON; Elysia must not read its body, if any. */
 export const jsonAnswer = (answer: TSchema) =>
   ({ parse: "none", detail: { responses: { 200: jsonContent(answer) } } }) as const;
 
-/** Hooks of a route that takes and answers JSON. */
+/** Returns the hooks of a route that takes and answers JSON. */
 export const jsonRoute = (body: TSchema, answer: TSchema) =>
   ({ parse: "none", detail: { requestBody: jsonContent(body), responses: { 200: jsonContent(answer) } } }) as const;
 
-/** Hooks of a route that takes a form with a file, or JSON, and answers with JSON or one of these types of text. */
+/** Returns hooks of a route that takes a form with a file, or JSON, and answers with JSON or one of these texts. */
 export const formRoute = (what: string, form: TSchema, body: TSchema, answer: TSchema, texts: readonly string[]) => {
   const content = { "multipart/form-data": { schema: form }, ...jsonContent(body).content };
   const plain = Object.fromEntries(texts.map((type) => [type, { schema: t.String() }]));

@@ -1,14 +1,14 @@
-// Answers of JSON, the large ones of which are written in pieces: 40 MB at once would stop others for half a second.
+// Writes JSON answers, large ones in pieces: 40 MB at once would block other requests for half a second.
 
 import { TurnLimit } from "../domain/turn-limit.ts";
 
-/** Characters that are written in one turn of the event loop. */
+/** Characters written per event loop turn. */
 const TURN_CHARACTERS = 256 * 1024;
 const PIECE_CHARACTERS = 64 * 1024;
-/** Levels that are taken apart; what is deeper is small. */
+/** Levels of nesting that are split; deeper values are small. */
 const LEVELS = 5;
 
-/** What `Response.json` answers. */
+/** Returns the same answer as `Response.json`. */
 export async function jsonResponse(value: unknown, init: ResponseInit = {}): Promise<Response> {
   const turns = new TurnLimit(TURN_CHARACTERS);
   const pieces: string[] = [];
@@ -27,7 +27,7 @@ export async function jsonResponse(value: unknown, init: ResponseInit = {}): Pro
   });
 }
 
-/** The text of a value as JSON, in parts. */
+/** Yields the JSON text of a value in parts. */
 function* partsOf(value: unknown, levels: number): Generator<string, void, void> {
   if (levels === 0 || typeof value !== "object" || value === null || "toJSON" in value) {
     yield JSON.stringify(value) ?? "null";

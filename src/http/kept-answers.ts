@@ -1,4 +1,4 @@
-// What requests of the Responses API go on from: stored answers and conversations.
+// The stored responses and conversations from which requests of the Responses API continue.
 
 import type { ResponseResource } from "../contract/responses.ts";
 import type { History } from "../dialect/responses/decode.ts";
@@ -14,7 +14,7 @@ export interface KeptAnswers {
   readonly history: History;
 }
 
-/** Nothing is kept yet. */
+/** Creates the stores, which are empty. */
 export function keptAnswers({ config, clock }: Pick<AppDeps, "config" | "clock">): KeptAnswers {
   const responses = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
   const conversations = new ConversationsService<ListedItem>(config.storedResponses, clock);

@@ -1,10 +1,10 @@
-// The loaded model, for routes that describe it.
+// Returns the loaded model for routes that describe it.
 
 import { SvcError } from "../domain/errors.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { TextPort } from "../engine/text/port.ts";
 
-/** Throws SvcError `engine_unavailable` while it loads, `not_found` where there is none. */
+/** Returns the model. Throws SvcError `engine_unavailable` while it loads, and `not_found` when there is none. */
 export function loadedModel(engine: Pick<TextPort, "status">): ModelInfo {
   const { model, state } = engine.status();
   if (model) return model;

@@ -4,7 +4,7 @@ import type { ServedBy } from "../domain/upstream.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { LogFields } from "../telemetry/log.ts";
 
-/** How a job went: its model, tokens and times. Times are milliseconds, `tok_s` tokens a second after the first. */
+/** Returns a job's model, tokens and times. Times are in milliseconds; `tok_s` is tokens per second after the first. */
 export function reportFields({ model, reason, usage, error, firstTextMs, servedBy }: RequestReport): LogFields {
   const decodeSeconds = (usage?.completionMs ?? 0) / 1000;
   return {
@@ -20,13 +20,13 @@ export function reportFields({ model, reason, usage, error, firstTextMs, servedB
   };
 }
 
-/** Which replica of another server answered, and after how many failures. */
+/** Returns which replica of an upstream answered, and after how many failures. */
 export const servedByFields = ({ replica, retries = 0 }: Partial<ServedBy> = {}): LogFields => ({
   replica,
   ...(retries > 0 && { retries }),
 });
 
-/** The same of a job that has no tokens. */
+/** Returns these fields for a job without tokens. */
 export const outcomeFields = ({ model, reason, error }: RequestReport): LogFields => ({
   model,
   finish: error ?? reason,

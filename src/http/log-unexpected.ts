@@ -1,8 +1,8 @@
-// Failures that nobody foresaw. Their message may hold parts of a prompt: only kind and place are for everybody's log.
+// Logs unexpected failures. Their messages may contain parts of a prompt, so only type and place are logged by default.
 
 import type { Logger } from "../telemetry/log.ts";
 
-/** Logs a bug at error level, its message at debug level only. */
+/** Logs a bug at error level; its message only at debug level. */
 export function logUnexpected(log: Logger, error: unknown, requestId: string): void {
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   const at = stack

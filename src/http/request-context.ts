@@ -1,4 +1,4 @@
-// What one HTTP request carries besides its bytes: correlation id, start time, log fields, end of its body.
+// State of one HTTP request besides its bytes: correlation id, start time, log fields, end of its body.
 
 import type { SvcError } from "../domain/errors.ts";
 import { isRequestId, newRequestId } from "../domain/ids.ts";
@@ -7,23 +7,23 @@ import type { LogFields } from "../telemetry/log.ts";
 import type { SocketHandler } from "./socket.ts";
 
 export class RequestContext {
-  /** More fields for the request's log line, read when the response has ended. */
+  /** Returns more fields for the request's log line; called when the response has ended. */
   logFields: () => LogFields = () => ({});
   /** Set by a streaming response: resolves when its body is closed. */
   bodyEnded: Promise<void> | undefined;
-  /** Set where the answer is 101: what the connection does from then on. */
+  /** Set when the answer is 101: handles the connection from then on. */
   socket: SocketHandler | undefined;
-  /** Set where work goes on after the answer: resolves when it has ended. */
+  /** Set when work continues after the answer: resolves when the work has ended. */
   workEnded: Promise<void> | undefined;
-  /** Why it was refused. */
+  /** Why the request failed. */
   failure: Pick<SvcError, "code" | "details"> | undefined;
-  /** Gives back what the request took of the limits of its API key. */
+  /** Releases what the request counts towards the limits of its API key. */
   release: () => void = () => {};
-  /** The name of the API key that the request has, where keys are asked for. */
+  /** The name of the request's API key, on a server with keys. */
   apiKey: string | undefined;
-  /** That the request has in place of a key. */
+  /** The client secret that the request has instead of a key. */
   clientSecret: ClientSecret | undefined;
-  /** Called with the last bytes of the answer, or in their place: later there is no connection to speak of. */
+  /** Called with the last bytes of the answer, or instead of them: afterwards the connection may be gone. */
   bodyEnds: () => void = () => {};
 
   constructor(
@@ -33,12 +33,12 @@ export class RequestContext {
     private readonly connection: string | undefined,
   ) {}
 
-  /** The request's client, for fair turns: its API key, else X-Svc-Client, else the connection, where that is known. */
+  /** The request's client, for fair scheduling: its API key, else X-Svc-Client, else the connection if known. */
   get client(): string | undefined {
     return this.apiKey ?? this.claimed ?? this.connection;
   }
 
-  /** The same for the log: of a connection, its address alone, and no name that is not one. */
+  /** The client for the log: of a connection only its address, and no invalid name. */
   get clientName(): string | undefined {
     if (this.apiKey === undefined && this.claimed !== undefined && isRequestId(this.claimed)) return this.claimed;
     return this.apiKey ?? this.connection?.split(" ")[0];
@@ -48,7 +48,7 @@ export class RequestContext {
 export class RequestContexts {
   private readonly contexts = new WeakMap<Request, RequestContext>();
 
-  /** Starts a request at `now`; its id is the client's X-Request-ID, else Compat-Request-ID, else a new one. */
+  /** Opens the context of a request at `now`; its id is X-Request-ID, else Compat-Request-ID, else a new one. */
   open(request: Request, now: number, connection?: string): RequestContext {
     const offered = request.headers.get("x-request-id") ?? request.headers.get("compat-request-id") ?? "";
     const claimed = request.headers.get("x-svc-client") ?? undefined;
@@ -57,7 +57,7 @@ export class RequestContexts {
     return context;
   }
 
-  /** The context of a request that was opened. */
+  /** Returns the context of a request that was opened. Throws Error for another one. */
   of(request: Request): RequestContext {
     const context = this.contexts.get(request);
     if (!context) throw new Error("request without context");

@@ -1,4 +1,4 @@
-// The resource of a response that is begun now.
+// Creates the resource of a response that begins now.
 
 import type { ResponseResource } from "../contract/responses.ts";
 import type { ResponsesCall } from "../dialect/responses/decode.ts";
@@ -6,7 +6,7 @@ import { newResource } from "../dialect/responses/resource.ts";
 import { unixSeconds } from "../domain/clock.ts";
 import type { AppDeps } from "./deps.ts";
 
-/** Throws SvcError when no backend can answer it. */
+/** Returns the resource. Throws SvcError when no backend can answer. */
 export function beginResource(
   { router, clock, config }: AppDeps,
   id: string,
@@ -14,7 +14,7 @@ export function beginResource(
 ): ResponseResource {
   const { model, engine, takesForeignFields: isRemote } = router.find(request.model, "chat");
   const identity = { id, createdAt: unixSeconds(clock), model };
-  // What another server samples with is not known.
+  // The sampling settings of an upstream are unknown.
   const others = isRemote ? { temperature: null, topP: null } : config.sampling;
   return newResource(identity, asked, engine.status().model?.sampling ?? others);
 }

@@ -1,4 +1,4 @@
-// Which methods a path has: for 405 answers and for the route name in the log.
+// Maps paths to their methods, for 405 answers and for the route name in the log.
 
 interface RouteMatch {
   /** The pattern as registered: `/v1/chat/completions/:id/cancel`. */
@@ -23,12 +23,12 @@ export class RouteTable {
     }));
   }
 
-  /** Every path, as registered. */
+  /** Every path as registered. */
   get paths(): readonly string[] {
     return this.patterns.map(({ pattern }) => pattern);
   }
 
-  /** The route of a URL path, whatever the method. */
+  /** Returns the route of a URL path, whatever the method. */
   find(path: string): RouteMatch | undefined {
     return this.patterns.find(({ expression }) => expression.test(path));
   }

@@ -1,5 +1,5 @@
-// Listening and stopping. Bun's server directly: Elysia's own `listen` binds all interfaces, shares ports, cuts silent
-// answers after 30 s and bypasses what encloses Elysia here.
+// Starts and stops listening. It uses Bun's server directly: Elysia's own `listen` binds all interfaces, shares ports,
+// ends silent answers after 30 s and bypasses the handling that encloses Elysia here.
 
 import { isIP } from "node:net";
 import type { Config } from "../config/config.ts";
@@ -11,7 +11,7 @@ import { bodyCeilings } from "./json-body.ts";
 import { socketHandling, type SocketHandler } from "./socket.ts";
 import { TurnLimit } from "../domain/turn-limit.ts";
 
-/** The server cannot listen; `message` is for the operator. */
+/** Thrown when the server cannot listen; `message` is for the operator. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
 
@@ -24,24 +24,24 @@ export class ListenError extends Error {
 }
 
 export interface RunningServer {
-  /** Address without a trailing slash: `http://127.0.0.1:9999`. */
+  /** Address without a trailing slash, such as `http://127.0.0.1:9999`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting; requests under way may finish within the drain timeout and are cancelled after it. Resolves when
-   * every connection is closed.
+   * Stops accepting requests. Running requests may finish within the drain timeout and are then cancelled. Resolves
+   * when every connection is closed.
    */
   stop(): Promise<void>;
 }
 
-/** Our ceilings answer 413 with an envelope; Bun's would answer with nothing, so it lies above them. */
+/** Above svc's own ceilings, which answer 413 with an error body; Bun's limit would answer without a body. */
 const bunBodyLimit = ({ files, maxAudioBytes }: Config) =>
   2 * Math.max(bodyCeilings.generation, files.bytes, maxAudioBytes);
-/** Connections end on which nothing goes in or out for so long while no request is under way. */
+/** Seconds after which a connection without traffic and without a running request is closed. */
 const IDLE_SECONDS = 75;
-/** Requests that are begun in one turn of the event loop: of the dearest that are answered at once, some milliseconds. */
+/** Requests that begin in one event loop turn: even the most expensive immediate answers then take milliseconds. */
 const REQUESTS_IN_A_TURN = 8;
-/** How long cancelled requests and written responses have to leave. */
+/** Milliseconds that cancelled requests and written responses have to finish. */
 const LAST_BYTES_MS = 1000;
 
 /** Serves `app` at `config.host` and `config.port` (0: any free port). Throws ListenError. */
@@ -79,14 +79,14 @@ function serve(app: App, config: Config) {
       port,
       reusePort: false,
       ...(tls && { tls }),
-      // The first head has to come whole within 12 seconds, by Bun's own limit.
+      // Independently of this, Bun requires that a connection's first request head arrives within 12 seconds.
       idleTimeout: IDLE_SECONDS,
       maxRequestBodySize: bunBodyLimit(config),
       development: false,
       websocket: socketHandling,
       async fetch(request, bun) {
         const peer = bun.requestIP(request);
-        // A long prefill is silence, not a dead connection.
+        // During a long prefill a connection is silent but not dead.
         bun.timeout(request, 0);
         const ended = () => bun.timeout(request, IDLE_SECONDS);
         const turn = turns.enter();
@@ -95,7 +95,7 @@ function serve(app: App, config: Config) {
         const data = app.socketOf(request);
         if (!data) return response;
         if (bun.upgrade(request, { data, headers: response.headers })) return undefined;
-        // Its client has left meanwhile.
+        // The client has disconnected meanwhile.
         data.closed();
         return new Response(null, { status: 400 });
       },
@@ -111,14 +111,14 @@ function listenError(error: unknown, host: string, port: number): ListenError {
   const code = systemErrorCode(error);
   if (code === "EADDRINUSE") return new ListenError("in-use", `Port ${port} on ${host} is in use by another program.`);
   if (code === "EACCES") return new ListenError("not-permitted", `Listening on port ${port} is not permitted.`);
-  // For names that nobody knows, or could look up, there are many codes.
+  // Names that are unknown or cannot be resolved yield many different codes.
   if (NO_ADDRESS.has(code) || isIP(host) === 0) {
     return new ListenError("no-such-address", `${host} is not an address of this machine.`);
   }
   return new ListenError("failed", `Cannot listen on ${host}, port ${port}.`);
 }
 
-/** Waits for `work`, but no longer than `ms`; leaves no timer behind that would keep the process alive. */
+/** Waits for `work`, at most `ms` milliseconds; leaves no timer behind that would keep the process alive. */
 async function atMost(clock: Timers, ms: number, work: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const stopTimer = clock.after(ms, resolve);
@@ -126,7 +126,7 @@ async function atMost(clock: Timers, ms: number, work: Promise<unknown>): Promis
   stopTimer();
 }
 
-/** Waits for all requests, until the last byte of each answer is sent, and for all sockets. */
+/** Waits until every request is done and the last byte of its answer is sent, and until all sockets are closed. */
 async function idle(server: Pick<Bun.Server<SocketHandler>, "pendingRequests" | "pendingWebSockets">): Promise<void> {
   while (server.pendingRequests > 0 || server.pendingWebSockets > 0) await Bun.sleep(5);
 }

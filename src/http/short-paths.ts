@@ -1,15 +1,15 @@
-// Routes of /v1 under their paths without it, as clients ask for them whose base URL lacks it.
+// Registers the routes of /v1 also without that prefix, for clients whose base URL lacks it.
 
 import { Elysia } from "elysia";
 
 type Routes = Elysia["routes"];
 
-/** Paths that clients know by other names. */
+/** Other names of paths that clients use. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "/v1/rerank": ["/v1/reranking", "/reranking"],
 };
 
-/** The same handlers; a path that has a route of its own keeps it. They are no operations of their own. */
+/** Returns the same handlers under shorter paths, undocumented; a path with a route of its own keeps it. */
 export function shortPaths(routes: Routes): Elysia {
   const taken = new Set(routes.map(({ path }) => path));
   const short = new Elysia({ name: "short-paths" });

@@ -1,30 +1,30 @@
-// Connections that become WebSockets: what their requests must have, and what happens on them, whoever listens.
+// Connections that become WebSockets: checks their requests and passes their events to a handler.
 
 import { fieldError, invalidValue, SvcError } from "../domain/errors.ts";
 
-/** What a connection can be told to do. */
+/** A connection that messages can be sent on. */
 export interface SocketConnection {
   send(text: string): void;
-  /** Closes it behind what was sent, with a code and a reason of RFC 6455. */
+  /** Closes the connection after what was sent, with a code and a reason of RFC 6455. */
   close(code: number, reason: string): void;
 }
 
-/** What a connection does from its upgrade on. */
+/** Handles a connection from its upgrade on. */
 export interface SocketHandler {
   opened(connection: SocketConnection): void;
   received(message: string | Uint8Array): void;
-  /** It is closed, by whomever, or never was opened. */
+  /** Called when either side has closed the connection, or when it was never opened. */
   closed(): void;
 }
 
-/** Bytes of a message; one that is larger closes its connection (1009). The public convention allows 15 MiB. */
+/** Most bytes of a message; a larger one closes the connection (1009). OpenAI's API allows 15 MiB. */
 export const LARGEST_MESSAGE = 16 * 2 ** 20;
-/** Bytes that a client may leave unread; more close its connection. */
+/** Most bytes that a client may leave unread; more close its connection. */
 const MOST_UNREAD = 4 * 2 ** 20;
-/** Seconds without a word, or an answer to a ping, after which a connection is dead. */
+/** Seconds without a message or an answer to a ping after which a connection is dead. */
 const DEAD_SECONDS = 120;
 
-/** How Bun's server handles them. */
+/** The WebSocket handler for Bun's server. */
 export const socketHandling: Bun.WebSocketHandler<SocketHandler> = {
   maxPayloadLength: LARGEST_MESSAGE,
   backpressureLimit: MOST_UNREAD,
@@ -41,7 +41,7 @@ export const socketHandling: Bun.WebSocketHandler<SocketHandler> = {
   close: (socket) => socket.data.closed(),
 };
 
-/** Throws SvcError `upgrade_required` for a request that asks for no WebSocket, `invalid_value` for one that asks wrongly. */
+/** Throws SvcError `upgrade_required` when a request asks for no WebSocket, `invalid_value` when it asks wrongly. */
 export function checkUpgrade(headers: Headers): void {
   const has = (name: string, token: string) => tokens(headers.get(name)).some((one) => one.toLowerCase() === token);
   if (!has("upgrade", "websocket") || !has("connection", "upgrade")) {
@@ -56,10 +56,10 @@ export function checkUpgrade(headers: Headers): void {
   }
 }
 
-/** The subprotocols that a client offers. */
+/** Returns the subprotocols that a client offers. */
 export const protocolsOf = (headers: Headers): string[] => tokens(headers.get("sec-websocket-protocol"));
 
-/** The answer that makes a connection a WebSocket; a client that offers subprotocols expects one of them. */
+/** Returns the answer that turns a connection into a WebSocket; it selects a subprotocol if the client offers it. */
 export function switching(headers: Headers, protocol: string): Response {
   const isOffered = protocolsOf(headers).includes(protocol);
   return new Response(null, { status: 101, headers: isOffered ? { "Sec-WebSocket-Protocol": protocol } : {} });

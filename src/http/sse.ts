@@ -1,51 +1,51 @@
-// Server-sent events over one response body: coalesced, heartbeats while silent, bounded for a slow reader, and over
-// at once when the client disconnects.
+// Sends server-sent events over one response body: coalesced, with heartbeats while silent, bounded for a slow reader,
+// and ended at once when the client disconnects.
 
-/** Characters that wait for a slow reader before the source is left waiting too. */
+/** Characters that may wait for a slow reader before the source has to wait too. */
 const MOST_WAITING = 64 * 1024;
 const HEARTBEAT = ": ping\n\n";
-/** Ticks of the clock in the silence that a heartbeat ends. */
+/** Clock ticks of silence before a heartbeat. */
 const TICKS = 4;
-/** Who takes nothing for so long while text is waiting has left, whatever the connection says: others need its place. */
+/** A reader that leaves waiting text unread for this long counts as disconnected, whatever the connection's state. */
 export const READER_PATIENCE_MS = 300_000;
 
 export interface BodyOptions {
-  /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
+  /** Aborted when the reader has disconnected; a pending `next` of the source must then settle. */
   readonly signal: AbortSignal;
-  /** How long a reader may take nothing of what is there; of events, a heartbeat more or less. */
+  /** Milliseconds for which a reader may leave data unread; for events, give or take a heartbeat. */
   readonly readerPatienceMs?: number;
-  /** Called when the body is cancelled, or its reader's patience is over; is to abort `signal`. */
+  /** Called when the body is cancelled or its reader's patience is over; must abort `signal`. */
   readonly abort: () => void;
-  /** Called just before the body is closed or broken off. */
+  /** Called just before the body is closed or aborted. */
   readonly ends?: () => void;
 }
 
 interface EventStreamOptions extends BodyOptions {
-  /** Silence in milliseconds after which a comment is sent, or a quarter of it earlier. */
+  /** Silence in milliseconds after which a heartbeat is sent; it may come up to a quarter earlier. */
   readonly heartbeatMs: number;
-  /** What is sent then; default: a comment. */
+  /** Text of the heartbeat; default: a comment. */
   readonly heartbeat?: string;
-  /** The same at once: headers go out with the first bytes, and the source's first frame may take long. */
+  /** Whether to send a heartbeat at once: headers go out with the first bytes, and the first frame may take long. */
   readonly opens?: boolean;
-  /** `ndjson`: the frames are lines, and nothing comes between them. */
+  /** `ndjson`: the frames are lines without heartbeats between them. */
   readonly format?: "sse" | "ndjson";
 }
 
-/** The data of an event, or with its name. */
+/** The data of an event, alone or with its name. */
 export type Frame = string | { readonly event: string; readonly data: string };
 
 const sseFrame = (frame: Frame): string =>
   typeof frame === "string" ? `data: ${frame}\n\n` : `event: ${frame.event}\ndata: ${frame.data}\n\n`;
-/** Lines that bring their own line feed. */
+/** Lines end with their own line feed. */
 const plainFrame = (frame: Frame): string => (typeof frame === "string" ? frame : frame.data);
 
 export interface StreamedBody {
   readonly body: ReadableStream<Uint8Array>;
-  /** Resolves when the source has ended and the body is closed, broken off or cancelled. */
+  /** Resolves when the source has ended and the body is closed, aborted or cancelled. */
   readonly ended: Promise<void>;
 }
 
-/** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
+/** Sends each frame of `source` as one event. The source must not throw, and yields its own terminator. */
 export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): StreamedBody {
   const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort, ends } = options;
   const { readerPatienceMs = READER_PATIENCE_MS } = options;
@@ -63,7 +63,7 @@ export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOp
     close();
   });
   let notTakenMs = 0;
-  // It ticks on while text goes out: to start it anew would cost something for each token.
+  // The timer keeps ticking while text goes out, because restarting it would cost time for each token.
   const tickMs = heartbeatMs / TICKS;
   const heartbeat = setInterval(() => {
     if (!outbox.isEmpty) {
@@ -92,7 +92,7 @@ export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOp
   return { body, ended: Promise.all([pumped, closed.promise]).then(() => {}) };
 }
 
-/** Reads ahead of the body, so that whatever is ready goes out in one write. */
+/** Reads ahead of the body, so that everything that is ready goes out in one write. */
 async function pump(
   source: AsyncIterator<Frame>,
   outbox: Outbox,
@@ -100,7 +100,7 @@ async function pump(
   write: (frame: Frame) => string,
 ): Promise<void> {
   try {
-    // At least once, also after an abort: a generator that never began would not run its own clean-up on return.
+    // At least once, even after an abort: a generator that never began would not run its own clean-up on return.
     do {
       const { value, done } = await source.next();
       if (done) return;
@@ -112,17 +112,17 @@ async function pump(
   }
 }
 
-/** Text between a writer that is held back when it is full and a reader that takes everything at once. */
+/** Passes text from a writer, which must wait when it is full, to a reader, which takes everything at once. */
 class Outbox {
   private text = "";
   private ended = false;
-  /** The last delivery is made, or none is wanted. */
+  /** Whether the last delivery was made, or no more deliveries are wanted. */
   private over = false;
   private reading = false;
   private writer: (() => void) | undefined;
   private scheduled = false;
 
-  /** `deliver` gets the text for each `read`, as soon as there is some; the last time with nothing behind it. */
+  /** `deliver` receives the text for each `read` as soon as there is some; `last` is true when no more will follow. */
   constructor(private readonly deliver: (text: string, last: boolean) => void) {}
 
   get isEmpty(): boolean {
@@ -144,7 +144,7 @@ class Outbox {
     this.writer?.();
   }
 
-  /** Nothing is delivered any more. */
+  /** Stops all deliveries. */
   discard(): void {
     this.over = true;
     this.end();
@@ -155,7 +155,7 @@ class Outbox {
     return new Promise((resolve) => (this.writer = resolve));
   }
 
-  /** Asks for one delivery. */
+  /** Requests one delivery. */
   read(): void {
     this.reading = true;
     this.hand();
@@ -171,7 +171,7 @@ class Outbox {
     this.writer?.();
   }
 
-  /** Only at the end of this turn of the event loop: what else becomes ready in it joins the same delivery. */
+  /** Delivers at the end of this event loop turn, so that everything else that becomes ready in it goes along. */
   private schedule(): void {
     if (this.scheduled || !this.reading) return;
     this.scheduled = true;

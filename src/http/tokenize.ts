@@ -1,4 +1,4 @@
-// Text to token ids in vLLM's form, under the two paths that clients know.
+// Converts text to token ids in vLLM's form, under two paths that clients know.
 
 import { checker } from "../contract/schema.ts";
 import { TokenizeRequest, type TokenizeResponse } from "../contract/tokenize.ts";
@@ -8,10 +8,10 @@ import type { Generation } from "../domain/generate.ts";
 import type { TokenizeOptions } from "../engine/text/port.ts";
 import type { AppDeps } from "./deps.ts";
 
-/** Conversations are counted by the routes that answer them. */
+/** The tokens of conversations are counted by the routes that answer them. */
 const UNSUPPORTED = { messages: always, tools: always, chat_template: always };
 
-/** The length of the prompt of a request, in tokens. Throws as `GenerationService.countTokens`, and `server_busy`. */
+/** Returns a prompt's length in tokens. Throws like `GenerationService.countTokens`, and `server_busy`. */
 export const countTokens = (
   { contexts, generation, tokenizer }: AppDeps,
   request: Request,
@@ -20,8 +20,8 @@ export const countTokens = (
   tokenizer.run(() => generation.countTokens({ ...asked, id: contexts.of(request).id }, request.signal));
 
 /**
- * What answers a body, once it is read. `usual`: what becomes of special tokens where the body says nothing. Throws
- * SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
+ * Returns a function that tokenizes as a request body says. `usual`: treatment of special tokens when the body does not
+ * say. Throws SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
  */
 export function tokenizing({ engine, log, tokenizer }: AppDeps) {
   const check = checker(TokenizeRequest);

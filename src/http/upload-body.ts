@@ -1,10 +1,10 @@
-// The body of an upload: a form with a file in it, or the file itself. Either way the content goes on as it comes.
+// Reads the body of an upload: a form with a file, or the file itself. The content is passed on while it arrives.
 
 import { missing, type SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
 import { checkEncoding, isForm, readParts, type Fields, type Received } from "./form-parts.ts";
 
-/** Where a content goes, with the fields that came before it; what it throws ends the upload. */
+/** Receives content; `before` are the fields that preceded it. What it throws ends the upload. */
 type Receive<Content extends Received> = (chunks: AsyncIterable<Uint8Array>, before: Fields) => Promise<Content>;
 
 interface Upload<Content> {
@@ -14,22 +14,22 @@ interface Upload<Content> {
 }
 
 interface UploadLimits {
-  /** Bytes of the content, and what is thrown about more. */
+  /** Most bytes of the content, and the error for longer content. */
   readonly ceiling: number;
   readonly tooLarge: () => SvcError;
-  /** Bytes of each other field. */
+  /** Most bytes of each other field. */
   readonly fieldBytes: number;
-  /** Of a file without a name. */
+  /** Name of a file that comes without one. */
   readonly usualName?: string;
 }
 
 const LONGEST_NAME = 255;
-/** What a form may have beside the content. */
+/** Most bytes that a form may have besides the content. */
 const FORM_BYTES = 64 * 1024;
 
 /**
- * Reads an upload. Throws SvcError about the form, what `receive` throws, or the signal's reason when the client left
- * meanwhile.
+ * Reads an upload. Throws SvcError about the form, what `receive` throws, or the signal's reason when the client
+ * disconnected meanwhile.
  */
 export async function readUpload<Content extends Received>(
   request: Request,

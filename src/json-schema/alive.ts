@@ -1,17 +1,17 @@
-// Finds which parts of a schema have values at all: an object that must contain itself has none.
+// Finds which parts of a schema have any values: an object that must contain itself has none.
 
 import type { ArrayShape, Graph, ObjectShape, Part, Unit } from "./graph.ts";
 import { KIND, NUMBER, type Kinds } from "./kinds.ts";
 import { lengthRange, sizeRange } from "./merge.ts";
 import { numberPlan } from "./number-plan.ts";
 
-/** Marks every part and unit of the graph that some value which can be written out satisfies. */
+/** Marks every part and unit of the graph that has at least one value that can be written out. */
 export function markAlive(graph: Graph): void {
-  // What contains others was found before them, so most of it settles in one round.
+  // Reversed, because containers were found before their contents: most of the graph then settles in one round.
   const units = graph.allUnits().reverse();
   const parts = graph.allParts().reverse();
   settle(units, parts);
-  // Where a part has other cases, one without a usual form is left out.
+  // Only a part without any living case gets relaxed forms; elsewhere a case without a usual form is left out.
   for (const unit of parts.filter(({ alive }) => !alive).flatMap(({ cases }) => cases.map((one) => one.unit))) {
     const isOpen = unit.nodes.every(({ object }) => !object?.additional?.never);
     const possible = (unit.object && isOpen ? KIND.object : 0) | (unit.array ? KIND.array : 0);
@@ -35,7 +35,7 @@ function settle(units: readonly Unit[], parts: readonly Part[]): void {
       changed ||= alive !== part.alive;
       part.alive = alive;
     }
-    // The others contain nothing that could come alive later.
+    // The other units contain no parts, so they cannot come alive later.
     open = open.filter(({ object, array }) => object !== undefined || array !== undefined);
   }
 }
@@ -54,14 +54,14 @@ function aliveKinds({ nodes, kinds, values, object, array, relaxed }: Unit): Kin
   return alive;
 }
 
-/** Most items that an array can have. */
+/** Returns the largest number of items that an array can have. */
 export function mostItems({ prefix, rest, range }: ArrayShape): number {
   const dead = prefix.findIndex(({ part }) => !part.alive);
   const most = dead >= 0 ? dead : rest.part.alive ? Infinity : prefix.length;
   return Math.min(range[1], most);
 }
 
-/** The length of a tuple that is meant when the schema does not say: that of the prefix. */
+/** Returns the length of a tuple when the schema does not state one: that of its prefix, within the limits. */
 export const usualLength = ({ prefix, range: [min] }: ArrayShape, max: number): number =>
   Math.max(Math.min(prefix.length, max), min);
 

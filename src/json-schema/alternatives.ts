@@ -1,5 +1,5 @@
-// How many alternatives of a grammar are open at once. llama.cpp compares all of them with each other, a character at a
-// time, while every other request waits.
+// Counts how many alternatives of a grammar are open at once. llama.cpp compares each with all others at every
+// character, while every other request waits.
 
 import { fault } from "./fault.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
@@ -7,24 +7,24 @@ import { MAX_BEGINNING, MAX_FLAT_VALUES, MAX_OPEN } from "./limits.ts";
 import { patternAlternatives } from "./pattern-alternatives.ts";
 
 interface Alternatives {
-  /** What a value may begin with. */
+  /** Alternatives at the beginning of a value. */
   readonly begin: number;
-  /** The most that are open at any place of it. */
+  /** Most alternatives that are open at any place of the value. */
   readonly open: number;
 }
 
-/** Names of optional properties, any of which may come next, that cost as much as one value: they part sooner. */
+/** How many names of optional properties count as one value when any of them may come next: names diverge sooner. */
 const NAMES_A_VALUE = 4;
 const ONE: Alternatives = { begin: 1, open: 1 };
 
-/** Refuses a schema for the converter by which an answer would take seconds. Throws SvcError. */
+/** Throws SvcError when a schema for the converter has so many alternatives that an answer would take seconds. */
 export function checkAlternatives(schema: JsonObject, param: string): void {
   const alternatives = schemaAlternatives(schema);
   const problem = tooMany(alternatives, alternatives.begin === 1 ? 0 : JSON.stringify(schema).length);
   if (problem !== undefined) throw fault(param, "", problem);
 }
 
-/** What of the alternatives of so many characters would take seconds, in words; undefined: nothing. */
+/** Describes why alternatives over so many characters would take seconds; undefined when they would not. */
 export function tooMany({ begin, open }: Alternatives, characters: number): string | undefined {
   if (open > MAX_OPEN) return `at most ${MAX_OPEN} alternatives may be open at once, got ${open}`;
   const work = begin * characters;
@@ -32,7 +32,7 @@ export function tooMany({ begin, open }: Alternatives, characters: number): stri
   return `alternatives that it begins with, times characters, may be at most ${MAX_BEGINNING}, got ${work}`;
 }
 
-/** Counts those of a list of texts. A long one branches where they part (ffi/llama/branches.cpp). */
+/** Counts a list of texts as alternatives. The grammar of a long list branches (ffi/llama/branches.cpp). */
 export function textAlternatives(texts: readonly string[]): Alternatives {
   const sorted = [...new Set(texts)].sort();
   if (sorted.length <= MAX_FLAT_VALUES) return { begin: sorted.length, open: sorted.length };
@@ -50,14 +50,14 @@ export function textAlternatives(texts: readonly string[]): Alternatives {
   return { begin: parted[0]?.count ?? 1, open };
 }
 
-/** In whole characters. */
+/** Returns the length of the common prefix in UTF-16 units, without splitting a surrogate pair. */
 function alikeUpTo(one: string, other: string): number {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at++;
   return at > 0 && /[\ud800-\udbff]/.test(one[at - 1] ?? "") ? at - 1 : at;
 }
 
-/** Counts those of a schema for the converter, with its definitions. */
+/** Counts the alternatives of a schema for the converter, including its definitions. */
 function schemaAlternatives(schema: JsonObject): Alternatives {
   return new Counter(isObject(schema["$defs"]) ? schema["$defs"] : {}).of(schema);
 }
@@ -83,7 +83,7 @@ class Counter {
     return { begin: 1, open: inside.reduce((most, one) => Math.max(most, one), names) };
   }
 
-  /** Options are open together, objects only until they part by their first name or by the constant behind it. */
+  /** Counts options that are open together; objects only until their first name or the constant after it differs. */
   private options(options: readonly unknown[]): Alternatives {
     const names = new Map<string, Map<string | undefined, number>>();
     let begin = 0;
@@ -104,7 +104,7 @@ class Counter {
     return { begin, open: Math.max(begin, open) };
   }
 
-  /** Each definition once; what contains itself is one value where it does. */
+  /** Counts each definition once. Where a definition contains itself, it counts as one value. */
   private definition(ref: string): Alternatives {
     const known = this.known.get(ref);
     if (known) return known;
@@ -121,7 +121,7 @@ class Counter {
 
 const nameOf = (ref: string): string => ref.slice("#/$defs/".length);
 
-/** What is open behind one name, at most: what has no constant there is open with each constant. */
+/** Returns the most alternatives open after one name: options without a constant there are open with every constant. */
 function openOf(constants: ReadonlyMap<string | undefined, number>): number {
   const others = constants.get(undefined) ?? 0;
   let most = others;
@@ -129,7 +129,7 @@ function openOf(constants: ReadonlyMap<string | undefined, number>): number {
   return most;
 }
 
-/** What all of some objects begin with: the converter writes members that are required first. */
+/** Returns what all objects of a schema begin with: the converter writes required members first. */
 function tagOf(schema: unknown): { readonly name: string; readonly constant: string | undefined } | undefined {
   if (!isObject(schema) || !isObject(schema["properties"]) || !Array.isArray(schema["required"])) return undefined;
   const required = new Set<unknown>(schema["required"]);

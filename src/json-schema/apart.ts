@@ -1,4 +1,4 @@
-// Proofs that two subschemas have no value in common.
+// Proves that two subschemas have no value in common.
 
 import type { Case, CaseFinder } from "./cases.ts";
 import { kindOf, valueKey } from "./json-value.ts";
@@ -18,9 +18,9 @@ import {
 import type { RegexCache } from "./regex-cache.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
-/** Levels of a value that are looked into. */
+/** Most levels of a value that are examined. */
 const MAX_LEVELS = 4;
-/** Items of arrays that are compared. */
+/** Most items of arrays that are compared. */
 const MAX_ITEMS_COMPARED = 8;
 
 type Range = readonly [min: number, max: number];
@@ -34,14 +34,14 @@ export class Apart {
   ) {}
 
   /**
-   * True when no value that is emitted for `one` satisfies `node`; false when that is not known. What is emitted for
-   * an object with known properties has no others.
+   * Returns true when no value emitted for `one` satisfies `node`, and false when that is not known. An object emitted
+   * for a case with known properties has no other properties.
    */
   isApart(finder: CaseFinder, one: Case, node: SchemaNode): boolean {
     return finder.cover([node]).every((other) => this.cases(finder, one, other, true, MAX_LEVELS));
   }
 
-  /** Whether a required property with values of its own tells all nodes of a list apart. */
+  /** Returns whether some required property has different listed values in every node, which tells them apart. */
   areTagged(finder: CaseFinder, nodes: readonly SchemaNode[]): boolean {
     const covers = nodes.map((node) => finder.cover([node]));
     const cases = covers.flat();
@@ -76,7 +76,7 @@ export class Apart {
     return (kinds & kindOf(value)) === 0 || nodes.some((node) => this.literals.check(value, node) === false);
   }
 
-  /** What a node applies in place does not count: it may be the very thing that is being looked into. */
+  /** Ignores subschemas that a node applies in place: they may be the ones that are being compared. */
   private isNotEmitted(value: unknown, { nodes, kinds }: Case): boolean {
     return (kinds & kindOf(value)) === 0 || nodes.some((node) => this.literals.fits(value, node) === false);
   }

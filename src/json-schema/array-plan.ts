@@ -1,4 +1,4 @@
-// What the arrays of a case look like to the converter, which knows lists of like items and tuples of one length.
+// Plans the arrays of a case for the converter, which knows lists of like items and tuples of one length.
 
 import { mostItems, usualLength } from "./alive.ts";
 import type { ArrayShape, Unit, Use } from "./graph.ts";
@@ -7,7 +7,7 @@ import { MAX_ITEMS, MAX_TUPLES } from "./limits.ts";
 import { isEmpty, under, type SchemaNode } from "./schema-node.ts";
 
 export interface ArrayPlan {
-  /** One of these. */
+  /** The arrays have one of these forms. */
   readonly forms: readonly ArrayForm[];
   readonly lost: readonly string[];
 }
@@ -16,10 +16,10 @@ export type ArrayForm =
   | { readonly kind: "list"; readonly item?: Use; readonly min: number; readonly max: number }
   | { readonly kind: "tuple"; readonly items: readonly Use[] };
 
-/** Longer tuples than the prefix that are written out. */
+/** How many tuples longer than the usual one are written out. */
 const MORE_ITEMS = 8;
 
-/** The arrays of a unit that has a shape for them. */
+/** Returns the plan for the arrays of a unit that has an array shape. */
 export function arrayPlan({ nodes, relaxed }: Unit, shape: ArrayShape): ArrayPlan {
   const max = mostItems(shape);
   const [min] = shape.range;
@@ -41,7 +41,7 @@ function list(nodes: readonly SchemaNode[], item: Use, min: number, max: number,
   return { forms: [{ ...form, ...(item.part.alive && { item }) }], lost };
 }
 
-/** Lengths that are written out: the usual one, shorter ones where the schema asks for them, some longer ones. */
+/** Returns the lengths to write out: the usual one, shorter ones where the schema allows them, and some longer ones. */
 function tupleLengths(shape: ArrayShape, max: number, isRelaxed: boolean): readonly number[] {
   const [min] = shape.range;
   const usual = Math.min(usualLength(shape, max), MAX_ITEMS);
@@ -49,12 +49,12 @@ function tupleLengths(shape: ArrayShape, max: number, isRelaxed: boolean): reado
   const to = shape.hasRest ? Math.min(max, usual + MORE_ITEMS) : usual;
   const lengths = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   const nearest = lengths.sort((a, b) => Math.abs(a - usual) - Math.abs(b - usual) || b - a).slice(0, MAX_TUPLES);
-  // The shortest may be the only one of which there are values.
+  // The shortest length may be the only one that has values.
   if (isRelaxed) nearest.push(from);
   return [...new Set(nearest)].sort((a, b) => a - b);
 }
 
-/** What neither form can express. */
+/** Returns the keywords that neither form can express. */
 function lostOf(nodes: readonly SchemaNode[], max: number): string[] {
   return nodes.flatMap(({ array, at }) => {
     if (!array) return [];

@@ -1,4 +1,4 @@
-// A case in the making.
+// A case while it is being resolved.
 
 import type { Case } from "./cases.ts";
 import { EVERY_KIND, type Kinds } from "./kinds.ts";
@@ -8,11 +8,11 @@ import { saysSomething, under, type SchemaNode } from "./schema-node.ts";
 /** A node that must not hold. */
 export interface Forbidden {
   readonly node: SchemaNode;
-  /** The keyword that forbids it. */
+  /** Path of the keyword that forbids the node. */
   readonly at: string;
   /**
-   * Whether to escape it by a property that is not mentioned otherwise. Who writes a careless `oneOf` does not want
-   * properties of other variants with wrong values.
+   * Whether the node may be violated by adding a property that nothing else mentions. Not for `oneOf`: the author of a
+   * careless `oneOf` does not want properties of other variants with wrong values.
    */
   readonly mayAdd: boolean;
 }
@@ -22,16 +22,16 @@ export interface Option {
   readonly forbidden?: readonly Forbidden[];
 }
 
-/** One of the options holds. */
+/** One of the options must hold. */
 export interface Choice {
   readonly at: string;
   readonly from: SchemaNode;
   readonly options: readonly Option[];
-  /** Only one of them holds. */
+  /** Whether exactly one of the options must hold. */
   readonly isExclusive?: boolean;
 }
 
-/** `from` applies `to` to the same value. */
+/** The node `from` applies the node `to` to the same value. */
 export type Link = readonly [from: SchemaNode, to: SchemaNode];
 
 export class CaseState {
@@ -40,13 +40,13 @@ export class CaseState {
   links: Link[] = [];
   choices: Choice[] = [];
   forbidden: Forbidden[] = [];
-  /** Nodes with `unevaluated…`. */
+  /** Nodes with `unevaluatedItems` or `unevaluatedProperties`. */
   watchers: SchemaNode[] = [];
   lost: string[] = [];
   kinds: Kinds = EVERY_KIND;
   isLoose = false;
 
-  /** What a copy costs. */
+  /** Cost of a copy, in steps. */
   get weight(): number {
     return 8 + this.seen.size + this.links.length + this.forbidden.length;
   }
@@ -65,7 +65,7 @@ export class CaseState {
     return copy;
   }
 
-  /** Takes a node in; false when no value is left. */
+  /** Adds a node; returns false when no value is left. */
   take(node: SchemaNode): boolean {
     this.seen.add(node);
     this.kinds &= node.kinds ?? EVERY_KIND;
@@ -85,7 +85,7 @@ export class CaseState {
     return this;
   }
 
-  /** `infer`: keywords about one type narrow the case to that type. */
+  /** Returns the finished case. With `infer`, keywords about one type narrow the case to that type. */
   finish(infer: boolean): Case {
     const { nodes, lost, isLoose } = this;
     const kinds = (infer ? this.kinds & impliedKinds(nodes) : this.kinds) & ~emptyKinds(nodes);

@@ -1,5 +1,5 @@
-// Multiplies subschemas out: what a value must satisfy becomes a list of cases, in each of which everything in place
-// (`$ref`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `dependent…`, `unevaluated…`) is resolved into plain nodes.
+// Multiplies subschemas out: the requirements on a value become a list of cases. In each case everything applied in
+// place (`$ref`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `dependent…`, `unevaluated…`) is resolved into plain nodes.
 
 import type { Apart } from "./apart.ts";
 import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
@@ -15,12 +15,12 @@ import { isPlain, type SchemaNode } from "./schema-node.ts";
 import { unevaluated } from "./unevaluated.ts";
 
 export interface Case {
-  /** Nodes that all hold; each says something. */
+  /** Nodes that must all hold; none of them is empty. */
   readonly nodes: readonly SchemaNode[];
   readonly kinds: Kinds;
-  /** Keywords that could not be expressed. */
+  /** Paths of keywords that could not be expressed. */
   readonly lost: readonly string[];
-  /** Some valid values are not in this case alone because of keywords that were not looked at. */
+  /** Whether keywords that were ignored may allow values that this case leaves out, such as further properties. */
   readonly isLoose: boolean;
 }
 
@@ -39,7 +39,7 @@ export class CaseFinder {
     private readonly spend: Spend,
   ) {}
 
-  /** The cases of a value that satisfies all of `nodes`. None: there is no such value. */
+  /** Returns the cases of the values that satisfy all of `nodes`; empty when there is no such value. */
   find(nodes: readonly SchemaNode[]): readonly Case[] {
     const [only] = nodes;
     if (only && nodes.length === 1 && isPlain(only)) {
@@ -50,7 +50,7 @@ export class CaseFinder {
     return nodes.every((node) => this.add(state, node, false)) ? this.expand(state, false, MAX_CASES) : [];
   }
 
-  /** Cases that together hold at least the valid values; what is laborious to resolve is left out. */
+  /** Returns cases that together contain at least all valid values; keywords that are costly to resolve are ignored. */
   cover(nodes: readonly SchemaNode[]): readonly Case[] {
     const key = nodes.map(({ id }) => id).join();
     const known = this.covers.get(key);
@@ -67,7 +67,7 @@ export class CaseFinder {
     for (let state = open.pop(); state; state = open.pop()) {
       const left = room - done.length - open.length;
       const choice = state.choices.shift();
-      // The first option is taken first.
+      // Reversed, so that the first option is popped first.
       if (choice)
         open.push(...this.choose(state, choice, cover, isAlone(state, open, done) ? Infinity : left).reverse());
       else if (cover) done.push(state.finish(false));
@@ -89,7 +89,7 @@ export class CaseFinder {
     });
   }
 
-  /** Whether the options of a `oneOf` exclude one another by a tag. */
+  /** Returns whether a tag makes the options of a `oneOf` exclude one another. */
   private isTagged({ from, options }: Choice): boolean {
     const known =
       this.tagged.get(from) ??
@@ -101,20 +101,20 @@ export class CaseFinder {
     return known;
   }
 
-  /** Whether only objects are left, and of them none. */
+  /** Returns whether only objects are left and none of them satisfies the nodes. */
   private isContradiction({ kinds, nodes }: CaseState, start: number, cover: boolean): boolean {
     const left = cover || !this.infers ? kinds : kinds & impliedKinds(nodes);
     return left === KIND.object && isContradiction(nodes, start, this.regexes);
   }
 
-  /** Resolves what can be resolved only when all choices were made. */
+  /** Resolves what can be resolved only after all choices were made. */
   private settle(state: CaseState, open: CaseState[], done: Case[], room: number): void {
     const watcher = state.watchers.shift();
     if (watcher) {
       if (this.add(state, unevaluated(watcher, state.links, this.maker), false)) open.push(state);
       return;
     }
-    // Every time anew: an opposite that was added since may have opened up what was apart.
+    // Checked anew each time: a negation added since may have made nodes overlap that were apart.
     const one = state.finish(this.infers);
     if (one.kinds === 0) return;
     const doubtful = state.forbidden.find(({ node }) => !this.apart.isApart(this, one, node));
@@ -128,7 +128,7 @@ export class CaseFinder {
     else open.push(state.lose(doubtful.at));
   }
 
-  /** The cases of a state in which a node does not hold, or undefined when they cannot be written down. */
+  /** Returns the cases of a state in which a node does not hold, or undefined when they cannot be expressed. */
   private without(state: CaseState, { node, mayAdd }: Forbidden, room: number): Case[] | undefined {
     const negation = room > 0 && this.affords(state.weight) ? this.negator.negate(node) : undefined;
     if (!negation) return undefined;
@@ -137,12 +137,12 @@ export class CaseFinder {
     const names = memberNames(state.nodes);
     const usual = cases.filter((one) => [...requiredNames(one.nodes)].every((name) => names.has(name)));
     if (usual.length > 0) return usual;
-    // An opposite that leaves out valid values may leave none; then it is better to say that it is not enforced.
+    // A negation that leaves out valid values may have no cases. Reporting the keyword as not enforced is better then.
     const isUnsure = cases.length > 0 ? !mayAdd : negation.narrower;
     return isUnsure ? undefined : cases;
   }
 
-  /** Whether so much more may be done. */
+  /** Takes steps from the budget; returns false when it is exhausted. */
   private affords(steps: number): boolean {
     this.steps -= steps;
     if (this.steps < 0) return false;
@@ -150,7 +150,7 @@ export class CaseFinder {
     return true;
   }
 
-  /** Adds a node with all that it applies to the same value. False when nothing can satisfy the state any more. */
+  /** Adds a node and all that it applies to the same value. Returns false when no value is left. */
   private add(state: CaseState, node: SchemaNode, cover: boolean, from?: SchemaNode): boolean {
     if (from) state.links.push([from, node]);
     if (state.seen.has(node)) return true;
@@ -165,6 +165,6 @@ export class CaseFinder {
   }
 }
 
-/** Whether nothing multiplies with the next choice of a state. */
+/** Returns whether the next choice of a state is the only one, so that its options multiply with nothing. */
 const isAlone = ({ choices }: CaseState, open: readonly CaseState[], done: readonly Case[]): boolean =>
   open.length + done.length + choices.length === 0;

@@ -34,7 +34,7 @@ export const includes = (set: CharSet, char: number): boolean => set.some(([from
 /** How many code points a set has. */
 export const size = (set: CharSet): number => set.reduce((total, [from, to]) => total + to - from + 1, 0);
 
-/** The set of the characters of a text. */
+/** Returns the set of the characters of a text. */
 const chars = (text: string): CharSet => union(...[...text].map((char) => single(Number(char.codePointAt(0)))));
 
 export const single = (char: number): CharSet => [[char, char]];
@@ -44,13 +44,13 @@ const WORD: CharSet = union(DIGIT, [[0x41, 0x5a]], [[0x5f, 0x5f]], [[0x61, 0x7a]
 const LINE_ENDS: CharSet = chars("\n\r\u2028\u2029");
 const SPACE: CharSet = union(chars("\t\v\f \u00a0\u1680\u202f\u205f\u3000\ufeff"), LINE_ENDS, [[0x2000, 0x200a]]);
 
-/** What has a UTF-8 form: all but surrogates. */
+/** All code points that have a UTF-8 form: everything but surrogates. */
 export const SPELLABLE: CharSet = complement([[0xd800, 0xdfff]]);
 
-/** What `.` stands for. */
+/** The characters that `.` matches. */
 export const DOT: CharSet = complement(LINE_ENDS);
 
-/** What `\d`, `\w`, `\s` and their opposites stand for. */
+/** The characters that `\d`, `\w`, `\s` and their opposites match. */
 export const CLASS_ESCAPES: ReadonlyMap<string, CharSet> = new Map([
   ["d", DIGIT],
   ["D", complement(DIGIT)],

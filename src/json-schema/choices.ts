@@ -1,16 +1,16 @@
-// What a subschema leaves open about a value: one of several other subschemas.
+// Collects the choices of a subschema: each requires one of several other subschemas.
 
 import type { Choice, Option } from "./case-state.ts";
 import type { NodeMaker } from "./node-maker.ts";
 import { under, type Condition, type Dependency, type SchemaNode } from "./schema-node.ts";
 
-/** Whether a node has keywords that a cover does without. */
+/** Returns whether a node has keywords that a cover ignores. */
 export const hasConditions = (node: SchemaNode): boolean =>
   [node.not, node.condition, node.dependencies, node.unevaluatedItems, node.unevaluatedProperties].some(
     (part) => part !== undefined,
   ) || (node.oneOf?.length ?? 0) > 1;
 
-/** `cover`: only what is needed to leave out no valid value. */
+/** Returns the choices of a node. With `cover`, only those that leave out no valid value. */
 export function choicesOf(node: SchemaNode, cover: boolean, maker: NodeMaker): Choice[] {
   const { at, anyOf, oneOf, condition, dependencies = [] } = node;
   const choices: Choice[] = [];
@@ -43,7 +43,7 @@ const branches = ({ at }: SchemaNode, condition: Condition): Option[] => [
   },
 ];
 
-/** A dependency is only about objects that have the property. */
+/** Returns the options for a dependency, which concerns only objects that have the property. */
 function absentOrFollowed(
   { id, at }: SchemaNode,
   { property, required, node }: Dependency,

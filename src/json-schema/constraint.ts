@@ -1,12 +1,12 @@
-// A schema as what an answer is held to.
+// Turns a client's schema into the constraint that an answer must satisfy.
 
 import type { Constraint, JsonSchema } from "../domain/generate.ts";
 import { prepareSchema } from "./prepare.ts";
 
-/** A constraint by the schema that a client wants its answer to follow. Throws SvcError about a schema that is none. */
+/** Returns the constraint for a schema that a client wants its answer to follow. Throws SvcError when it is invalid. */
 export function schemaConstraint(schema: JsonSchema, strict: boolean, param: string): Constraint {
   const prepared = prepareSchema(schema, param);
-  // llama.cpp takes an empty schema for none, and any value is still JSON.
+  // llama.cpp treats an empty schema as no schema at all, but the answer must still be JSON.
   const anything = Object.keys(prepared.schema).length === 0;
   return {
     schema: anything ? { anyOf: [{}] } : prepared.schema,

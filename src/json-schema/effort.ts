@@ -1,16 +1,16 @@
-// What looking at schemas may cost, whatever is in them: others wait meanwhile.
+// Limits the cost of examining schemas, whatever they contain: other requests wait meanwhile.
 
-/** Steps for all schemas of one request, of about two microseconds each. Those of five hundred large tools fit. */
+/** Steps for all schemas of one request, of about two microseconds each: enough for five hundred large tools. */
 const MAX_EFFORT = 100_000;
 
-/** Takes so many steps from what may be done; throws when it is spent. */
+/** Takes steps from the remaining effort; throws when none is left. */
 export type Spend = (steps: number) => void;
 
-/** The steps that are left for the schemas of one request. */
+/** The steps left for the schemas of one request. */
 export class Effort {
   private left = MAX_EFFORT;
 
-  /** Takes steps from these; calls `spent`, which throws, when there are none left. */
+  /** Returns a function that takes steps and, when none are left, calls `spent`, which throws. */
   spending(spent: () => never): Spend {
     return (steps) => {
       this.left -= steps;

@@ -1,4 +1,4 @@
-// The graph of a schema → a schema for the converter.
+// Turns the graph of a schema into a schema for the converter.
 
 import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
@@ -17,11 +17,14 @@ import { StringPool } from "./string-pool.ts";
 
 interface Emitted {
   readonly schema: JsonObject;
-  /** Where in the client's schema keywords stand that are not enforced. */
+  /** Paths in the client's schema of keywords that are not enforced. */
   readonly lost: readonly string[];
 }
 
-/** Writes out a living part. `tag` makes the names of definitions the schema's own. Throws SvcError. */
+/**
+ * Emits a part that has values. `tag` makes the definitions' names unique to this schema. Throws SvcError when a limit
+ * of the converter is exceeded.
+ */
 export function emit(root: Part, tag: string, spend: Spend, param: string): Emitted {
   const plans = new Plans(new StringPlanner(spend));
   return new Emitter(tag, param, plans, plans.shared(root)).root(root);
@@ -57,7 +60,7 @@ class Emitter {
     return { schema: whole, lost: [...this.lost] };
   }
 
-  /** `path`: how the converter will name rules here. */
+  /** `path`: the name that the converter gives the rules for this part. */
   private part({ part, notes }: Use, path: string, isRoot = false): JsonObject {
     const options: JsonObject[] = [];
     let anything = false;
@@ -85,7 +88,7 @@ class Emitter {
   private define(unit: Unit): string {
     const name = this.nextName();
     this.names.set(unit, name);
-    // Takes the place now: the body may hold definitions of its own.
+    // Reserves the name first: the body may add definitions of its own.
     this.bodies.set(name, {});
     const options = this.body(unit, name);
     this.bodies.set(name, annotate(options.length === 1 ? { ...options[0] } : { anyOf: options }, unit.nodes, {}));
@@ -137,7 +140,10 @@ class Emitter {
     };
   }
 
-  /** The converter numbers rules whose names it cannot tell apart, and tries all numbers for each. */
+  /**
+   * Returns the rule name for a property. The converter numbers rules with equal names and tries all numbers for each.
+   * Throws SvcError when too many are equal.
+   */
   private rulePath(path: string, name: string): string {
     const inside = `${path}-${name.replace(/[^a-zA-Z0-9-]+/g, "-")}`;
     const uses = (this.ruleNames.get(inside) ?? 0) + 1;
@@ -202,7 +208,7 @@ const boolean = (excluded: readonly unknown[]): JsonObject => {
   return left.length === 1 ? valuesSchema(left) : { type: "boolean" };
 };
 
-/** Adds the words of some nodes, save those that stand at the place of use. */
+/** Adds the notes of nodes, except those already given at the place of use. */
 function annotate(schema: JsonObject, nodes: Unit["nodes"], used: Notes): JsonObject {
   for (const node of nodes) {
     for (const [key, note] of Object.entries(node.notes ?? {})) {
@@ -213,8 +219,8 @@ function annotate(schema: JsonObject, nodes: Unit["nodes"], used: Notes): JsonOb
 }
 
 /**
- * The converter names rules by property names and takes these for rules of its own when they are at the top of a
- * schema; one level down they are not.
+ * The converter names rules after properties. At the top level of a schema, these names clash with the converter's own
+ * rules; one level down they do not.
  */
 const hasAwkwardNames = ({ properties }: JsonObject): boolean =>
   Object.keys(properties ?? {}).some((name) => name === "" || /^(integral|decimal)[^a-zA-Z0-9]+part$/.test(name));

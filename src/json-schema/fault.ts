@@ -1,12 +1,12 @@
-// The error about a schema that is none.
+// The error for an invalid schema.
 
 import { fieldError, shownName, type SvcError } from "../domain/errors.ts";
 
 const MAX_SHOWN = 200;
 
 /**
- * An SvcError that says where in the schema the problem is. `at` is a JSON pointer; names in it that are no plain
- * identifiers are shown as `…`, so that free text of a client does not come back.
+ * Returns an SvcError that says where in the schema the problem is. `at` is a JSON pointer. Names in it that are not
+ * plain identifiers are shown as `…`, so that a client's free text is not echoed.
  */
 export function fault(param: string, at: string, problem: string): SvcError {
   const shown = at

@@ -5,7 +5,7 @@ const WHOLE_DAYS =
 const LEAP_DAYS = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29";
 const DATE = `(?:${WHOLE_DAYS}|${LEAP_DAYS})`;
 const CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9]";
-/** Leap seconds are left out. */
+/** Without leap seconds. */
 const TIME = `${CLOCK}:[0-5][0-9](?:\\.[0-9]{1,9})?(?:Z|[+-]${CLOCK})`;
 
 const LABEL = "[a-z0-9]{1,15}(?:-[a-z0-9]{1,15}){0,2}";
@@ -46,7 +46,7 @@ const sources: Readonly<Record<string, string>> = {
   "relative-json-pointer": `(?:0|[1-9][0-9]{0,8})(?:#|${POINTER})`,
 };
 
-/** Formats whose strings may be any of another one's. */
+/** Formats that accept every string of another format; the other format's expression is used. */
 const narrower: Readonly<Record<string, string>> = {
   "idn-email": "email",
   "idn-hostname": "hostname",
@@ -59,10 +59,10 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ...Object.entries(sources),
   ...Object.entries(narrower).map(([name, other]): [string, string] => [name, String(sources[other])]),
 ]);
-/** A format of JSON Schema that no grammar can follow. Names that JSON Schema does not define constrain nothing. */
+/** Formats of JSON Schema that no grammar can follow. Names that JSON Schema does not define constrain nothing. */
 const INEXPRESSIBLE = new Set(["regex"]);
 
-/** A regular expression for whole strings of a format, or undefined when there is none. */
+/** Returns a regular expression for whole strings of a format, or undefined when there is none. */
 export function formatPattern(format: string): string | undefined {
   const source = FORMATS.get(format);
   return source === undefined ? undefined : `^${source.includes("|") ? `(?:${source})` : source}$`;

@@ -1,5 +1,5 @@
-// The parts of a schema and how they contain one another, resolved into cases. Parts that combine the same subschemas
-// are one part, so that recursive schemas become circles in the graph.
+// Resolves the parts of a schema into cases and links them. Parts that combine the same subschemas are one part, so
+// that recursive schemas become cycles in the graph.
 
 import type { Case, CaseFinder } from "./cases.ts";
 import type { Spend } from "./effort.ts";
@@ -14,13 +14,13 @@ import { isEmpty, under, type SchemaNode } from "./schema-node.ts";
 
 export type Notes = Readonly<Record<string, unknown>>;
 
-/** A part at the place where it is used. */
+/** A part, with the notes of the place where it is used. */
 export interface Use {
   readonly part: Part;
   readonly notes: Notes;
 }
 
-/** Subschemas that hold together. */
+/** Subschemas that must all hold. */
 export interface Part {
   readonly nodes: readonly SchemaNode[];
   cases: readonly { readonly unit: Unit; readonly lost: readonly string[] }[];
@@ -30,21 +30,21 @@ export interface Part {
 export interface ObjectShape {
   readonly members: ReadonlyMap<string, Use>;
   readonly required: ReadonlySet<string>;
-  /** Any other property, where none is known by name. */
+  /** What every property must satisfy; present only when no property is known by name. */
   readonly rest?: Use;
-  /** What the names of other properties must be. */
+  /** What the names of the properties must satisfy; present only with `rest`. */
   readonly names?: Use;
 }
 
 export interface ArrayShape {
   readonly prefix: readonly Use[];
   readonly rest: Use;
-  /** Whether the schema speaks of items after the prefix. */
+  /** Whether the schema constrains items after the prefix. */
   readonly hasRest: boolean;
   readonly range: readonly [min: number, max: number];
 }
 
-/** One case, which is the same wherever it occurs. */
+/** One case, shared by all places where it occurs. */
 export interface Unit {
   readonly nodes: readonly SchemaNode[];
   readonly kinds: Kinds;
@@ -52,11 +52,11 @@ export interface Unit {
   readonly object?: ObjectShape;
   readonly array?: ArrayShape;
   readonly lost: readonly string[];
-  /** The kinds of which there are values, as far as it is known. */
+  /** The kinds that have values, as far as known. */
   alive: Kinds;
   /**
-   * Kinds without a value of the form that is usually written out. Then objects are written out although they have
-   * fewer properties than `minProperties` (others would have to be added), arrays with any part of their prefix.
+   * Kinds without a value in the form that is usually written out. For these, objects are written out with fewer
+   * properties than `minProperties` (the others would have to be invented), and arrays with any part of their prefix.
    */
   relaxed: Kinds;
 }
@@ -74,7 +74,7 @@ export class Graph {
     private readonly param: string,
   ) {}
 
-  /** The part of some nodes, with everything that it contains. */
+  /** Returns the part of a node, with everything that it contains. */
   build(root: SchemaNode): Part {
     const { part } = this.use([root]);
     for (let next = this.waiting.shift(); next; next = this.waiting.shift()) {
@@ -84,7 +84,7 @@ export class Graph {
     return part;
   }
 
-  /** Every unit, in the order of finding. */
+  /** Returns every unit, in the order of discovery. */
   allUnits(): Unit[] {
     return [...this.units.values()];
   }
@@ -106,7 +106,7 @@ export class Graph {
   }
 
   private unit({ nodes, kinds: all }: Case): Unit {
-    // No type says "a number but no whole one"; where there are other types it is left out.
+    // No type means "a number but not a whole one", so fractions are left out where other types remain.
     const kinds = (all & NUMBER) === KIND.fraction && all !== KIND.fraction ? all & ~KIND.fraction : all;
     const key = `${kinds}:${keyOf(nodes)}`;
     const known = this.units.get(key);
@@ -139,7 +139,7 @@ export class Graph {
     });
   }
 
-  /** Values that are forbidden one by one can be left out of lists, of booleans and of null only. */
+  /** Reports excluded values that are not enforced: only lists, booleans and null can leave out single values. */
   private checkExcluded({ nodes, kinds }: Unit, lost: string[]): void {
     for (const { excluded = [], at } of nodes) {
       const isLeft = excluded.some(
@@ -169,11 +169,11 @@ export class Graph {
     return { members, required, rest: this.restOf(nodes, lost), ...(names.length > 0 && { names: this.use(names) }) };
   }
 
-  /** What every property must be where none is known by name. */
+  /** Returns what every property must satisfy when none is known by name. */
   private restOf(nodes: readonly SchemaNode[], lost: string[]): Use {
     const additional = nodes.flatMap(({ object }) => object?.additional ?? []);
     const patterned = nodes.flatMap(({ object }) => object?.patterns?.map(([, node]) => node) ?? []);
-    // With both, a value that satisfies both is right under every name.
+    // A value that satisfies both `additional` and all patterns is valid under every name.
     if (patterned.length === 0 || !additional.some(({ never }) => never))
       return this.use([...additional, ...patterned]);
     lost.push(...nodes.filter(({ object }) => object?.patterns).map(({ at }) => under(at, "patternProperties")));
@@ -184,7 +184,7 @@ export class Graph {
     const length = prefixLength(nodes);
     let [min, max] = itemRange(nodes);
     for (const { array } of nodes) {
-      // Any item will do: then it is a number of items.
+      // Every item satisfies `contains`, so it only bounds the number of items.
       if (!array?.contains || !isEmpty(array.contains)) continue;
       min = Math.max(min, array.minContains ?? 1);
       max = Math.min(max, array.maxContains ?? Infinity);
@@ -198,7 +198,7 @@ export class Graph {
   }
 }
 
-/** The same text for the same nodes in any order. */
+/** Returns the same key for the same nodes in any order. */
 function keyOf(nodes: readonly SchemaNode[]): string {
   const [only] = nodes;
   if (nodes.length <= 1) return String(only?.id ?? "");
@@ -206,11 +206,11 @@ function keyOf(nodes: readonly SchemaNode[]): string {
   return ids.sort((a, b) => a - b).join();
 }
 
-/** The words of the first node that has any. */
+/** Returns the notes of the first node that has any. */
 export const notesOf = (nodes: readonly SchemaNode[]): Notes =>
   nodes.find(({ notes }) => notes !== undefined)?.notes ?? NO_NOTES;
 
 const NO_NOTES: Notes = {};
 
-/** A part that nothing satisfies. */
+/** A part that has no values. */
 const DEAD: Part = { nodes: [], cases: [], alive: false };

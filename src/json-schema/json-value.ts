@@ -1,10 +1,10 @@
-// JSON values as they are compared in schemas.
+// Compares JSON values as JSON Schema does.
 
 import { KIND, type Kinds } from "./kinds.ts";
 
 export type JsonObject = Record<string, unknown>;
 
-/** The same text for equal values: property order does not count, 1 and 1.0 are the same number. */
+/** Returns the same text for equal values: property order does not count, and 1 and 1.0 are the same number. */
 export function valueKey(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(valueKey).join(",")}]`;
   if (isObject(value)) {
@@ -17,7 +17,7 @@ export function valueKey(value: unknown): string {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The schema of the values in a list. */
+/** Returns the schema for the values of a list. */
 export const valuesSchema = (values: readonly unknown[]): JsonObject =>
   values.length === 1 ? { const: values[0] } : { enum: values };
 
@@ -29,14 +29,14 @@ export function kindOf(value: unknown): Kinds {
   return typeof value === "boolean" ? KIND.boolean : KIND.object;
 }
 
-/** Length of a string as JSON Schema counts it. */
+/** Returns the length of a string in code points, as JSON Schema counts it. */
 export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** Whether `value` is a whole multiple of `step`, in decimal arithmetic. */
+/** Returns whether `value` is a whole multiple of `step`, in decimal arithmetic. */
 export function isMultiple(value: number, step: number): boolean {
   const [a, aExponent] = decimal(value);
   const [b, bExponent] = decimal(step);
@@ -44,7 +44,7 @@ export function isMultiple(value: number, step: number): boolean {
   return (a * 10n ** BigInt(aExponent - exponent)) % (b * 10n ** BigInt(bExponent - exponent)) === 0n;
 }
 
-/** A number as mantissa and power of ten. */
+/** Splits a number into mantissa and power of ten. */
 function decimal(value: number): [bigint, number] {
   const [digits = "0", exponent = "0"] = value.toString().split("e");
   const [whole = "0", fraction = ""] = digits.split(".");

@@ -1,4 +1,4 @@
-// Reads the plain keywords of one subschema, each with its type checked.
+// Reads the plain keywords of one subschema and checks their types.
 
 import { fault } from "./fault.ts";
 import { isObject, kindOf, valueKey, type JsonObject } from "./json-value.ts";
@@ -7,7 +7,7 @@ import { MAX_NAME_LENGTH } from "./limits.ts";
 import { isRegex } from "./regex-parser.ts";
 import { under, type Bound, type NumberFacts, type SchemaFields, type StringFacts } from "./schema-node.ts";
 
-/** Keywords of one raw subschema. Every method throws SvcError about a value that the keyword cannot have. */
+/** The keywords of one raw subschema. Every method throws SvcError when a keyword has a value that it cannot have. */
 export class KeywordReader {
   constructor(
     private readonly raw: JsonObject,
@@ -23,7 +23,7 @@ export class KeywordReader {
     throw fault(this.param, under(this.at, keyword), problem);
   }
 
-  /** A whole number from 0; an absurdly large one is as good as no limit. */
+  /** Returns a whole number of at least 0. Absurdly large numbers are accepted; they act as no limit. */
   count(keyword: string): number | undefined {
     const value = this.number(keyword);
     if (value === undefined) return undefined;
@@ -56,7 +56,7 @@ export class KeywordReader {
     return is(value) ? value : this.fail(keyword, `it must be ${type}, got ${typeName(value)}`);
   }
 
-  /** A list of property names without repetitions. */
+  /** Returns a list of property names without duplicates. */
   names(keyword: string, list = this.list(keyword)): readonly string[] | undefined {
     list?.forEach((name) => {
       if (typeof name !== "string") this.fail(keyword, `it must hold strings, got ${typeName(name)}`);
@@ -70,7 +70,7 @@ export class KeywordReader {
     this.fail(keyword, `property names have at most ${MAX_NAME_LENGTH} characters, got ${name.length}`);
   }
 
-  /** `type`, `enum` and `const`. */
+  /** Reads `type`, `enum` and `const`. */
   kindsAndValues(): SchemaFields {
     const kinds = this.kinds();
     const enumerated = this.list("enum");
@@ -111,7 +111,7 @@ export class KeywordReader {
     return { ...(min && { min }), ...(max && { max }), ...(multipleOf !== undefined && { multipleOf }) };
   }
 
-  /** The tighter of an inclusive and an exclusive bound; in draft 4 the exclusive one is a flag. */
+  /** Returns the tighter of an inclusive and an exclusive bound. In draft 4 the exclusive keyword is a flag. */
   private bound(keyword: string, exclusive: string, tighter: (a: number, b: number) => boolean): Bound | undefined {
     const value = this.number(keyword);
     if (typeof this.raw[exclusive] === "boolean") {
@@ -137,7 +137,7 @@ export class KeywordReader {
     if (!isRegex(source)) this.fail(keyword, "it is not a valid ECMA-262 regular expression");
   }
 
-  /** A smallest and a largest count. */
+  /** Reads a smallest and a largest count. */
   range(low: string, high: string): [number | undefined, number | undefined] {
     const [min, max] = [this.count(low), this.count(high)];
     if (min !== undefined && max !== undefined && min > max) this.fail(low, `it is larger than '${high}'`);
@@ -153,7 +153,7 @@ export class KeywordReader {
   }
 }
 
-/** The object without its undefined fields. */
+/** Returns the object without its undefined fields. */
 export const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -1,4 +1,4 @@
-// Sets of JSON types as bits. Numbers are two of them, so that "no integer" can be said.
+// Sets of JSON types as bits. Numbers have two bits, so that "not an integer" can be expressed.
 
 export const KIND = {
   null: 1,
@@ -16,7 +16,7 @@ export type Kinds = number;
 export const NUMBER: Kinds = KIND.integer | KIND.fraction;
 export const EVERY_KIND: Kinds = 127;
 
-/** What the names in a schema's `type` stand for. */
+/** What the type names in a schema's `type` stand for. */
 export const TYPE_KINDS: ReadonlyMap<string, Kinds> = new Map([
   ["null", KIND.null],
   ["boolean", KIND.boolean],

@@ -1,4 +1,4 @@
-// Whether a value that stands in a schema satisfies a subschema.
+// Checks whether a literal value in a schema satisfies a subschema.
 
 import { formatPattern, isKnownFormat } from "./formats.ts";
 import type { Spend } from "./effort.ts";
@@ -6,7 +6,7 @@ import { codePoints, isMultiple, isObject, kindOf, valueKey } from "./json-value
 import type { RegexCache } from "./regex-cache.ts";
 import type { ArrayFacts, NumberFacts, ObjectFacts, SchemaNode, StringFacts } from "./schema-node.ts";
 
-/** Undefined: it could not be found out. */
+/** Undefined when the result could not be determined. */
 type Verdict = boolean | undefined;
 
 const all = (verdicts: Iterable<Verdict>): Verdict => {
@@ -24,7 +24,7 @@ const any = (verdicts: Iterable<Verdict>): Verdict => negate(all([...verdicts].m
 const within = (value: number, min: number | undefined, max: number | undefined): boolean =>
   value >= (min ?? 0) && value <= (max ?? Infinity);
 
-/** Checks values exactly; steps are counted, because subschemas can be nested in ways that take forever. */
+/** Checks values exactly, within a budget of steps: nested subschemas can otherwise take forever. */
 export class LiteralChecker {
   private readonly keys = new Map<readonly unknown[], ReadonlySet<string>>();
 
@@ -39,7 +39,7 @@ export class LiteralChecker {
     return all(this.verdicts(value, node));
   }
 
-  /** Like `check`, but of what the node itself allows; what it excludes or applies in place is left aside. */
+  /** Like `check`, but considers only what the node itself allows, not what it excludes or applies in place. */
   fits(value: unknown, node: SchemaNode): Verdict {
     if (!this.step()) return undefined;
     return all(this.own(value, node));
@@ -92,7 +92,7 @@ export class LiteralChecker {
       yield required.every((name) => Object.hasOwn(value, name));
       if (other) yield this.check(value, other);
     }
-    // What counts as evaluated depends on everything above.
+    // Which parts count as evaluated depends on everything above, so the result is undetermined.
     if (node.unevaluatedItems && Array.isArray(value) && value.length > 0) yield undefined;
     if (node.unevaluatedProperties && isObject(value) && Object.keys(value).length > 0) yield undefined;
   }
@@ -108,7 +108,7 @@ export class LiteralChecker {
     const source = format === undefined ? undefined : formatPattern(format);
     return all([
       pattern === undefined ? true : this.regexes.finds(pattern, value),
-      // The patterns leave out some valid strings.
+      // The patterns leave out some valid strings, so a mismatch proves nothing.
       format === undefined ||
         !isKnownFormat(format) ||
         (source !== undefined && this.regexes.finds(source, value)) ||

@@ -1,4 +1,4 @@
-// What several subschemas say together about the same value, one aspect at a time.
+// Combines what several subschemas say about the same value, one aspect at a time.
 
 import { valueKey } from "./json-value.ts";
 import { EVERY_KIND, KIND, NUMBER, type Kinds } from "./kinds.ts";
@@ -7,15 +7,15 @@ import type { Bound, SchemaNode } from "./schema-node.ts";
 
 type Nodes = readonly SchemaNode[];
 
-/** A bound and where it stands. */
+/** A bound with the path of its subschema. */
 export type PlacedBound = Bound & { readonly at: string };
 
 export const kindsOf = (nodes: Nodes): Kinds =>
   nodes.reduce((kinds, node) => kinds & (node.kinds ?? EVERY_KIND), EVERY_KIND);
 
 /**
- * The kinds that the keywords of untyped nodes are about. Values of other kinds would be valid too; whoever writes
- * `properties` wants an object.
+ * Returns the kinds that the keywords of untyped nodes concern. Values of other kinds would be valid too, but a schema
+ * with `properties` is meant for an object.
  */
 export function impliedKinds(nodes: Nodes): Kinds {
   const kinds = nodes.reduce<Kinds>((all, { number, string, array, object }) => {
@@ -26,7 +26,7 @@ export function impliedKinds(nodes: Nodes): Kinds {
   return kinds === 0 || nodes.some((node) => node.kinds !== undefined || node.values) ? EVERY_KIND : kinds;
 }
 
-/** The values that every `enum` and `const` allows, or undefined when there is none of them. */
+/** Returns the values that every `enum` and `const` allows, or undefined when there is no such keyword. */
 export function listedValues(nodes: Nodes): readonly unknown[] | undefined {
   const [first, ...others] = nodes.flatMap((node) => node.values ?? []);
   if (!first) return undefined;
@@ -45,7 +45,7 @@ export interface NumberRange {
   readonly max?: PlacedBound;
 }
 
-/** The tightest bounds. */
+/** Returns the tightest bounds. */
 export function numberRange(nodes: Nodes): NumberRange {
   let min: PlacedBound | undefined;
   let max: PlacedBound | undefined;
@@ -62,7 +62,7 @@ export const isEmptyRange = ({ min, max }: NumberRange): boolean =>
   max !== undefined &&
   (min.value > max.value || (min.value === max.value && (min.exclusive || max.exclusive)));
 
-/** The kinds of which the bounds leave no value. */
+/** Returns the kinds for which the bounds leave no value. */
 export function emptyKinds(nodes: Nodes): Kinds {
   const isEmpty = ([min, max]: readonly [number, number]) => min > max;
   return (
@@ -73,7 +73,7 @@ export function emptyKinds(nodes: Nodes): Kinds {
   );
 }
 
-/** The largest of the smallest counts and the smallest of the largest. */
+/** Returns the largest minimum and the smallest maximum. */
 function countRange(pairs: readonly (readonly [number | undefined, number | undefined])[]): readonly [number, number] {
   const min = Math.max(0, ...pairs.map(([low]) => low ?? 0));
   return [min, Math.min(Infinity, ...pairs.map(([, high]) => high ?? Infinity))];
@@ -85,15 +85,15 @@ export const itemRange = (nodes: Nodes) => countRange(nodes.map(({ array }) => [
 export const sizeRange = (nodes: Nodes) =>
   countRange(nodes.map(({ object }) => [object?.minProperties, object?.maxProperties]));
 
-/** Length of the longest prefix of an array. */
+/** Returns the length of the longest array prefix. */
 export const prefixLength = (nodes: Nodes): number =>
   Math.max(0, ...nodes.map(({ array }) => array?.prefix?.length ?? 0));
 
-/** The nodes for one item of an array. */
+/** Returns the nodes for one item of an array. */
 export const itemNodes = (nodes: Nodes, index: number): SchemaNode[] =>
   nodes.flatMap(({ array }) => array?.prefix?.[index] ?? array?.items ?? []);
 
-/** Names that properties are known by, in the order of the schema. */
+/** Returns the property names that the nodes mention, in the order of the schema. */
 export const memberNames = (nodes: Nodes): Set<string> =>
   new Set(nodes.flatMap(({ object }) => [...(object?.properties?.keys() ?? []), ...(object?.required ?? [])]));
 
@@ -103,11 +103,11 @@ export const requiredNames = (nodes: Nodes): Set<string> =>
 interface Member {
   /** Nodes that certainly apply. */
   readonly nodes: readonly SchemaNode[];
-  /** Where `patternProperties` stands of which it cannot be told whether it applies. */
+  /** Paths of `patternProperties` for which it is unknown whether they apply. */
   readonly unknown: readonly string[];
 }
 
-/** The nodes for the property of this name. */
+/** Returns the nodes for the property of this name. */
 export function member(nodes: Nodes, name: string, regexes: RegexCache): Member {
   const found: SchemaNode[] = [];
   const unknown: string[] = [];
@@ -134,7 +134,7 @@ export function member(nodes: Nodes, name: string, regexes: RegexCache): Member 
   return { nodes: found, unknown };
 }
 
-/** Whether the nodes from `start` on leave no value for some property that an object must have. */
+/** Returns whether the nodes from `start` on leave no value for some required property. */
 export function isContradiction(nodes: Nodes, start: number, regexes: RegexCache): boolean {
   const required = requiredNames(nodes);
   return [...memberNames(nodes.slice(start))].some((name) => {

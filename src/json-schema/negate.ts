@@ -1,4 +1,4 @@
-// The opposite of a subschema as a subschema.
+// Builds the opposite of a subschema as a subschema.
 
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
 import { MAX_SYNTHETIC } from "./limits.ts";
@@ -6,13 +6,13 @@ import type { NodeMaker } from "./node-maker.ts";
 import type { ArrayFacts, Bound, ObjectFacts, SchemaFields, SchemaNode } from "./schema-node.ts";
 
 interface Negation {
-  /** Only values that the original refuses are valid. */
+  /** A subschema whose values are all refused by the original. */
   readonly node: SchemaNode;
-  /** Some values that the original refuses are not valid either. */
+  /** Whether `node` also refuses some values that the original refuses. */
   readonly narrower: boolean;
 }
 
-/** The ways to violate a subschema that could be written down. */
+/** The ways to violate a subschema that can be expressed. */
 interface Ways {
   readonly options: SchemaNode[];
   narrower: boolean;
@@ -20,7 +20,7 @@ interface Ways {
 
 const MAX_NESTED = 16;
 
-/** Negates nodes, each once. */
+/** Negates nodes, and remembers the result for each. */
 export class Negator {
   private readonly known = new Map<SchemaNode, Negation | undefined>();
   private made = 0;
@@ -28,7 +28,7 @@ export class Negator {
 
   constructor(private readonly nodes: NodeMaker) {}
 
-  /** Undefined when no way to violate the node can be written down. */
+  /** Returns undefined when no way to violate the node can be expressed. */
   negate(node: SchemaNode): Negation | undefined {
     if (!this.known.has(node)) {
       if (this.made > MAX_SYNTHETIC || this.depth >= MAX_NESTED) return undefined;
@@ -129,7 +129,7 @@ export class Negator {
     if (node.dependencies || node.unevaluatedItems || node.unevaluatedProperties) ways.narrower = true;
   }
 
-  /** The opposite of a part; the whole is narrower when there is none, or when that one is. */
+  /** Returns the opposite of a part. The whole is narrower when there is none or when that opposite is narrower. */
   private use(node: SchemaNode, ways: Ways): SchemaNode | undefined {
     const negation = this.negate(node);
     if (!negation || negation.narrower) ways.narrower = true;

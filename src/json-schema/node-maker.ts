@@ -14,7 +14,7 @@ export class NodeMaker {
     return { id: this.made++, at, ...fields };
   }
 
-  /** The node that was made for a key before, or a new one. */
+  /** Returns the node that was made for a key before, or a new one. */
   cached(key: string, at: string, fields: () => SchemaFields): SchemaNode {
     const node = this.kept.get(key) ?? this.make(at, fields());
     this.kept.set(key, node);

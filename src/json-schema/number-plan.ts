@@ -1,4 +1,4 @@
-// What the numbers of a case look like to the converter.
+// Plans the numbers of a case for the converter.
 
 import { KIND, type Kinds } from "./kinds.ts";
 import { MAX_ENUMERATED } from "./limits.ts";
@@ -17,8 +17,8 @@ interface Step {
 }
 
 /**
- * Numbers within all bounds, or undefined when there are none. Whole numbers are enforced exactly, save for multiples
- * without both bounds; of other numbers only the type.
+ * Returns the plan for numbers within all bounds, or undefined when there are none. Whole numbers are enforced exactly,
+ * except multiples without both bounds; of other numbers only the type is enforced.
  */
 export function numberPlan(nodes: readonly SchemaNode[], kinds: Kinds): NumberPlan | undefined {
   const range = numberRange(nodes);
@@ -37,7 +37,7 @@ export function numberPlan(nodes: readonly SchemaNode[], kinds: Kinds): NumberPl
   ) {
     return { schema: { const: min.value }, lost: [] };
   }
-  // No type says "a number but no whole one".
+  // No type means "a number but not a whole one".
   const odd = (kinds & KIND.integer) === 0 ? nodes.filter((node) => node.kinds !== undefined).map(({ at }) => at) : [];
   return { schema: { type: "number" }, lost: [...boundPaths(min, max), ...steps.map(({ at }) => at), ...odd] };
 }
@@ -46,19 +46,19 @@ function wholeNumbers({ min, max }: NumberRange, all: readonly Step[]): NumberPl
   const low = min ? (min.exclusive ? Math.floor(min.value) + 1 : Math.ceil(min.value)) : -Infinity;
   const high = max ? (max.exclusive ? Math.ceil(max.value) - 1 : Math.floor(max.value)) : Infinity;
   if (low > high) return undefined;
-  // Every whole number is a multiple of 1, of 0.5, of 0.1.
+  // Every whole number is a multiple of 1, 0.5 or 0.1, so such steps constrain nothing.
   const steps = all.filter(({ value }) => !isMultiple(1, value));
   const listed = steps.length > 0 ? multiples(low, high, steps) : undefined;
   if (listed) return listed.length > 0 ? { schema: valuesSchema(listed), lost: [] } : undefined;
   const lost = steps.map(({ at }) => at);
   const isFar = low > Number.MAX_SAFE_INTEGER || high < Number.MIN_SAFE_INTEGER;
   if ((!min && !max) || isFar) return { schema: { type: "integer" }, lost: [...lost, ...boundPaths(min, max)] };
-  // Always both: with one alone the converter lets through numbers with missing or leading digits.
+  // Always both bounds: with only one, the converter accepts numbers with missing or leading digits.
   const minimum = Math.max(low, Number.MIN_SAFE_INTEGER);
   return { schema: { type: "integer", minimum, maximum: Math.min(high, Number.MAX_SAFE_INTEGER) }, lost };
 }
 
-/** The multiples of all steps in a range; undefined when they are too many to be written out. */
+/** Returns the multiples of all steps in a range; undefined when there are too many to write out. */
 function multiples(low: number, high: number, steps: readonly Step[]): readonly number[] | undefined {
   const widest = Math.max(1, ...steps.map(({ value }) => value).filter(Number.isInteger));
   const first = Math.ceil(low / widest);

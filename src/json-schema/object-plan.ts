@@ -1,5 +1,5 @@
-// What the objects of a case look like to the converter, which knows maps of like properties, and objects with named
-// properties and no others (its own rule for others beside named ones lets through escapes of the names).
+// Plans the objects of a case for the converter, which knows maps of like properties and objects with only named
+// properties. (Its rule for others beside named ones also accepts the names in an escaped form.)
 
 import type { ObjectShape, Unit, Use } from "./graph.ts";
 import { KIND } from "./kinds.ts";
@@ -9,13 +9,13 @@ import { under, type SchemaNode } from "./schema-node.ts";
 import type { StringPlanner } from "./string-plan.ts";
 
 export interface ObjectPlan {
-  /** One of these. */
+  /** The objects have one of these forms. */
   readonly forms: readonly ObjectForm[];
   readonly lost: readonly string[];
 }
 
 export type ObjectForm =
-  /** Without a value: any. */
+  /** Without `value`, values are arbitrary. */
   | { readonly kind: "map"; readonly value?: Use }
   | { readonly kind: "record"; readonly members: readonly RecordMember[] };
 
@@ -25,10 +25,10 @@ interface RecordMember {
   readonly required: boolean;
 }
 
-/** Forms that a count of properties may be multiplied out to. */
+/** Forms that a property count may be multiplied out to. */
 const MAX_FORMS = 32;
 
-/** The objects of a unit that has a shape for them. */
+/** Returns the plan for the objects of a unit that has an object shape. */
 export function objectPlan({ nodes, relaxed }: Unit, shape: ObjectShape, strings: StringPlanner): ObjectPlan {
   const [least, max] = sizeRange(nodes);
   const min = relaxed & KIND.object ? 0 : least;
@@ -72,7 +72,7 @@ function membersOf(uses: ReadonlyMap<string, Use>, required: ReadonlySet<string>
   return members.filter((member) => member.use.part.alive && (member.required || ++optional <= MAX_OPTIONAL));
 }
 
-/** Names that are listed, or undefined. */
+/** Returns the property names when they are listed, otherwise undefined. */
 function namesOf({ part }: Use): readonly string[] | undefined {
   const lists = part.cases.map(({ unit, lost }) =>
     lost.length === 0 && unit.lost.length === 0 ? unit.values : undefined,
@@ -81,7 +81,7 @@ function namesOf({ part }: Use): readonly string[] | undefined {
   return [...new Set(lists.flat().filter((name) => typeof name === "string"))];
 }
 
-/** Whether names are not narrowed at all. */
+/** Returns whether names are not constrained at all. */
 const isAnyName = ({ part }: Use, strings: StringPlanner): boolean =>
   part.cases.some(({ unit: { nodes, kinds, values, lost }, lost: unmet }) => {
     if ((kinds & KIND.string) === 0 || values || lost.length + unmet.length > 0) return false;
@@ -110,7 +110,7 @@ function records(nodes: readonly SchemaNode[], members: readonly RecordMember[],
     };
   }
   if (needed === 1 && optional.length <= MAX_FORMS && room >= optional.length) {
-    // The first one that is there is one of them.
+    // One form for each optional property that may be the first one present.
     const order = new Map(optional.map((member, index) => [member, index]));
     const forms = optional.map((_, first) =>
       variant(members, (member) => {
@@ -129,7 +129,7 @@ function records(nodes: readonly SchemaNode[], members: readonly RecordMember[],
   };
 }
 
-/** A record in which the optional members have become something else. */
+/** Returns a record in which each optional member has become absent, optional or required. */
 function variant(
   members: readonly RecordMember[],
   become: (member: RecordMember) => "absent" | "optional" | "required",

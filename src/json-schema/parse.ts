@@ -1,4 +1,4 @@
-// A client's schema → nodes, every keyword checked. References are only collected here; see references.ts.
+// Parses a client's schema into nodes and checks every keyword. References are only collected: see references.ts.
 
 import { fault } from "./fault.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
@@ -14,15 +14,15 @@ import {
   type SchemaNode,
 } from "./schema-node.ts";
 
-/** A subschema that names itself or others. */
+/** A subschema that defines a name or refers to one. */
 export interface Naming {
   readonly node: SchemaNode;
   readonly raw: JsonObject;
-  /** The node whose `$id` this one's references are relative to. */
+  /** The resource that this subschema's references are relative to. */
   readonly resource: Resource;
 }
 
-/** A schema with an `$id`, or the whole one. */
+/** A schema with an `$id`, or the whole schema. */
 export interface Resource {
   readonly node: SchemaNode;
   readonly raw: unknown;
@@ -42,7 +42,7 @@ export class SchemaParser {
     private readonly param: string,
   ) {}
 
-  /** The node of a raw subschema; the same one when it was parsed before. Throws SvcError when it is no schema. */
+  /** Returns the node of a raw subschema, the same one each time. Throws SvcError when it is not a schema. */
   parse(raw: unknown, at: string, resource?: Resource, depth = 1): SchemaNode {
     if (raw === true) return this.nodes.make(at, {});
     if (raw === false) return this.nodes.make(at, { never: true });
@@ -50,7 +50,7 @@ export class SchemaParser {
     const known = this.known.get(raw);
     if (known) return known;
     if (depth > MAX_DEPTH) throw fault(this.param, at, `more than ${MAX_DEPTH} schemas are inside one another`);
-    // The node is there before its parts: they point to it as their resource, and a reference may lead back to it.
+    // The node must exist before its parts: they point to it as their resource, and a reference may lead back to it.
     const node = this.nodes.make(at, {});
     this.known.set(raw, node);
     const own: Resource = !resource
@@ -66,7 +66,7 @@ export class SchemaParser {
 
 const NAMING = ["$id", "$anchor", "$dynamicAnchor", "$ref", "$dynamicRef", "$recursiveRef"];
 
-/** Keywords that are read together; most subschemas have none of most groups. */
+/** Groups of keywords that are read together; most subschemas use few of the groups. */
 const KEYWORD_GROUPS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     plain: "type enum const nullable title description default",
@@ -80,7 +80,7 @@ const KEYWORD_GROUPS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([group, keywords]) => keywords.split(" ").map((keyword): [string, string] => [keyword, group])),
 );
 
-/** One object being read. */
+/** One schema object while it is being read. */
 class Subschema {
   constructor(
     private readonly parser: SchemaParser,
@@ -105,7 +105,7 @@ class Subschema {
   }
 
   private applied(): SchemaFields {
-    // Read for their types and for references into them.
+    // Read only to check their types and to have targets for references.
     this.map("$defs");
     this.map("definitions");
     return defined({
@@ -122,7 +122,7 @@ class Subschema {
 
   private array(): ArrayFacts | undefined {
     const { keywords } = this;
-    // Up to draft 2019-09 a list of items was the prefix, and `additionalItems` what follows it.
+    // Up to draft 2019-09, a list of `items` was the prefix, and `additionalItems` described what follows it.
     const older = Array.isArray(this.raw["items"]);
     const prefix = older ? this.schemas("items", true) : this.schemas("prefixItems", true);
     const items = older ? this.schema("additionalItems") : this.schema("items");
@@ -202,7 +202,7 @@ class Subschema {
   }
 }
 
-/** The facts that are there, or undefined when none is. */
+/** Returns the fields that are defined, or undefined when none is. */
 function group<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): Partial<T> | undefined {
   const facts = defined(fields);
   return Object.keys(facts).length > 0 ? (facts as Partial<T>) : undefined;

@@ -1,22 +1,22 @@
-// How many alternatives of a pattern for the converter are open at once.
+// Counts how many alternatives of a pattern for the converter are open at once.
 
-/** An atom or the end of a group, each with its repetition, and what opens groups and parts options. */
+/** Matches the start of a group, a bar between options, or an atom or the end of a group with its repetition. */
 const TOKEN =
   /(?<open>\(\?:)|(?<bar>\|)|(?<atom>\)|\[[^\]]*\]|\\x..|\\u.{4}|\\U.{8}|[^])(?:\{(?<min>\d+)(?<comma>,)?(?<max>\d*)\})?/gu;
 
 interface Piece {
-  /** Alternatives that it begins with. */
+  /** Alternatives at the beginning of the piece. */
   readonly begin: number;
-  /** The most that are open in it. */
+  /** Most alternatives that are open within the piece. */
   readonly open: number;
-  /** The one character that it begins with. */
+  /** The only character that the piece can begin with; undefined when there are several. */
   readonly first: string | undefined;
   readonly mayBeEmpty: boolean;
-  /** Whether, where it may end, it may as well go on. */
+  /** Whether the piece may continue at a place where it may also end. */
   readonly lingers: boolean;
 }
 
-/** The most alternatives that are open at any place of a pattern of this folder's own making. */
+/** Returns the most alternatives that are open at any place of a pattern that this folder generated. */
 export function patternAlternatives(pattern: string): number {
   const groups = [new Group()];
   for (const { groups: token = {} } of pattern.slice(1, -1).matchAll(TOKEN)) {
@@ -46,7 +46,7 @@ const repeated = (piece: Piece, min: number, max: number): Piece => ({
   lingers: piece.lingers || max > min,
 });
 
-/** The options of a group, or of the whole. */
+/** The options of a group, or of the whole pattern. */
 class Group {
   private begin = 0;
   private readonly byFirst = new Map<string | undefined, number>();
@@ -67,7 +67,7 @@ class Group {
     this.option = new Option();
   }
 
-  /** Options stay open together as long as they are alike, and they part at once where their characters do. */
+  /** Options stay open together as long as they are alike; where their characters differ, only the matching ones do. */
   whole(): Piece {
     this.next();
     const unsure = this.byFirst.get(undefined) ?? 0;
@@ -81,11 +81,11 @@ class Group {
   }
 }
 
-/** Pieces one after another. */
+/** A sequence of pieces. */
 class Option {
   private begin = 0;
   private open = 1;
-  /** What may still be open when the next piece begins. */
+  /** Alternatives that may still be open when the next piece begins. */
   private left = 0;
   private first: string | undefined;
   private atStart = true;

@@ -1,5 +1,6 @@
-// A client's `pattern` → one that llama.cpp's converter enforces. The converter compares the raw characters between the
-// quotes of a JSON string, so that what must be escaped there is spelled as its escape, and nothing else may match it.
+// Translates a client's `pattern` into one that llama.cpp's converter enforces. The converter compares raw characters
+// between the quotes of a JSON string: characters that must be escaped there are written as escapes, and nothing else
+// matches them.
 
 import { complement, includes, intersect, size, SPELLABLE, union, type CharSet } from "./char-set.ts";
 import { MAX_REPETITION } from "./limits.ts";
@@ -15,13 +16,13 @@ export interface Lengths {
 
 interface GrammarPattern {
   readonly pattern: string;
-  /** Counted repetitions in it. */
+  /** Counted repetitions in the pattern. */
   readonly repetitions: number;
-  /** False when it is enforced without the lengths. */
+  /** False when the pattern does not enforce the lengths. */
   readonly lengths: boolean;
 }
 
-/** Characters with a short escape, and its letter. */
+/** Characters with a short escape, mapped to the letter of the escape. */
 const ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x22, "\\x22"],
   [0x5c, "\\x5C"],
@@ -32,16 +33,16 @@ const ESCAPES: ReadonlyMap<number, string> = new Map([
   [9, "t"],
 ]);
 const CONTROLS: CharSet = [[0, 0x1f]];
-/** What stands for itself in a JSON string and has a UTF-8 form. */
+/** Characters that stand for themselves in a JSON string and have a UTF-8 form. */
 const RAW: CharSet = complement(union(CONTROLS, [[0x22, 0x22]], [[0x5c, 0x5c]], complement(SPELLABLE)));
-/** Control characters without a short escape are left out of larger sets. */
+/** More control characters without a short escape than this are left out of a set that has other characters. */
 const MAX_CONTROLS = 4;
-/** Repetitions inside repetitions multiply the ways in which a grammar can read a text. */
+/** Largest product of nested repetitions: they multiply the ways in which a grammar can read a text. */
 const MAX_NESTED = 10_000;
 
 /**
- * Translates a regular expression that `isRegex` accepts; undefined when it cannot be expressed. The result matches
- * only texts that the original is found in, and that have one of `lengths`, as far as `lengths` of the result says.
+ * Translates a regular expression that `isRegex` accepts. Returns undefined when it cannot be expressed. The result
+ * matches only texts in which the original is found; all have one of `lengths` if the result's `lengths` is true.
  */
 export function grammarPattern(source: string, lengths: Lengths): GrammarPattern | "anything" | undefined {
   const regex = parseRegex(source);
@@ -57,11 +58,11 @@ export function grammarPattern(source: string, lengths: Lengths): GrammarPattern
   return { pattern: `^${renderChoice(used)}$`, repetitions, lengths: fitting !== undefined };
 }
 
-/** A pattern for strings of certain lengths; the converter's own count would take `\ud83d\ude00` for two characters. */
+/** Returns a pattern for strings of certain lengths; the converter itself would count `\ud83d\ude00` as two. */
 export const lengthPattern = ({ min, max }: Lengths): string =>
   `^${render({ kind: "repeat", item: { kind: "set", set: complement([]) }, min, max })}$`;
 
-/** Whether a sequence matches every string: anything, and beside it only what may be absent. */
+/** Returns whether a sequence matches every string: it contains "anything", and all else in it may be absent. */
 const isEverything = (sequence: Sequence): boolean => sequence.every(canBeEmpty) && sequence.some(isAnything);
 
 const isAnything = (regex: Regex): boolean =>
@@ -71,7 +72,7 @@ const isAnything = (regex: Regex): boolean =>
   regex.item.kind === "set" &&
   complement(regex.item.set).length === 0;
 
-/** The expression without what no JSON string can hold; undefined when nothing is left. */
+/** Returns the expression without characters that no JSON string can hold; undefined when nothing is left. */
 function possible(regex: Regex): Regex | undefined {
   if (regex.kind === "set") return intersect(regex.set, SPELLABLE).length > 0 ? regex : undefined;
   if (regex.kind === "sequence") {
@@ -90,7 +91,7 @@ function possible(regex: Regex): Regex | undefined {
 
 const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_NESTED);
 
-/** The product of repetitions inside one another, Infinity when one alone is above llama.cpp's limit. */
+/** Returns the product of nested repetitions; Infinity when a single one exceeds llama.cpp's limit. */
 function nested(regex: Regex): number {
   if (regex.kind === "sequence" || regex.kind === "choice") return Math.max(1, ...regex.items.map(nested));
   if (regex.kind !== "repeat") return 1;
@@ -132,7 +133,7 @@ function renderRepeat({ item, min, max }: Regex & { kind: "repeat" }): string {
   if (min === 1 && max === 1) return inner;
   const isUnit = (item.kind === "set" && /^[[(]/.test(inner)) || (item.kind === "choice" && item.items.length > 1);
   const unit = isUnit ? inner : `(?:${inner})`;
-  // Always with braces: only then the converter makes a rule of its own of what is repeated.
+  // Always with braces: only then does the converter make a separate rule of the repeated part.
   return `${unit}{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
 }
 
@@ -155,7 +156,7 @@ function renderSet(set: CharSet): string {
 const renderRange = ([from, to]: readonly [number, number]): string =>
   from === to ? character(from) : `${character(from)}-${character(to)}`;
 
-/** Letters and digits as they are, everything else as an escape that the converter passes on to the grammar. */
+/** Writes letters and digits as they are, everything else as an escape that the converter passes on to the grammar. */
 function character(char: number): string {
   if (/^[0-9A-Za-z]$/.test(String.fromCodePoint(char))) return String.fromCodePoint(char);
   const hex = char.toString(16).toUpperCase();

@@ -1,4 +1,4 @@
-// How the values of each unit are written out, worked out once.
+// Plans how the values of each unit are written out, once per unit.
 
 import { arrayPlan, type ArrayPlan } from "./array-plan.ts";
 import type { Part, Unit, Use } from "./graph.ts";
@@ -33,7 +33,7 @@ export class Plans {
     return this.planner.plan(nodes);
   }
 
-  /** The units that are written out more than once, or contain themselves, and are worth a definition. */
+  /** Returns the units worth a definition: large ones that are written out more than once or contain themselves. */
   shared(root: Part): ReadonlySet<Unit> {
     const seen = new Set<Unit>();
     const shared = new Set<Unit>();
@@ -50,7 +50,7 @@ export class Plans {
     return shared;
   }
 
-  /** What a unit contains, as often as it is written out in it. */
+  /** Returns what a unit contains, repeated as often as it is written out. */
   private contents(unit: Unit): Use[] {
     const objects = this.object(unit).forms.flatMap((form) =>
       form.kind === "record" ? form.members.map(({ use }) => use) : (form.value ?? []),
@@ -60,6 +60,6 @@ export class Plans {
   }
 }
 
-/** Whether a unit contains others, so that writing it out could go on and on, or is long in itself. */
+/** Returns whether a unit contains others, so that writing it out might never end, or is long in itself. */
 export const isLarge = ({ object, array, values }: Unit): boolean =>
   object !== undefined || array !== undefined || (values?.length ?? 0) > MAX_INLINE_VALUES;

@@ -1,4 +1,4 @@
-// A client's JSON schema → the subset that llama.cpp's schema-to-grammar converter enforces.
+// Rewrites a client's JSON schema into the subset that llama.cpp's schema-to-grammar converter enforces.
 
 import { markAlive } from "./alive.ts";
 import { Apart } from "./apart.ts";
@@ -17,19 +17,19 @@ import { RegexCache } from "./regex-cache.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
 interface PreparedSchema {
-  /** Equivalent, or narrower, for the grammar converter; to be enforced while sampling. `{}` allows every value. */
+  /** Equivalent or narrower schema for the grammar converter, enforced while sampling. `{}` allows every value. */
   readonly schema: Readonly<Record<string, unknown>>;
   /**
-   * JSON pointers to the keywords of the client's schema that a grammar cannot express: enforced without these. Empty:
-   * everything that the grammar lets through validates.
+   * JSON pointers to the keywords of the client's schema that a grammar cannot express and that are not enforced. When
+   * empty, every value that the grammar allows is valid.
    */
   readonly inexpressible: readonly string[];
 }
 
 /**
- * Checks and rewrites a schema; the same schema gives the same JSON text. `param` is the request field that it came in.
- * Throws SvcError `invalid_value`, naming the place in the schema, when it is no schema, refers to what is not in it,
- * is too large, or no value can satisfy it, or when it takes more than is left of the `effort` that its request may take.
+ * Checks and rewrites a schema; the same schema gives the same JSON text. `param` is the request field that holds it.
+ * Throws SvcError `invalid_value`, naming the place in the schema, when the schema is invalid, refers to something
+ * outside itself, is too large, cannot be satisfied, or needs more than the request's remaining `effort`.
  */
 export function prepareSchema(schema: unknown, param: string, effort = new Effort()): PreparedSchema {
   const spend = effort.spending(() => {
@@ -41,14 +41,14 @@ export function prepareSchema(schema: unknown, param: string, effort = new Effor
   const node = parser.parse(schema, "");
   resolveReferences(parser, param);
 
-  // Untyped schemas are taken for what they describe, unless they describe what cannot be.
+  // Untyped schemas are first narrowed to the types that their keywords describe, unless that leaves no value.
   const root = living(node, maker, spend, param, true) ?? living(node, maker, spend, param, false);
   if (!root) throw fault(param, "", "no value can satisfy it");
   const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), spend, param);
   return { schema: prepared, inexpressible: lost };
 }
 
-/** The resolved schema, or undefined when no value can satisfy it. */
+/** Returns the resolved schema, or undefined when no value can satisfy it. */
 function living(node: SchemaNode, maker: NodeMaker, spend: Spend, param: string, infers: boolean): Part | undefined {
   const regexes = new RegexCache(spend);
   const literals = new LiteralChecker(regexes, MAX_STEPS, spend);
@@ -59,7 +59,7 @@ function living(node: SchemaNode, maker: NodeMaker, spend: Spend, param: string,
   return root.alive ? root : undefined;
 }
 
-/** A short name for a text. The converter keeps the definitions of all tools of a request apart by their names alone. */
+/** Returns a short name for a text. The converter tells definitions of a request's tools apart by name alone. */
 function tagOf(text: string): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let index = 0; index < text.length; index++) {
@@ -71,7 +71,7 @@ function tagOf(text: string): string {
   return (high >>> 0).toString(36) + (low >>> 0).toString(36);
 }
 
-/** What is true of the whole text of a schema: its size, and that it has a JSON form. Returns its values. Throws SvcError. */
+/** Checks the size of a schema and that it has a JSON form. Returns the number of its values. Throws SvcError. */
 function checkSize(schema: unknown, param: string): number {
   let [count, characters] = [0, 0];
   const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 1 }];

@@ -1,4 +1,4 @@
-// Follows `$ref` and its relatives inside one schema.
+// Follows `$ref`, `$dynamicRef` and `$recursiveRef` inside one schema.
 
 import { fault } from "./fault.ts";
 import { isObject } from "./json-value.ts";
@@ -6,12 +6,12 @@ import { MAX_IN_PLACE } from "./limits.ts";
 import type { Naming, Resource, SchemaParser } from "./parse.ts";
 import { inPlace, under, type SchemaNode } from "./schema-node.ts";
 
-/** Where a schema without an `$id` is. */
+/** Base URL of a schema without an `$id`. */
 const NOWHERE = "schema:/";
 
 /**
- * Sets the target of every node that refers to another. Throws SvcError about a reference that leads out of the schema,
- * to nothing, or around in a circle without going deeper into the value.
+ * Sets the target of every node that refers to another. Throws SvcError when a reference leads out of the schema or to
+ * nothing, or forms a cycle without going deeper into the value.
  */
 export function resolveReferences(parser: SchemaParser, param: string): void {
   if (!parser.root) return;
@@ -35,7 +35,7 @@ class Resolver {
     this.resources.set(NOWHERE, this.root);
     const { namings } = this.parser;
     let registered = 0;
-    // A target outside the known keywords is parsed on the way and may bring names and references of its own.
+    // A target outside the known keywords is parsed only here, and may add names and references of its own.
     for (let index = 0; index < namings.length; index++) {
       while (registered < namings.length) this.register(namings[registered++] as Naming);
       this.resolve(namings[index] as Naming);
@@ -64,7 +64,7 @@ class Resolver {
       const at = under(node.at, keyword);
       if (typeof reference !== "string") throw fault(this.param, at, "it must be a string");
       if (node.target) throw fault(this.param, at, "only one reference can stand in a schema");
-      // Whose dynamic anchor counts depends on the way here; with one of that name there is no question.
+      // Which of several dynamic anchors applies depends on the path to this node; a single one is unambiguous.
       const name = keyword === "$dynamicRef" ? reference.slice(reference.indexOf("#") + 1) : "";
       if ((this.dynamic.get(name)?.length ?? 0) > 1)
         throw fault(this.param, at, "several dynamic anchors have its name");
@@ -85,7 +85,7 @@ class Resolver {
     return target;
   }
 
-  /** The node at a JSON pointer below a resource. */
+  /** Returns the node at a JSON pointer below a resource. */
   private pointed(home: Resource, pointer: string, at: string): SchemaNode {
     let raw = home.raw;
     for (const token of pointer.split("/").slice(1)) {
@@ -128,9 +128,9 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Refuses nodes that apply to the same value through one another in a circle, or in a very long row. */
+/** Throws SvcError when nodes apply to the same value through one another in a cycle or in a very long chain. */
 function checkCircles(root: SchemaNode, parser: SchemaParser, param: string): void {
-  /** Nodes in a row from here; 0 while it is being counted. */
+  /** Length of the longest chain from each node; 0 while it is being counted. */
   const heights = new Map<SchemaNode, number>();
   for (const start of [root, ...parser.namings.map(({ node }) => node)]) {
     const stack: { node: SchemaNode; rest: SchemaNode[] }[] = [{ node: start, rest: inPlace(start) }];

@@ -1,4 +1,4 @@
-// Regular expressions of one schema, each parsed once.
+// Caches the regular expressions of one schema, so that each is parsed once.
 
 import type { Spend } from "./effort.ts";
 import { MAX_STEPS } from "./limits.ts";
@@ -11,12 +11,12 @@ export class RegexCache {
 
   constructor(private readonly spend: Spend) {}
 
-  /** Nothing more can be told. */
+  /** Whether the budget is used up, so that nothing more can be determined. */
   get isSpent(): boolean {
     return this.steps.left < 0;
   }
 
-  /** Whether an expression is found in a text; undefined when that cannot be told. */
+  /** Returns whether an expression is found in a text; undefined when that cannot be determined. */
   finds(source: string, text: string): boolean | undefined {
     if (this.isSpent) return undefined;
     if (!this.known.has(source)) this.known.set(source, parseRegex(source));

@@ -1,11 +1,11 @@
-// Texts that an answer has to be, as GBNF: one of several, or all that match a regular expression.
+// Writes the texts that an answer may be as GBNF: a list of texts, or all that match a regular expression.
 
 import { intersect, SPELLABLE, type CharSet } from "./char-set.ts";
 import type { Regex } from "./regex.ts";
 import { wholeAlternatives } from "./regex-normal.ts";
 import { parseRegex } from "./regex-parser.ts";
 
-/** GBNF of the texts that `source` matches as a whole; undefined when it uses what a grammar cannot express, or is too large. */
+/** Returns GBNF for texts that match `source` as a whole; undefined when it is too large or cannot be expressed. */
 export function regexGrammar(source: string): string | undefined {
   const regex = parseRegex(source);
   if (!regex) return undefined;
@@ -14,7 +14,7 @@ export function regexGrammar(source: string): string | undefined {
   return `root ::= ${alternatives.map(sequence).join(" | ")}`;
 }
 
-/** GBNF of these texts. */
+/** Returns GBNF for these texts. */
 export const choiceGrammar = (texts: readonly string[]): string => `root ::= ${texts.map(literal).join(" | ")}`;
 
 const sequence = (items: readonly Regex[]): string => items.map(element).join(" ") || '""';
@@ -30,7 +30,7 @@ function element(regex: Regex): string {
     case "repeat":
       return `${element(regex.item)}${repetition(regex.min, regex.max)}`;
     default:
-      // Anchors are resolved before.
+      // Anchors were resolved before.
       return '""';
   }
 }
@@ -45,7 +45,7 @@ const characters = (set: CharSet): string =>
 const literal = (text: string): string =>
   `"${Array.from(text, (char) => character(char.codePointAt(0) ?? 0)).join("")}"`;
 
-/** A letter or digit as itself; all others by their number, so that none means anything in a grammar. */
+/** Writes letters, digits and spaces as they are, others by number, so that none has a meaning in a grammar. */
 function character(point: number): string {
   const char = String.fromCodePoint(point);
   if (/^[A-Za-z0-9 ]$/.test(char)) return char;

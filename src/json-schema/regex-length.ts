@@ -5,7 +5,7 @@ import type { Sequence } from "./regex-normal.ts";
 
 type Repeat = Regex & { readonly kind: "repeat" };
 
-/** A repetition that can be made longer or shorter one step of `width` at a time. */
+/** A repetition whose length can change in steps of `width` code points. */
 interface Slider {
   readonly index: number;
   readonly repeat: Repeat;
@@ -13,8 +13,8 @@ interface Slider {
 }
 
 /**
- * Alternatives of which every text has `min` to `max` code points, all of them texts of the given ones; those without
- * such a text are left out. Undefined when one of them cannot be narrowed.
+ * Returns alternatives whose texts all have `min` to `max` code points and match the given ones. Alternatives without
+ * such a text are left out. Returns undefined when one of them cannot be narrowed.
  */
 export function withLengths(alternatives: readonly Sequence[], min: number, max: number): Sequence[] | undefined {
   const out: Sequence[] = [];
@@ -42,7 +42,7 @@ function narrow(sequence: Sequence, min: number, max: number): Sequence | undefi
   let room = max - low() - (restHigh - restLow);
   if (low() < min || room < 0) return undefined;
 
-  // What is left of the length is shared out evenly, so that no part of the text is squeezed to its least.
+  // The remaining length is shared out evenly, so that no part of the text is reduced to its minimum.
   const out = [...sequence];
   for (const [position, { index, repeat, width }] of sliders.entries()) {
     const count = counts[position] ?? 0;

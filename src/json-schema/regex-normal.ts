@@ -1,11 +1,11 @@
-// Brings a regular expression into the form that a grammar can follow: alternatives that match a whole text, without
-// anchors, and without repetitions of what may be empty.
+// Brings a regular expression into a form that a grammar can follow: alternatives that match a whole text, without
+// anchors and without repetitions of parts that may be empty.
 
 import { EVERY_CHAR } from "./char-set.ts";
 import { hasAnchor, type Regex } from "./regex.ts";
 
 const MAX_ALTERNATIVES = 64;
-/** Syntax tree nodes that one expression may be rewritten to. */
+/** Most syntax tree nodes that one expression may be rewritten to. */
 const MAX_SIZE = 4_000;
 
 const ANYTHING: Regex = { kind: "repeat", item: { kind: "set", set: EVERY_CHAR }, min: 0, max: Infinity };
@@ -13,8 +13,8 @@ const ANYTHING: Regex = { kind: "repeat", item: { kind: "set", set: EVERY_CHAR }
 export type Sequence = readonly Regex[];
 
 /**
- * Alternatives whose matches are the texts in which `regex` is found. Undefined when an anchor stands where it cannot
- * be resolved, or the result would be too large.
+ * Returns alternatives that match exactly the texts in which `regex` is found. Undefined when an anchor cannot be
+ * resolved where it stands, or the result would be too large.
  */
 export function wholeAlternatives(regex: Regex): readonly Sequence[] | undefined {
   try {
@@ -41,7 +41,7 @@ class Budget {
 
 const flat = (regex: Regex): Sequence => (regex.kind === "sequence" ? regex.items.flatMap(flat) : [regex]);
 
-/** Multiplies out choices that hold anchors, and a choice that is everything. */
+/** Multiplies out choices that contain anchors, and a choice that is the whole sequence. */
 function spread(sequence: Sequence, budget: Budget): Sequence[] {
   const items = sequence.flatMap(flat);
   budget.spend(1 + items.length);
@@ -53,20 +53,20 @@ function spread(sequence: Sequence, budget: Budget): Sequence[] {
   return choice.items.flatMap((item) => spread([...items.slice(0, index), item, ...items.slice(index + 1)], budget));
 }
 
-/** The sequence for a whole text; undefined when its anchors can never hold. */
+/** Returns the sequence for a whole text; undefined when its anchors can never hold. */
 function anchored(items: Sequence): Sequence | undefined {
   const begin = items.findLastIndex((item) => item.kind === "start") + 1;
   const firstEnd = items.findIndex((item) => item.kind === "end");
   const end = firstEnd < 0 ? items.length : firstEnd;
   const inner = items.slice(begin, end);
-  // What stands before the start of a text, or behind its end, must be empty.
+  // Anything before the start of a text or after its end must be empty.
   const outer = begin <= end ? [...items.slice(0, begin), ...items.slice(end)] : items;
   if (!outer.every(canBeEmpty)) return undefined;
   if ([...inner, ...outer].some((item) => item.kind === "repeat" && hasAnchor(item))) throw new TooMuch();
   return [...(begin > 0 ? [] : [ANYTHING]), ...inner, ...(firstEnd < 0 ? [ANYTHING] : [])];
 }
 
-/** The same texts; what is repeated is never empty, or the grammar could go around in a circle. */
+/** Returns an expression for the same texts without empty repeated parts, with which a grammar could loop. */
 function solid(regex: Regex, budget: Budget): Regex {
   budget.spend(1);
   if (regex.kind === "sequence" || regex.kind === "choice") {
@@ -88,14 +88,14 @@ export function canBeEmpty(regex: Regex): boolean {
   return regex.kind !== "sequence" || regex.items.every(canBeEmpty);
 }
 
-/** The texts of an already solid expression other than the empty one; undefined when there are none. */
+/** Returns an already solid expression without the empty text; undefined when no other text is left. */
 function withoutEmpty(regex: Regex, budget: Budget): Regex | undefined {
   budget.spend(1);
   if (!canBeEmpty(regex)) return regex;
   if (regex.kind === "repeat") return regex.max === 0 ? undefined : { ...regex, min: 1 };
   if (regex.kind === "choice") return choiceOf(regex.items.map((item) => withoutEmpty(item, budget)));
   if (regex.kind !== "sequence") return undefined;
-  // The first part that is not empty is one of the parts.
+  // One option for each part that may be the first non-empty one.
   return choiceOf(
     regex.items.map((item, index) => {
       const core = withoutEmpty(item, budget);

@@ -1,4 +1,4 @@
-// ECMA-262 regular expressions → syntax trees.
+// Parses ECMA-262 regular expressions into syntax trees.
 
 import { CLASS_ESCAPES, complement, DOT, MAX_CODE_POINT, single, union, type CharSet } from "./char-set.ts";
 import type { Regex } from "./regex.ts";
@@ -8,10 +8,10 @@ const MAX_GROUPS = 32;
 const CONTROL_ESCAPES: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
 const EMPTY: Regex = { kind: "sequence", items: [] };
 
-/** Thrown inside this file about what has no counterpart in a grammar: lookaround, backreferences, `\b`, `\p`. */
+/** Thrown within this file for features that a grammar cannot express: lookaround, backreferences, `\b`, `\p`. */
 class Unsupported extends Error {}
 
-/** False when `source` is no regular expression at all. Unicode mode is what JSON Schema asks for; many write without. */
+/** Returns whether `source` is a valid expression. JSON Schema requires Unicode mode; many authors write without it. */
 export function isRegex(source: string): boolean {
   return ["u", ""].some((flags) => {
     try {
@@ -22,7 +22,7 @@ export function isRegex(source: string): boolean {
   });
 }
 
-/** The tree of a valid regular expression, or undefined when it uses what cannot be expressed. */
+/** Returns the tree of a valid regular expression, or undefined when it uses features that cannot be expressed. */
 export function parseRegex(source: string): Regex | undefined {
   if (source.length > MAX_LENGTH) return undefined;
   try {
@@ -78,7 +78,7 @@ class Parser {
 
   private group(): Regex {
     if (this.take("?") && !this.take(":")) {
-      // A named group; after `<` also stand lookbehinds.
+      // A named group; `<` can also begin a lookbehind.
       if (!this.take("<") || this.sees("=") || this.sees("!")) throw new Unsupported();
       while (!this.take(">")) this.next();
     }
@@ -121,7 +121,7 @@ class Parser {
       this.take("-");
       const to = this.classAtom();
       const [low, high] = [from[0], to[0]];
-      // `[\d-x]` is three things side by side.
+      // In `[\d-x]`, the dash is a plain character.
       const plain = low && high && from.length === 1 && to.length === 1 && low[0] === low[1] && high[0] === high[1];
       parts.push(...(plain ? [[[low[0], high[0]]] as const] : [from, to, [[0x2d, 0x2d]] as const]));
     }
@@ -144,7 +144,7 @@ class Parser {
     if (letter === "x") return single(this.hex(2));
     if (letter === "u") return single(this.unicode());
     if (letter === "0" && !/\d/.test(this.input[this.at] ?? "")) return single(0);
-    // Backreferences, assertions and properties; every other letter would be an error in Unicode mode.
+    // Backreferences, assertions and properties. Any other letter stands for itself; Unicode mode would refuse it.
     if (/^[0-9bBkpP]?$/.test(letter)) throw new Unsupported();
     return single(Number(letter.codePointAt(0)));
   }

@@ -1,4 +1,4 @@
-// Syntax trees of regular expressions, and what can be read off them.
+// Syntax trees of regular expressions, and questions about them.
 
 import { includes, type CharSet } from "./char-set.ts";
 
@@ -10,7 +10,7 @@ export type Regex =
   | { readonly kind: "start" }
   | { readonly kind: "end" };
 
-/** Fewest and most code points that an expression can match; anchors count as none. */
+/** Returns the fewest and most code points that an expression can match; anchors count as none. */
 export function lengthRange(regex: Regex): [min: number, max: number] {
   switch (regex.kind) {
     case "set":
@@ -36,19 +36,19 @@ export const hasAnchor = (regex: Regex): boolean => {
   return regex.kind === "set" ? false : regex.items.some(hasAnchor);
 };
 
-/** Steps that may still be made. */
+/** A budget of steps, shared by several calls. */
 interface Steps {
   left: number;
 }
 
 /**
- * Whether an expression is found in `text`, in time that a hostile expression cannot blow up; undefined when the steps
- * did not suffice.
+ * Returns whether an expression is found in `text`, in time that a hostile expression cannot blow up; undefined when
+ * the steps did not suffice.
  */
 export function finds(regex: Regex, text: string, steps: Steps): boolean | undefined {
   const points = Array.from(text, (char) => Number(char.codePointAt(0)));
 
-  /** Every position where a match that begins at one of `from` can end. */
+  /** Returns every position where a match that begins at one of `from` can end. */
   function ends(node: Regex, from: ReadonlySet<number>): ReadonlySet<number> {
     steps.left -= 1 + from.size;
     if (steps.left < 0 || from.size === 0) return new Set();

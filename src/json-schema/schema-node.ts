@@ -1,4 +1,4 @@
-// A subschema after its keywords were checked.
+// The form of a subschema after its keywords were checked.
 
 import type { Kinds } from "./kinds.ts";
 
@@ -23,9 +23,9 @@ export interface StringFacts {
 }
 
 export interface ArrayFacts {
-  /** `prefixItems`, or `items` as older drafts had it. */
+  /** `prefixItems`, or a list of `items` in older drafts. */
   readonly prefix?: readonly SchemaNode[];
-  /** What follows the prefix. */
+  /** What items after the prefix must satisfy. */
   readonly items?: SchemaNode;
   readonly minItems?: number;
   readonly maxItems?: number;
@@ -47,7 +47,7 @@ export interface ObjectFacts {
   readonly maxProperties?: number;
 }
 
-/** `if` with what follows from it. */
+/** `if` with `then` and `else`. */
 export interface Condition {
   readonly if: SchemaNode;
   /** `then`; an object with a field of that name could be taken for a promise. */
@@ -62,14 +62,14 @@ export interface Dependency {
   readonly node?: SchemaNode;
 }
 
-/** What one subschema says, keyword groups absent where it says nothing. */
+/** What one subschema requires; keyword groups are absent when the subschema does not use them. */
 export interface SchemaFields {
-  /** Nothing is valid. */
+  /** Set when no value is valid. */
   readonly never?: true;
   readonly kinds?: Kinds;
-  /** Lists (of `enum`, of `const`) that a value must be in. */
+  /** Lists from `enum` and `const`; a value must be in all of them. */
   readonly values?: readonly (readonly unknown[])[];
-  /** Values it must not be. */
+  /** Values that are not valid. */
   readonly excluded?: readonly unknown[];
   readonly number?: NumberFacts;
   readonly string?: StringFacts;
@@ -83,7 +83,7 @@ export interface SchemaFields {
   readonly dependencies?: readonly Dependency[];
   readonly unevaluatedItems?: SchemaNode;
   readonly unevaluatedProperties?: SchemaNode;
-  /** Words for people and models, kept as they are. */
+  /** Texts for people and models (`title`, `description`, `default`), kept unchanged. */
   readonly notes?: Readonly<Record<string, unknown>>;
 }
 
@@ -92,11 +92,11 @@ export interface SchemaNode extends SchemaFields {
   readonly id: number;
   /** JSON pointer into the client's schema. */
   readonly at: string;
-  /** What `$ref` leads to; set once every subschema is known. */
+  /** The node that `$ref` leads to; set once every subschema is known. */
   target?: SchemaNode;
 }
 
-/** Whether a node itself, apart from the nodes that it leads to, rules anything out. */
+/** Returns whether a node itself, apart from the nodes that it leads to, excludes any value. */
 export const saysSomething = (node: SchemaNode): boolean =>
   node.never === true ||
   node.kinds !== undefined ||
@@ -107,7 +107,7 @@ export const saysSomething = (node: SchemaNode): boolean =>
   node.array !== undefined ||
   node.object !== undefined;
 
-/** The nodes that a node applies to the same value. */
+/** Returns the nodes that a node applies to the same value. */
 export function inPlace(node: SchemaNode): SchemaNode[] {
   const { condition, dependencies = [] } = node;
   const single = [node.target, node.not, condition?.if, condition?.whenTrue, condition?.whenFalse];
@@ -117,11 +117,11 @@ export function inPlace(node: SchemaNode): SchemaNode[] {
   );
 }
 
-/** A JSON pointer one token longer. */
+/** Returns a JSON pointer with one more token. */
 export const under = (at: string, token: string | number): string =>
   `${at}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** Whether a node leads to no others that apply to the same value. */
+/** Returns whether a node leads to no others that apply to the same value. */
 export const isPlain = (node: SchemaNode): boolean =>
   node.target === undefined &&
   node.allOf === undefined &&
@@ -133,5 +133,5 @@ export const isPlain = (node: SchemaNode): boolean =>
   node.unevaluatedItems === undefined &&
   node.unevaluatedProperties === undefined;
 
-/** Whether every value satisfies a node. */
+/** Returns whether every value satisfies a node. */
 export const isEmpty = (node: SchemaNode): boolean => isPlain(node) && !saysSomething(node);

@@ -1,4 +1,4 @@
-// What the strings of a case look like to the converter.
+// Plans the strings of a case for the converter.
 
 import type { Spend } from "./effort.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
@@ -11,7 +11,7 @@ import { under, type SchemaNode } from "./schema-node.ts";
 export interface StringPlan {
   readonly schema: JsonObject;
   readonly lost: readonly string[];
-  /** Counted repetitions that the grammar will have. */
+  /** Counted repetitions that the grammar will contain. */
   readonly repetitions: number;
 }
 
@@ -22,7 +22,7 @@ interface Constraint {
 
 const ANY_STRING: StringPlan = { schema: { type: "string" }, lost: [], repetitions: 0 };
 
-/** Plans strings; each pattern is translated once. */
+/** Plans strings; translates each pattern once. */
 export class StringPlanner {
   private readonly known = new Map<string, ReturnType<typeof grammarPattern>>();
 
@@ -41,7 +41,7 @@ export class StringPlanner {
   }
 }
 
-/** Strings of the right lengths that match one pattern or format; a second one is lost. */
+/** Plans strings of the right lengths that match one pattern or format; further ones are reported as lost. */
 function stringPlan(nodes: readonly SchemaNode[], translate: typeof grammarPattern): StringPlan {
   const [min, max] = lengthRange(nodes);
   const constraints = [...patterns(nodes), ...formats(nodes)];

@@ -1,4 +1,4 @@
-// Strings with patterns and lengths, as they occur in a whole schema.
+// Collects the strings with patterns and lengths of a whole schema.
 
 import { MAX_COPIES, MAX_TOTAL_REPETITION } from "./limits.ts";
 import type { JsonObject } from "./json-value.ts";
@@ -13,7 +13,7 @@ export class StringPool {
   private readonly known = new Map<string, Occurrence[]>();
   private repetitions = 0;
 
-  /** A schema to write out, or undefined when the grammar would have too many repetitions. */
+  /** Returns a schema to write out, or undefined when the grammar would have too many repetitions. */
   write(plan: JsonObject, repetitions: number): JsonObject | undefined {
     const written = { ...plan };
     if (repetitions === 0 && !("pattern" in plan)) return written;
@@ -25,7 +25,7 @@ export class StringPool {
     return written;
   }
 
-  /** Whether so many more repetitions are within bounds. */
+  /** Adds repetitions to the count; returns false, without adding them, when they would exceed the limit. */
   spend(repetitions: number): boolean {
     if (this.repetitions + repetitions > MAX_TOTAL_REPETITION) return false;
     this.repetitions += repetitions;
@@ -33,8 +33,8 @@ export class StringPool {
   }
 
   /**
-   * Turns what was written out often into references, because the converter goes through all its rules for each
-   * pattern. `define` takes a definition and gives its name.
+   * Replaces strings that were written out often by references, because the converter goes through all its rules for
+   * each pattern. `define` takes a definition and returns its name.
    */
   share(define: (schema: JsonObject) => string): void {
     for (const occurrences of this.known.values()) {

@@ -1,11 +1,11 @@
-// `unevaluatedProperties` and `unevaluatedItems` as `additionalProperties` and `items`, once it is known which other
-// subschemas hold.
+// Rewrites `unevaluatedProperties` and `unevaluatedItems` as `additionalProperties` and `items`, once it is known which
+// other subschemas hold.
 
 import type { Link } from "./case-state.ts";
 import type { NodeMaker } from "./node-maker.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
-/** A node that says what the `unevaluated…` of `watcher` say. What others may have evaluated besides is not counted. */
+/** Returns a node that expresses `unevaluated…` of `watcher`. What only other subschemas evaluate does not count. */
 export function unevaluated(watcher: SchemaNode, links: readonly Link[], maker: NodeMaker): SchemaNode {
   const applied = reachable(watcher, links);
   const key = `${watcher.id}\0unevaluated\0${applied.map(({ id }) => id).join()}`;
@@ -15,7 +15,7 @@ export function unevaluated(watcher: SchemaNode, links: readonly Link[], maker: 
   }));
 }
 
-/** A node and everything that it applies to the same value. */
+/** Returns a node and everything that it applies to the same value. */
 function reachable(from: SchemaNode, links: readonly Link[]): readonly SchemaNode[] {
   const found = new Set([from]);
   for (const node of found) for (const [start, end] of links) if (start === node) found.add(end);

@@ -1,4 +1,4 @@
-// What creates a batch, and the lines of its input.
+// Decodes requests that create a batch, and the lines of its input file.
 
 import { BATCH_ENDPOINT, BatchInputLine, BatchRequest, type BatchEndpoint } from "../../contract/batches.ts";
 import { checker } from "../../contract/schema.ts";
@@ -8,7 +8,7 @@ import { checkedMetadata } from "../fields/metadata.ts";
 export interface BatchCall {
   readonly inputFileId: string;
   readonly endpoint: BatchEndpoint;
-  /** As the request gave it. */
+  /** The window as in the request. */
   readonly window: string;
   readonly windowSeconds: number;
   readonly metadata: Readonly<Record<string, string>> | null;
@@ -27,7 +27,7 @@ const LONGEST_WINDOW_S = 30 * 86_400;
 const checkBatch = checker(BatchRequest);
 const checkLine = checker(BatchInputLine);
 
-/** `more`: endpoints beyond the usual one are taken. Throws SvcError with a code of the 400 family, naming the field. */
+/** Throws SvcError with a code of the 400 family, naming the field. `more`: allow endpoints beyond the usual one. */
 export function decodeBatch(body: unknown, more: boolean): BatchCall {
   const asked = checkBatch(body);
   if (!more && asked.endpoint !== BATCH_ENDPOINT) {
@@ -53,7 +53,7 @@ function secondsOf(window: string): number {
   throw invalidValue(param, "be a number with s, m, h or d, from 1s to 30d", `a string of length ${window.length}`);
 }
 
-/** A line of a batch for this endpoint. Throws SvcError naming its field. What is in the body is not looked at. */
+/** Decodes a line of a batch for this endpoint, without checking the body. Throws SvcError naming the line's field. */
 export function decodeInputLine(value: unknown, endpoint: string): InputLine {
   const { custom_id, url, body } = checkLine(value);
   if (url !== endpoint) {

@@ -1,4 +1,4 @@
-// Batches as clients see them.
+// Encodes batches as clients see them.
 
 import type { Batch, BatchList } from "../../contract/batches.ts";
 import type { BatchRecord, BatchUsage } from "../../store/batch-records.ts";

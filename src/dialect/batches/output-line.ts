@@ -1,25 +1,25 @@
-// The lines of a batch's output: one for each line of its input, answered or not.
+// Writes the lines of a batch's output: one for each line of its input, whether answered or not.
 
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import { chatErrors, errorObject } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { BatchUsage } from "../../store/batch-records.ts";
 
-/** The line that an output line belongs to, and its ids. */
+/** The ids of an output line; `customId` is that of the input line. */
 interface LineIds {
   readonly id: string;
   readonly customId: string;
   readonly requestId: string;
 }
 
-/** What counts of an output line. */
+/** What an output line adds to the counts of its batch. */
 export interface OutputTally {
   readonly customId: string;
   readonly failed: boolean;
   readonly usage: BatchUsage;
 }
 
-/** A line that was answered, with the endpoint's own answer. */
+/** Returns the line of an answered request, with the endpoint's own answer. */
 export const answeredLine = ({ id, customId, requestId }: LineIds, body: unknown): BatchOutputLine => ({
   id,
   custom_id: customId,
@@ -27,7 +27,7 @@ export const answeredLine = ({ id, customId, requestId }: LineIds, body: unknown
   error: null,
 });
 
-/** A line whose request was refused or failed: the status and body that the endpoint gives, and the error again. */
+/** Returns the line of a refused or failed request: the endpoint's status and error body, and the error again. */
 export const failedLine = ({ id, customId, requestId }: LineIds, error: SvcError): BatchOutputLine => ({
   id,
   custom_id: customId,
@@ -44,7 +44,7 @@ const REASONS = {
   batch_cancelled: "The batch was cancelled before this request was answered.",
 } as const;
 
-/** A line that was never processed. */
+/** Returns the line of a request that was never processed. */
 export const skippedLine = (id: string, customId: string, code: keyof typeof REASONS): BatchOutputLine => ({
   id,
   custom_id: customId,
@@ -52,12 +52,15 @@ export const skippedLine = (id: string, customId: string, code: keyof typeof REA
   error: { code, message: REASONS[code] },
 });
 
-/** Counts an output line, written now or by an earlier process. */
+/** Counts an output line that this or an earlier process wrote. */
 export function tallyLine({ custom_id, response, error }: BatchOutputLine): OutputTally {
   return { customId: custom_id, failed: error !== null, usage: usageIn(error ? undefined : response?.body) };
 }
 
-/** Tokens as the endpoints' answers count them; some call prompts and completions input and output, and some count no tokens. */
+/**
+ * Reads token counts from an endpoint's answer. Some answers say input and output instead of prompt and completion, and
+ * some have no counts.
+ */
 function usageIn(body: unknown): BatchUsage {
   const usage = fieldsOf(fieldsOf(body)["usage"]);
   const [prompt, completion] = "input_tokens" in usage ? ["input", "output"] : ["prompt", "completion"];

@@ -1,4 +1,4 @@
-// What the answer must look like: by the request's own fields, or by the launch options.
+// Decides what form the answer must have, by the request's own fields or the launch options.
 
 import type { StructuredFields } from "../../contract/structured.ts";
 import { fieldError } from "../../domain/errors.ts";
@@ -7,7 +7,7 @@ import { decodeStructure, type Structure } from "../fields/structured.ts";
 import { type ChosenTools } from "../fields/tools.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** `guided`: the schema of requests that name no format. Throws SvcError about a schema or grammar that is none. */
+/** `guided`: schema for requests without a format. Throws SvcError when a schema or grammar is invalid. */
 export function decodeConstraint(
   asked: StructuredFields,
   { tools }: ChosenTools,

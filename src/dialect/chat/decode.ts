@@ -1,4 +1,4 @@
-// A chat completion request body → a request to the generation service. Pure, apart from drawing a random seed.
+// Decodes a chat completion request into a request to the generation service. Pure, except that it draws random seeds.
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
@@ -41,7 +41,7 @@ const UNSUPPORTED = {
   ...CHAT_PEER_UNSUPPORTED,
 };
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes a request body. Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const chat = check(body);
   refuseUnsupported(body, UNSUPPORTED);
@@ -85,7 +85,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
 
 type Turn = Pick<GenerateRequest, "continueLast" | "generationPrompt">;
 
-/** Throws SvcError `invalid_value` about fields that contradict each other or the conversation. */
+/** Throws SvcError `invalid_value` when the fields contradict each other or the conversation. */
 function decodeTurn(chat: ChatCompletionRequest): Turn {
   const { continue_final_message: continues, add_generation_prompt: prompts } = chat;
   const last = chat.messages.at(-1);
@@ -97,7 +97,7 @@ function decodeTurn(chat: ChatCompletionRequest): Turn {
   return prompts === false ? { generationPrompt: false } : {};
 }
 
-/** `constrained`: the answer has to have a form. Throws SvcError about an `enable_thinking` that is no boolean. */
+/** `constrained`: the answer must have a given form. Throws SvcError when `enable_thinking` is not a boolean. */
 function decodeReasoning(chat: ChatCompletionRequest, settings: ReasoningSettings, constrained: boolean): Reasoning {
   const effort = chat.reasoning_effort ?? chat.reasoning?.effort;
   const enabled = effort == null ? chat.reasoning?.enabled : undefined;

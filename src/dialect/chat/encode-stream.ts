@@ -1,4 +1,4 @@
-// The events of one generation → the chunks of a chat completion's stream.
+// Encodes the events of one generation as the chunks of a chat completion stream.
 
 import type { ProfileDetail } from "../../contract/chat.ts";
 import { errorObject } from "../../contract/errors.ts";
@@ -14,18 +14,19 @@ import type { Reporter } from "./running-reports.ts";
 import { encodeUsage, timingsMember } from "./usage.ts";
 
 interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
-  /** Answers that the events belong to. */
+  /** Number of answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
-  /** Absent: chunks report nothing of the answer so far. */
+  /** Absent: chunks report nothing about the answer so far. */
   readonly report?: Reporter | undefined;
-  /** A profile follows the usage. */
+  /** Set when a profile follows the usage. */
   readonly profile?: ProfileDetail | undefined;
 }
 
 /**
- * Puts for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested; the timings
- * are in the usage chunk, else in the finish chunks. The first chunk reports what was read for the model. A failure becomes an error-marked chunk.
+ * Writes for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested.
+ * The timings are in the usage chunk if there is one, otherwise in the finish chunks. The first chunk lists media that
+ * were converted to text. A failure becomes a chunk with an `error`.
  */
 export function chatWriter(
   put: Put<string>,
@@ -33,7 +34,7 @@ export function chatWriter(
   options: ChatStreamOptions,
 ): StreamWriter<GenerateEvent> {
   const { choices, includeUsage, report, profile: detail, requestId } = options;
-  // All but the delta is the same in every chunk and prepared once.
+  // Everything but the delta is the same in every chunk of a choice, so it is prepared once.
   const head = chunkHead(origin, "chat.completion.chunk");
   const opened: string[] = [];
   const open = (choice = 0) => (opened[choice] ??= `${head},"choices":[{"index":${choice},"delta":`);
@@ -53,7 +54,7 @@ export function chatWriter(
       if (event.type === "accepted") return;
       if (event.type !== "finish") {
         const reports = report?.(event) ?? "";
-        // Where the prompt's progress is not wanted, it is no chunk.
+        // Progress that the client does not want produces no chunk.
         if (event.type === "progress" && reports === "") return;
         return put(`${open(event.choice)}${delta(event)}${unfinished}${reports}}`);
       }
@@ -71,7 +72,7 @@ export function chatWriter(
       if (detail) put(JSON.stringify(encodeProfile(detail, usage, profile)));
     },
     failure(error) {
-      // For clients that know nothing of `error`, people at least read what happened.
+      // Clients that ignore `error` at least show this text to their users.
       const content = JSON.stringify(`\n\n[error] ${error.message}`);
       const marker = JSON.stringify(errorObject(error, requestId));
       put(`${open()}{"content":${content}},"finish_reason":"error"}],"error":${marker}}`);
@@ -79,7 +80,7 @@ export function chatWriter(
   };
 }
 
-/** The delta, and what stands beside it. A key without a value is absent: strict clients reject a null. */
+/** Returns the delta and its sibling members. A key without a value is absent, because strict clients reject null. */
 function delta(event: OutputEvent): string {
   switch (event.type) {
     case "progress":

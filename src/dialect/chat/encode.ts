@@ -1,4 +1,4 @@
-// The events of one generation → the JSON answer of a chat completion.
+// Encodes the events of one generation as the JSON answer of a chat completion.
 
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
@@ -11,16 +11,16 @@ import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 interface ChatAnswerOptions extends Pick<AcceptedEvent, "readInputs"> {
-  /** Answers that the events belong to. */
+  /** Number of answers that the events belong to. */
   readonly choices: number;
   readonly withLogprobs: boolean;
   readonly profile?: ProfileDetail | undefined;
 }
 
-/** A few milliseconds of work. */
+/** Log probabilities encoded before other work gets a turn: a few milliseconds of work. */
 const LOGPROBS_IN_A_TURN = 5000;
 
-/** Collects the whole completion, of `choices` answers. Throws what the generation throws. */
+/** Collects and encodes the whole completion of `choices` answers. Throws what the generation throws. */
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
   origin: AnswerOrigin,
@@ -61,7 +61,7 @@ function encodeChoice(
     index,
     message: {
       role: "assistant",
-      // With calls the API has no text beside them.
+      // In this API, an answer with calls has no text.
       content: calls.length > 0 ? null : text,
       refusal: null,
       ...(reasoning !== "" && { reasoning_content: reasoning }),
@@ -72,13 +72,13 @@ function encodeChoice(
   };
 }
 
-/** Log probabilities of consecutive tokens. */
+/** Encodes the log probabilities of consecutive tokens. */
 export const encodeLogprobs = (tokens: readonly TokenLogprob[]): ChatLogprobs => ({
   content: tokens.map(encodeLogprob),
   refusal: null,
 });
 
-/** The same of whole answers, which may have millions. */
+/** Like `encodeLogprobs`, but for whole answers, which may have millions of log probabilities. */
 async function encodeInTurns(tokens: readonly TokenLogprob[], turns: TurnLimit): Promise<ChatLogprobs> {
   const content: ReturnType<typeof encodeLogprob>[] = [];
   for (const token of tokens) {

@@ -1,5 +1,5 @@
-// Wire messages → domain messages: developer is system, text parts are joined, consecutive system turns are one, tool
-// results stand in the order of their calls.
+// Decodes messages: developer becomes system, text parts are joined, consecutive system messages are merged, and tool
+// results are put in the order of their calls.
 
 import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { fieldError, missing } from "../../domain/errors.ts";
@@ -7,7 +7,10 @@ import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.t
 import { fileParts } from "../fields/file-parts.ts";
 import { argumentsOf, CallArguments } from "../fields/json-object.ts";
 
-/** Throws SvcError about a message that lacks what its role needs or has what it cannot have, or of arguments too long. */
+/**
+ * Decodes the messages of a conversation. Throws SvcError when a message lacks what its role requires, has parts that
+ * it cannot have, or when arguments are too long.
+ */
 export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] {
   const decoded: ChatMessage[] = [];
   const texts = new CallArguments("messages");
@@ -21,7 +24,7 @@ export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] 
   return withOrderedResults(decoded);
 }
 
-/** The older form of calls and results as tools: a result belongs to the call before it. */
+/** Rewrites the older function calls and results as tool calls; a result belongs to the last call before it. */
 function withToolRoles(messages: readonly WireMessage[]): WireMessage[] {
   let last = "";
   return messages.map((message, index) => {
@@ -48,7 +51,7 @@ function decodeMessage(message: WireMessage, path: string, texts: CallArguments)
   };
 }
 
-/** Roles of older clients are others' by now. */
+/** Maps roles of older clients to current ones. */
 function roleOf({ role }: WireMessage): ChatMessage["role"] {
   if (role === "function") return "tool";
   return role === "developer" ? "system" : role;
@@ -107,7 +110,10 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
   }
 }
 
-/** Templates without call ids identify results by their place; and a result is named after the tool that was called. */
+/**
+ * Puts results in the order of their calls, because templates without call ids identify results by position, and gives
+ * each result the name of its tool.
+ */
 function withOrderedResults(messages: readonly ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = [];
   for (let index = 0; index < messages.length; index++) {

@@ -1,4 +1,4 @@
-// The header that requests a profile of the resources that an answer used, and the profile itself.
+// The header that requests a profile of the resources used by an answer, and the profile itself.
 
 import { GIB } from "../../domain/gib.ts";
 import type { ChatProfileEvent, ProfileDetail, SvcProfile, SvcProfileExtended } from "../../contract/chat.ts";
@@ -9,7 +9,7 @@ import { computed, decodeSteps, rate, rounded } from "./usage.ts";
 
 const param = "X-Svc-Profile";
 
-/** The profile that the header requests; without it, none. Throws SvcError `invalid_value` about any other value. */
+/** Returns the requested profile, undefined without the header. Throws SvcError `invalid_value` about other values. */
 export function decodeProfile(header: string | null): ProfileDetail | undefined {
   if (header === null) return undefined;
   const asked = header.trim().toLowerCase();
@@ -18,8 +18,8 @@ export function decodeProfile(header: string | null): ProfileDetail | undefined 
 }
 
 /**
- * The key that `detail` stands for with its object, or nothing. With several choices, `profile` is that of the last one that
- * ended. A request that never reached the engine has none: it is reported as null.
+ * Returns the profile under the key for `detail`, or nothing. With several choices, `profile` is that of the last
+ * choice to end. A request that never reached the engine has no profile: its values are null.
  */
 export function encodeProfile(
   detail: ProfileDetail | undefined,
@@ -69,6 +69,6 @@ type Unsure = number | null | undefined;
 
 const tenths = (value: Unsure): number | null => (value == null ? null : rounded(value, 1));
 const percent = (share: Unsure): number | null => (share == null ? null : rounded(100 * share, 1));
-/** To five digits, wherever they begin: what a small model reads while its machine is busy is little, but not nothing. */
+/** Rounds to five significant digits: a small model on a busy machine reads little, but more than zero. */
 const gigabytes = (bytes: Unsure): number | null => (bytes == null ? null : Number((bytes / 1e9).toPrecision(5)));
 const gib = (bytes: number): number => rounded(bytes / GIB);

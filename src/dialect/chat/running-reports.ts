@@ -1,4 +1,4 @@
-// What the chunks of a stream report of the answer so far, to clients that want it.
+// What the chunks of a stream report about the answer so far, if the client requests it.
 
 import type { GenerateRequest, OutputEvent, ProgressEvent } from "../../domain/generate.ts";
 import { AnswerSoFar } from "../stream/answer-so-far.ts";
@@ -17,9 +17,9 @@ interface Asked {
   readonly return_progress?: boolean | null;
 }
 
-/** `includeUsage`: the stream ends with its usage; without it no chunk has any. */
+/** Decodes what chunks report. `includeUsage`: the stream ends with its usage; otherwise no chunk has any. */
 export function decodeRunning(asked: Asked, includeUsage: boolean): RunningReports {
-  // A whole answer has all of it at its end.
+  // An answer that is not streamed has all of this at its end.
   if (!asked.stream) return { usage: false, timings: false, progress: false };
   return {
     usage: includeUsage && asked.stream_options?.continuous_usage_stats === true,
@@ -28,7 +28,7 @@ export function decodeRunning(asked: Asked, includeUsage: boolean): RunningRepor
   };
 }
 
-/** What the engine is asked for to this end. */
+/** Returns the request fields that make the engine send these reports. */
 export function runningFields({
   usage,
   timings,
@@ -38,7 +38,7 @@ export function runningFields({
   return { ...(counted && { counted }), ...(progress && { returnProgress: true as const }) };
 }
 
-/** How much of a prompt is computed, in llama.cpp's form. */
+/** Encodes how much of a prompt is computed, in llama.cpp's form. */
 export const encodeProgress = ({ total, cached, processed, ms }: ProgressEvent) => ({
   total,
   cache: cached,
@@ -46,10 +46,10 @@ export const encodeProgress = ({ total, cached, processed, ms }: ProgressEvent) 
   time_ms: Math.round(ms),
 });
 
-/** Counts an event of a stream. Returns the members of its chunk that report: JSON, each behind a comma. */
+/** Counts an event of a stream. Returns the reporting members of its chunk: JSON, each preceded by a comma. */
 export type Reporter = (event: OutputEvent) => string;
 
-/** Reports on the answers of a stream that begins now; undefined where nothing is wanted. `promptTokens`: of each answer. */
+/** Returns a reporter for a stream that begins now; undefined without reports. `promptTokens`: of each answer. */
 export function reporterOf(
   { usage, timings, progress }: RunningReports,
   promptTokens: number,

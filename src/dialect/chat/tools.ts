@@ -1,10 +1,10 @@
-// The chat dialect's tools and the choice among them, in the current and the older form.
+// Decodes the chat dialect's tools and tool choice, in the current and the older form.
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import { missing, SvcError } from "../../domain/errors.ts";
 import { allowTools, chooseTools, type ChosenTools, type ToolChoice, type ToolDefinition } from "../fields/tools.ts";
 
-/** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are no schema. */
+/** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are not a schema. */
 export function decodeTools(chat: ChatCompletionRequest): ChosenTools {
   const legacy = chat.tools == null && chat.functions != null;
   const definitions = legacy ? decodeFunctions(chat) : (chat.tools ?? []).map(decodeTool);
@@ -49,7 +49,7 @@ function decodeChoice({ tool_choice: choice, function_call: older }: ChatComplet
 
 type WireChoice = Extract<NonNullable<ChatCompletionRequest["tool_choice"]>, object>;
 
-/** What a choice of this type goes with. */
+/** Returns the field that a choice of this type requires. Throws SvcError when the field is missing. */
 function given<Key extends "function" | "allowed_tools">(choice: WireChoice, key: Key): NonNullable<WireChoice[Key]> {
   const value = choice[key];
   if (value != null) return value;

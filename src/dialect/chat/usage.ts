@@ -1,4 +1,4 @@
-// Counts and clocks of a generation in the two forms that clients read.
+// Encodes the counts and times of a generation in the two forms that clients read.
 
 import { GIB } from "../../domain/gib.ts";
 import type { ChatCounts, ChatTimings, ChatUsage } from "../../contract/chat.ts";
@@ -6,25 +6,25 @@ import type { Usage } from "../../domain/usage.ts";
 
 export const rounded = (value: number, digits = 3): number => Number(value.toFixed(digits));
 
-/** Tokens per second; 0 where nothing was measured. */
+/** Returns tokens per second; 0 when nothing was measured. */
 export const rate = (tokens: number, ms: number): number =>
   ms > 0 && tokens > 0 ? rounded((tokens * 1000) / ms, 2) : 0;
 
 const each = (ms: number, tokens: number): number => (tokens > 0 ? rounded(ms / tokens) : 0);
 
-/** The first token ends the prompt's clock, so the decode clock covers one token less. */
+/** Returns the tokens that decoding took time for. The first token ends the prompt's time, so it is not among them. */
 export const decodeSteps = (usage: Usage): number => Math.max(usage.completionTokens - 1, 0);
 
 export const computed = (usage: Usage): number => usage.promptTokens - usage.cachedTokens;
 
-/** The API's counts alone. */
+/** Encodes only the counts of OpenAI's API. */
 export const encodeCounts = ({ promptTokens, completionTokens }: Usage): ChatCounts => ({
   prompt_tokens: promptTokens,
   completion_tokens: completionTokens,
   total_tokens: promptTokens + completionTokens,
 });
 
-/** The API's counts with times in seconds, rates and memory. */
+/** Encodes the counts of OpenAI's API with times in seconds, rates and memory. */
 export function encodeUsage(usage: Usage): ChatUsage {
   return {
     ...encodeCounts(usage),
@@ -39,7 +39,7 @@ export function encodeUsage(usage: Usage): ChatUsage {
   };
 }
 
-/** llama.cpp's layout, in milliseconds. */
+/** Encodes timings in llama.cpp's layout, in milliseconds. */
 export function encodeTimings(usage: Usage): ChatTimings {
   return {
     cache_n: usage.cachedTokens,
@@ -54,5 +54,5 @@ export function encodeTimings(usage: Usage): ChatTimings {
   };
 }
 
-/** The timings as a member of an object that is being written as text. */
+/** Returns the timings as a member of an object that is being written as text. */
 export const timingsMember = (usage: Usage): string => `,"timings":${JSON.stringify(encodeTimings(usage))}`;

@@ -1,4 +1,4 @@
-// A completion request body → requests to the generation service, one for each prompt.
+// Decodes a completion request into requests to the generation service, one for each prompt.
 
 import { CompletionRequest } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
@@ -27,20 +27,20 @@ type CompletionSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprob
 
 export interface CompletionCall extends Omit<ChatCall, "request"> {
   readonly requests: Generations;
-  /** Answers given for each prompt; more may be made, of which these are the likeliest. */
+  /** Answers returned for each prompt: the likeliest of those that are generated (`made`). */
   readonly given: number;
   readonly made: number;
-  /** Text that comes before each prompt's answers: with `echo` the prompt's own. */
+  /** Text before the answers to each prompt: the prompt's own with `echo`, otherwise empty. */
   readonly echoes: readonly string[];
   readonly withLogprobs: boolean;
-  /** Nothing is wanted but the echo. */
+  /** Whether only the echo is wanted. */
   readonly echoAlone: boolean;
 }
 
 const check = checker(CompletionRequest);
 const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED };
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes a request body. Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
   const asked = check(body);
   refuseUnsupported(body, UNSUPPORTED);
@@ -55,7 +55,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   if (echoAlone && asked.echo !== true) throw invalidValue(limitParam, "be at least 1 without echo", limit);
   checkAnswers(prompts.length, made, made > given ? "best_of" : "n");
   if (withLogprobs) checkAlternatives(alternatives, settings.maxLogprobs, alternativesParam);
-  // Of several candidates the likeliest are chosen, so each needs its log probabilities.
+  // Choosing the likeliest candidates requires the log probabilities of each.
   const topLogprobs = alternatives ?? (made > given ? 0 : undefined);
   const { constraint, param: structureParam } = decodeStructure(asked) ?? {};
   const includeUsage = asked.stream_options?.include_usage ?? false;
@@ -100,7 +100,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   };
 }
 
-/** Alternatives a token, by the convention's name or llama.cpp's, and that; undefined: no log probabilities are wanted. */
+/** Returns the alternatives per token and the name of their field; undefined: no log probabilities are wanted. */
 const alternativesOf = ({ logprobs, n_probs }: CompletionRequest): [alternatives: number | undefined, param: string] =>
   logprobs == null ? [n_probs || undefined, "n_probs"] : [logprobs, "logprobs"];
 
@@ -113,7 +113,7 @@ function splitPrompts(prompt: CompletionRequest["prompt"]): readonly [Prompt, ..
   return prompt as [Prompt, ...Prompt[]];
 }
 
-/** What has no meaning together, or none here. */
+/** Throws SvcError about combinations of fields that have no meaning or are not supported. */
 function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number, withLogprobs: boolean): void {
   const invalid = (param: string, rule: string) => fieldError("invalid_value", param, rule);
   const unsupported = (param: string, rule: string) =>

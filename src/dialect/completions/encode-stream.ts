@@ -1,4 +1,4 @@
-// The events of a completion → the chunks of its stream.
+// Encodes the events of a completion as the chunks of its stream.
 
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
@@ -10,8 +10,8 @@ import type { CompletionCall } from "./decode.ts";
 import { completionUsage, encodeLogprobs, finishReason } from "./encode.ts";
 
 /**
- * Puts echo and text chunks, a finish chunk for each answer, and a usage chunk if requested; the timings are in the last of
- * these. A failure becomes a chunk with a top-level `error`.
+ * Writes echo and text chunks, a finish chunk for each answer, and a usage chunk if requested. The timings are in the
+ * usage chunk if there is one, otherwise in the finish chunks. A failure becomes a chunk with a top-level `error`.
  */
 export function completionWriter(
   put: Put<string>,

@@ -1,4 +1,4 @@
-// The events of a completion → its JSON answer.
+// Encodes the events of a completion as its JSON answer.
 
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
@@ -9,10 +9,10 @@ import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
 
-/** Whose log probabilities are encoded. */
+/** Tokens whose log probabilities are encoded before other work gets a turn. */
 const TOKENS_IN_A_TURN = 1000;
 
-/** Collects all answers; of those made for a prompt the likeliest are given. Throws what the generation throws. */
+/** Collects all answers and returns the likeliest for each prompt. Throws what the generation throws. */
 export async function encodeCompletion(
   events: AsyncIterable<GenerateEvent>,
   origin: AnswerOrigin,
@@ -48,19 +48,19 @@ export async function encodeCompletion(
   };
 }
 
-/** The usage of all answers; where prompts alone are wanted, what was computed for the sake of it is none. */
+/** Returns the usage of all answers. When only the echo is wanted, the token computed to obtain it does not count. */
 export function completionUsage(finishes: readonly (FinishEvent | undefined)[], call: CompletionCall): Usage {
   const usage = usageOf(finishes, call.made);
   return call.echoAlone ? { ...usage, completionTokens: 0, completionMs: 0 } : usage;
 }
 
-/** The tokens of an answer, behind those of its prompt where they are wanted. */
+/** Returns the tokens of an answer, after those of its prompt if they were requested. */
 const tokensOf = ({ finish, logprobs }: CollectedAnswer, promptAlone: boolean): readonly PromptLogprob[] => [
   ...(finish.promptLogprobs ?? []),
   ...(promptAlone ? [] : logprobs),
 ];
 
-/** The text of a prompt of token ids. */
+/** Returns the text of a prompt that came as token ids. */
 const echoed = ({ finish }: CollectedAnswer): string =>
   new TextDecoder().decode(Uint8Array.from((finish.promptLogprobs ?? []).flatMap(({ bytes }) => bytes)));
 
@@ -71,11 +71,11 @@ function likeliest(answers: readonly CollectedAnswer[], count: number): readonly
   return answers.toSorted((a, b) => mean(b) - mean(a)).slice(0, count);
 }
 
-/** This route has no tools, so nothing else can end an answer. */
+/** Returns the finish reason; this route has no tools, so an answer can end for no other reason. */
 export const finishReason = ({ reason }: FinishEvent): "stop" | "length" | "cancelled" =>
   reason === "length" || reason === "cancelled" ? reason : "stop";
 
-/** The older layout: parallel lists. `offset`: characters of the answer before the first of these tokens. */
+/** Encodes the older layout of parallel lists. `offset`: characters of the answer before the first token. */
 export function encodeLogprobs(tokens: readonly PromptLogprob[], offset: number): CompletionLogprobs {
   let at = offset;
   return {

@@ -1,4 +1,4 @@
-// Requests of /v1/embeddings and /v1/rerank as work for an embedding engine.
+// Decodes requests of /v1/embeddings and /v1/rerank into work for an embedding engine.
 
 import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
 import { checker } from "../../contract/schema.ts";
@@ -23,23 +23,23 @@ export interface DecodedRerank {
   readonly documents: readonly string[];
   readonly topN: number;
   readonly returnDocuments: boolean;
-  /** They came as `texts`, whose answer has a form of its own. */
+  /** Whether the documents came as `texts`, whose answer has a form of its own. */
   readonly plain: boolean;
-  /** Of that form: scores are as the model gives them, not from 0 to 1. */
+  /** In that form: whether scores are as the model outputs them instead of from 0 to 1. */
   readonly raw: boolean;
-  /** false: what is too long is refused. */
+  /** Whether texts that are too long are truncated; false: they are refused. */
   readonly truncate: boolean;
 }
 
 const checkEmbeddings = checker(EmbeddingsRequest);
 const checkRerank = checker(RerankRequest);
-/** Of text-embeddings-inference and vLLM. */
+/** Fields of text-embeddings-inference and vLLM. */
 const RERANK_UNSUPPORTED = {
   ...RERANK_PEER_UNSUPPORTED,
   truncation_direction: (value: unknown) => value !== "right" && value !== "Right",
 };
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a request for embeddings. Throws SvcError naming the invalid field. */
 export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
   const { input, model, encoding_format, dimensions } = checkEmbeddings(body);
   refuseUnsupported(body, EMBEDDING_PEER_UNSUPPORTED);
@@ -54,7 +54,7 @@ export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
   };
 }
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a request for a ranking. Throws SvcError naming the invalid field. */
 export function decodeRerank(body: unknown): DecodedRerank {
   const {
     query,
@@ -86,12 +86,12 @@ export function decodeRerank(body: unknown): DecodedRerank {
   };
 }
 
-/** Several texts, or several arrays of ids; an array of ids is one input. */
+/** Returns whether there are several texts or several arrays of ids; a single array of ids is one input. */
 function isSeveral(input: EmbeddingsRequest["input"]): input is string[] | number[][] {
   return Array.isArray(input) && typeof input[0] !== "number";
 }
 
-/** Blank text has no meaning to compare: its vector would be that of the special tokens around it. */
+/** Throws SvcError about blank text: its vector would only be that of the special tokens around it. */
 function refuseBlank(input: EmbeddingInput, param: string): void {
   if (typeof input !== "string" || /\S/.test(input)) return;
   throw invalidValue(param, "not be blank", `a string of length ${input.length} without any visible character`);

@@ -1,4 +1,4 @@
-// Vectors and scores as answers of /v1/embeddings and /v1/rerank.
+// Encodes vectors and scores as answers of /v1/embeddings and /v1/rerank.
 
 import type { EmbeddingList, RerankList, RerankTexts } from "../../contract/embeddings.ts";
 import type { EmbeddingResult } from "../../domain/embedding.ts";
@@ -7,7 +7,7 @@ import type { DecodedRerank } from "./decode.ts";
 
 const usageOf = ({ tokens }: EmbeddingResult) => ({ prompt_tokens: tokens, total_tokens: tokens });
 
-/** A list with a vector for each input, in their order. */
+/** Returns a list with a vector for each input, in the same order. */
 export function encodeEmbeddings(result: EmbeddingResult, model: string, base64: boolean): EmbeddingList {
   const { values, dimensions } = result;
   const data = Array.from({ length: values.length / dimensions }, (_, index) => {
@@ -17,7 +17,7 @@ export function encodeEmbeddings(result: EmbeddingResult, model: string, base64:
   return { object: "list", data, model, usage: usageOf(result) };
 }
 
-/** The best documents, the best of all first; equal ones in the order they came in. */
+/** Returns the best documents, the most relevant first; documents with equal scores keep their order. */
 export function encodeRerank(result: EmbeddingResult, model: string, asked: DecodedRerank): RerankList | RerankTexts {
   refuseTruncated(result, asked.truncate, asked.plain ? "texts" : "documents");
   const results = [...result.values]
@@ -35,7 +35,7 @@ export function encodeRerank(result: EmbeddingResult, model: string, asked: Deco
   }));
 }
 
-/** Throws SvcError `context_length_exceeded` about texts that were truncated and should not have been. */
+/** Throws SvcError `context_length_exceeded` when texts were truncated that must not be. */
 export function refuseTruncated({ truncated }: EmbeddingResult, truncate: boolean, param: string): void {
   if (truncate || truncated === 0) return;
   const sentence = `has ${truncated} texts that are longer than the model takes; 'truncate' cuts them`;

@@ -1,4 +1,4 @@
-// Which LoRA adapters compute an answer: chosen by the model's name or by llama.cpp's field.
+// Decides which LoRA adapters compute an answer: selected by the model's name or by llama.cpp's field.
 
 import { adapterSet, type Adapter, type AdapterScale, type AdapterSet } from "../../domain/adapters.ts";
 import { fieldError, SvcError } from "../../domain/errors.ts";
@@ -6,7 +6,7 @@ import type { GenerateRequest } from "../../domain/generate.ts";
 
 /** Launch options. */
 export interface AdapterSettings {
-  /** The adapters that are offered; a request names them by their place. */
+  /** The adapters on offer; a request names them by index. */
   readonly lora: readonly Adapter[];
 }
 
@@ -16,8 +16,8 @@ interface AskedAdapters {
 }
 
 /**
- * The adapters that a request chooses: those of its `lora`, else the one that its `model` names; none where it names neither.
- * Throws SvcError `invalid_value` about one that is not offered or named twice.
+ * Returns the adapters that a request selects: those of its `lora`, otherwise the one that its `model` names; none when
+ * it does neither. Throws SvcError `invalid_value` when an adapter is not on offer or named twice.
  */
 export function decodeAdapters(
   { model, lora }: AskedAdapters,
@@ -29,7 +29,7 @@ export function decodeAdapters(
   return named ? { adapters: [{ id, scale: named.scale || 1 }] } : {};
 }
 
-/** Each of those that are offered, once at most; `path`: where they are. Throws SvcError `invalid_value`. */
+/** Checks that each id is on offer and unique. `path`: where the ids are. Throws SvcError `invalid_value`. */
 export function decodeLora(lora: readonly AdapterScale[], offered: number, path = "lora."): AdapterSet {
   for (const [at, { id }] of lora.entries()) {
     const param = `${path}${at}.id`;

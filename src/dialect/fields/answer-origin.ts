@@ -1,4 +1,4 @@
-// What identifies one answer of the Chat Completions and Completions APIs.
+// Identifies one answer of the Chat Completions and Completions APIs.
 
 /** The same in every chunk of a stream. */
 export interface AnswerOrigin {
@@ -9,12 +9,12 @@ export interface AnswerOrigin {
   readonly systemFingerprint: string;
 }
 
-/** The fields that an answer begins with. */
+/** Returns the fields that an answer begins with. */
 export const answerHead = <Type extends string>(origin: AnswerOrigin, object: Type) => {
   const { id, created, model, systemFingerprint } = origin;
   return { id, object, created, model, system_fingerprint: systemFingerprint };
 };
 
-/** The same fields as the beginning of a chunk's JSON text, for more to follow behind a comma. */
+/** Returns the same fields as the beginning of a chunk's JSON text; further members follow after a comma. */
 export const chunkHead = (origin: AnswerOrigin, object: string): string =>
   JSON.stringify(answerHead(origin, object)).slice(0, -1);

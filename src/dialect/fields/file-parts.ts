@@ -1,10 +1,13 @@
-// Files in messages, as parts that a prompt can have.
+// Turns files in messages into parts of a prompt.
 
 import type { ContentPart } from "../../domain/generate.ts";
 
 const TEXT = /^data:text\/[\w.+-]+(?:;charset=[\w-]+)?;base64,/i;
 
-/** A file by its data: URL or in base64: text becomes text, below its name; others are media. `param`: its field. */
+/**
+ * Returns the parts for a file given as a data: URL or in base64: text becomes text below the file's name, other files
+ * become media. `param`: the file's field.
+ */
 export function fileParts(data: string, filename: unknown, param: string): ContentPart[] {
   const names = typeof filename === "string" && filename !== "" ? [filename] : [];
   const [label] = TEXT.exec(data.slice(0, 256)) ?? [];
@@ -16,11 +19,11 @@ export function fileParts(data: string, filename: unknown, param: string): Conte
   if (/^data:image\//i.test(data)) {
     return [...name, { type: "media", source: { kind: "image", url: data, detail: "auto" }, param }];
   }
-  // Nothing else that a client sends as a file's content may be taken for a path.
+  // A data: URL, so that nothing a client sends as file content is taken for a path.
   return [...name, documentPart(/^data:/i.test(data) ? data : `data:;base64,${data}`, param)];
 }
 
-/** What is read whatever the model sees: by a data: or http(s) URL, or a path. */
+/** Returns a part that is converted to text for every model. `url`: a data: or http(s) URL, or a path. */
 export const documentPart = (url: string, param: string): ContentPart => ({
   type: "media",
   source: { kind: "image", url, detail: "auto", isDocument: true },

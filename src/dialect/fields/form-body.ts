@@ -1,15 +1,15 @@
-// The fields of a form as the JSON body that they would be.
+// Turns the fields of a form into the equivalent JSON body.
 
 import { alternatives, type TSchema } from "../../contract/schema.ts";
 
 /**
- * What the value of a field is; those that are not named are texts. `object`: one, or a list of them, in JSON, or fields
- * `name[key]`. `list`: of texts; it may come several times, also as `name[]`, in one text with commas, or in JSON.
+ * Type of a field's value; unknown fields are strings. `object`: an object, or a list of objects, in JSON, or fields
+ * `name[key]`. `list`: strings, as repeated fields, also named `name[]`, as one comma-separated string, or in JSON.
  */
 type Kind = "string" | "number" | "integer" | "boolean" | "object" | "list";
 export type FormFields = Readonly<Record<string, Kind>>;
 
-/** Of a form that has the fields of this schema. */
+/** Returns the types of the fields in a schema. */
 export const formFields = ({ properties }: TSchema): FormFields =>
   Object.fromEntries(Object.entries<TSchema>(properties).map(([name, schema]) => [name, kindOf(schema)]));
 
@@ -20,7 +20,7 @@ function kindOf(schema: TSchema): Kind {
   return kinds.find((kind) => kind !== "string") ?? "string";
 }
 
-/** A value that cannot be read as what it should be stays a text, for the check of the body to refuse. */
+/** Returns the body. A value that cannot have its field's type stays a string, which the check then refuses. */
 export function formBody(fields: Iterable<readonly [name: string, value: string]>, kinds: FormFields): object {
   const body = new Map<string, unknown>();
   for (const [name, value] of fields) {

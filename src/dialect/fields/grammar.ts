@@ -1,10 +1,10 @@
-// A grammar of the client's own.
+// Checks a grammar that the client wrote.
 
 import { fieldError } from "../../domain/errors.ts";
 import type { Constraint } from "../../domain/generate.ts";
 import { grammarSize, type GrammarSize } from "../../text/gbnf/grammar-size.ts";
 
-/** More would cost the engine seconds or gigabytes, or more stack than there is, before the first token or at one of them. */
+/** Larger grammars would cost the engine seconds, gigabytes or its whole stack, at the first token or a later one. */
 const LIMITS: readonly (readonly [Exclude<keyof GrammarSize, "hasHiddenRecursion">, number, string])[] = [
   ["depth", 1000, "brackets inside one another"],
   ["elements", 1_000_000, "elements with its repetitions spelled out"],
@@ -17,7 +17,7 @@ const LIMITS: readonly (readonly [Exclude<keyof GrammarSize, "hasHiddenRecursion
   ["letters", 50_000_000, "letters in names of rules with its repetitions spelled out"],
 ];
 
-/** The constraint that an answer follows the grammar. Throws SvcError `invalid_value` where it is too large for that. */
+/** Returns the constraint that an answer follows the grammar. Throws SvcError `invalid_value` above a limit. */
 export function grammarConstraint(grammar: string, param = "grammar"): Constraint {
   const size = grammarSize(grammar);
   for (const [name, most, what] of LIMITS) {

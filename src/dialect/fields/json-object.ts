@@ -1,10 +1,10 @@
-// Arguments of a call: as an object, for dialects that do not pass them on as text, and as text for templates.
+// Arguments of a tool call: as an object for dialects that have no text form, and as text for templates.
 
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { withWholePairs } from "../../domain/whole-pairs.ts";
 
-/** The object that `json` is; an empty one for text that is none, as where the token limit truncated it. */
+/** Parses `json` as an object; returns an empty object for other text, such as JSON cut off by the token limit. */
 export function objectOf(json: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(json);
@@ -14,21 +14,21 @@ export function objectOf(json: string): Record<string, unknown> {
   }
 }
 
-/** The text of arguments that came as an object; none are an empty one. */
+/** Returns the text of arguments that came as an object; no arguments become an empty object. */
 export const argumentsOf = (value: unknown): string => withWholePairs(JSON.stringify(value ?? {}));
 
-/** Characters of all arguments of a conversation that are text. */
+/** Most characters of all arguments of a conversation that came as text. */
 const MOST_ARGUMENTS = 4_000_000;
 
-/** Arguments of the calls of one conversation that came as text. */
+/** Checks the arguments of the calls of one conversation that came as text. */
 export class CallArguments {
   private readonly bounds = new JsonBounds();
   private length = 0;
 
-  /** `param`: the field that has the conversation. */
+  /** `param`: the field that holds the conversation. */
   constructor(private readonly param: string) {}
 
-  /** One call's arguments, as `jsonArguments` has them. Throws SvcError `invalid_value` when those so far are too long. */
+  /** Returns one call's arguments like `jsonArguments`. Throws SvcError `invalid_value` when all are too long. */
   json(text: string): string {
     const { param } = this;
     this.length += text.length;
@@ -39,8 +39,8 @@ export class CallArguments {
 }
 
 /**
- * Templates read arguments as JSON: what is none, as from a truncated answer, goes in as one string. So does what nests
- * deeper or has more values than a request may, because they read it level by level on a native stack.
+ * Returns arguments as JSON, which templates expect. Text that is not JSON, as in a truncated answer, becomes one
+ * string. So does JSON that exceeds a request's depth or count of values: templates recurse over it on a native stack.
  */
 export function jsonArguments(text: string, bounds = new JsonBounds()): string {
   if (text === "") return "{}";

@@ -1,16 +1,16 @@
-// The model and the bounds of an answer: fields that are the same in several dialects.
+// Decodes the model and the limits of an answer, which are the same fields in several dialects.
 
 import { MOST_ANSWERS } from "../../contract/completions.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 
 const MOST_TOKENS = 2 ** 31 - 1;
 
-/** The model that a request names; an empty name is none. */
+/** Returns the model that a request names; an empty name counts as absent. */
 export const decodeModel = (asked: string | null | undefined): { model?: string } => (asked ? { model: asked } : {});
 
 /**
- * An output limit as the engine can count it; absent where the remaining context is the limit: for -1, and where there is
- * none. Throws SvcError `invalid_value` about 0.
+ * Returns the output limit within the engine's range. It is absent for -1 or without a limit: then the remaining
+ * context is the limit. Throws SvcError `invalid_value` about 0.
  */
 export function decodeMaxTokens(asked: number | null | undefined, param = "max_tokens"): { maxTokens?: number } {
   if (asked == null || asked === -1) return {};
@@ -24,23 +24,23 @@ interface AskedLimits {
   readonly n_predict?: number | null | undefined;
 }
 
-/** The output limit of a request, by whichever of its names, else the launch's; what the errors about it call it. */
+/** Returns the output limit of a request under any of its names, else the launch option's, and its name for errors. */
 export function limitOf(asked: AskedLimits, launch: number | undefined): [limit: number | undefined, param: string] {
   const param = (["max_tokens", "max_completion_tokens", "n_predict"] as const).find((name) => asked[name] != null);
   return param === undefined ? [launch, "max_tokens"] : [asked[param] ?? undefined, param];
 }
 
-/** The slot that a request names; -1, as llama.cpp's clients send it, is none. */
+/** Returns the slot that a request names; -1, which llama.cpp's clients send, means none. */
 export const decodeIdSlot = ({ id_slot: slot }: { readonly id_slot?: number | null }): { slot?: number } =>
   slot != null && slot >= 0 ? { slot } : {};
 
-/** Stop sequences: launch values first, then the request's, each once; an empty text is none. */
+/** Returns the stop sequences without duplicates: launch options first, then the request's. Empty texts are ignored. */
 export function decodeStop(requested: string | readonly string[], launch: readonly string[]): readonly string[] {
   const stops = [...launch, ...(typeof requested === "string" ? [requested] : requested)];
   return [...new Set(stops.filter((stop) => stop !== ""))];
 }
 
-/** Throws SvcError `invalid_value` when more alternatives a token are requested than the server gives. */
+/** Throws SvcError `invalid_value` when a request wants more alternatives per token than the server allows. */
 export function checkAlternatives(alternatives: number, most: number, param: string): void {
   if (alternatives <= most) return;
   throw invalidValue(param, `be at most ${most}, the limit set by --max-logprobs`, alternatives);
@@ -51,7 +51,7 @@ interface AskedLogprobs {
   readonly top_logprobs?: number | null;
 }
 
-/** Alternatives a token, or undefined when no log probabilities are requested. Throws SvcError `invalid_value`. */
+/** Returns the alternatives per token, undefined without log probabilities. Throws SvcError `invalid_value`. */
 export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: number): number | undefined {
   const alternatives = top_logprobs ?? 0;
   const param = "top_logprobs";
@@ -61,7 +61,7 @@ export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: 
   return undefined;
 }
 
-/** `each`: answers to each prompt, from the field `param`. Throws SvcError `invalid_value` about more than may be. */
+/** Throws SvcError `invalid_value` when too many answers are wanted. `each`: answers to a prompt, by field `param`. */
 export function checkAnswers(prompts: number, each: number, param: string): void {
   const answers = prompts * each;
   if (answers <= MOST_ANSWERS) return;

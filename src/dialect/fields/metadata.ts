@@ -1,4 +1,4 @@
-// What a client notes about something that is kept.
+// Checks the notes that a client attaches to a stored object.
 
 import { SvcError } from "../../domain/errors.ts";
 
@@ -6,7 +6,7 @@ type Metadata = Readonly<Record<string, string>>;
 
 const LONGEST_KEY = 64;
 
-/** Nothing noted is null. Throws SvcError `invalid_value` about a key that is too long. */
+/** Returns the metadata, or null without any. Throws SvcError `invalid_value` when a key is too long. */
 export function checkedMetadata(asked: Metadata | null | undefined): Metadata | null {
   const param = "metadata";
   const key = Object.keys(asked ?? {}).find(({ length }) => length > LONGEST_KEY);

@@ -1,4 +1,4 @@
-// Which page of a list a client wants.
+// Decodes which page of a list a client wants.
 
 import { received } from "../../contract/schema.ts";
 import { invalidValue } from "../../domain/errors.ts";
@@ -12,7 +12,7 @@ interface PageLimits {
 const USUAL = { usual: 20, most: 100 };
 const ORDERS = ["asc", "desc"] as const;
 
-/** Reads limit, order and after. Throws SvcError `invalid_value` about a limit or an order that is none. */
+/** Reads limit, order and after. Throws SvcError `invalid_value` when limit or order is invalid. */
 export function decodePage(query: URLSearchParams, limits: PageLimits = USUAL): PageRequest {
   const limit = decodePageLimit(query, limits);
   const wanted = query.get("order") ?? "desc";
@@ -23,7 +23,7 @@ export function decodePage(query: URLSearchParams, limits: PageLimits = USUAL): 
   return { limit, order, after: query.get("after") ?? undefined };
 }
 
-/** Items of a page. Throws SvcError `invalid_value` about a limit that is none. */
+/** Returns the number of items on a page. Throws SvcError `invalid_value` when the limit is invalid. */
 export function decodePageLimit(query: URLSearchParams, { usual, most }: PageLimits): number {
   const asked = query.get("limit");
   const limit = asked === null ? usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;
@@ -31,7 +31,7 @@ export function decodePageLimit(query: URLSearchParams, { usual, most }: PageLim
   throw invalidValue("limit", `be an integer from 1 to ${most}`, received(Number.isNaN(limit) ? asked : limit));
 }
 
-/** A page of items that have ids, in the API's list layout. */
+/** Returns a page of items that have ids, in the list layout of OpenAI's API. */
 export const listOf = <Item extends { readonly id: string }>(data: readonly Item[], hasMore: boolean) => ({
   object: "list" as const,
   data: [...data],

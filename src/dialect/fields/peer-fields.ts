@@ -1,11 +1,12 @@
-// Fields that llama.cpp's server, vLLM, SGLang and others document for routes that are also here, and that are not served: refused by
-// name where they would have an effect, so that no answer silently lacks what was requested. test/parity/PEERS.md lists them.
-// Those that only change how an upstream computes are passed on to upstreams that know them (test/parity/UPSTREAMS.md).
+// Fields that llama.cpp's server, vLLM, SGLang and others document for routes that svc also has, but that svc does not
+// implement. Where they would have an effect, svc refuses them by name, so that no answer silently lacks what was
+// requested (test/parity/PEERS.md lists them). Fields that only change how an upstream computes are passed on to
+// upstreams that know them (test/parity/UPSTREAMS.md).
 
 import type { EmbedWork } from "../../domain/embedding.ts";
 import { always, notEmpty, type Unsupported } from "./unsupported.ts";
 
-/** Would have an effect unless it is this value. */
+/** A field has an effect unless it has this value. */
 const unless =
   (harmless: unknown) =>
   (value: unknown): boolean =>
@@ -17,7 +18,7 @@ const above =
 
 const REASONING_FORMATS: readonly unknown[] = ["auto", "deepseek"];
 
-/** llama.cpp's that an upstream may honour, of chat completions and completions. */
+/** llama.cpp's fields of chat completions and completions that an upstream may support. */
 const FOREIGN_LLAMA: Unsupported = {
   n_indent: above(0),
   n_cache_reuse: above(0),
@@ -27,7 +28,7 @@ const FOREIGN_LLAMA: Unsupported = {
   adaptive_target: above(-1),
 };
 
-/** SGLang's. */
+/** SGLang's fields of this kind. */
 const FOREIGN_SGLANG: Unsupported = {
   stop_regex: notEmpty,
   no_stop_trim: unless(false),
@@ -79,30 +80,30 @@ export const COMPLETION_FOREIGN: Unsupported = {
   custom_labels: always,
 };
 
-/** The fields of a body that upstreams may honour, and that would have an effect. */
+/** Returns the fields of a body that upstreams may support and that would have an effect. */
 export function decodeForeign(body: unknown, known: Unsupported): Pick<EmbedWork, "foreign"> {
   const given = Object.entries(body as Readonly<Record<string, unknown>>);
   const foreign = given.filter(([name, value]) => value != null && Object.hasOwn(known, name) && known[name]?.(value));
   return foreign.length > 0 ? { foreign: Object.fromEntries(foreign) } : {};
 }
 
-/** llama.cpp's that are served nowhere. */
+/** llama.cpp's fields that neither svc nor its upstreams support. */
 const LLAMA_NOWHERE: Unsupported = { post_sampling_probs: unless(false), sse_ping_interval: always };
 
-/** llama.cpp's, of all its routes that generate. */
+/** llama.cpp's fields on all routes that generate. */
 export const LLAMA_UNSUPPORTED: Unsupported = { ...FOREIGN_LLAMA, ...LLAMA_NOWHERE };
 
-/** llama.cpp's of its own routes, where the server drops older tokens of a full context. */
+/** llama.cpp's fields on its own routes when the server drops older tokens of a full context. */
 export const LLAMA_SHIFT_UNSUPPORTED: Unsupported = { ...LLAMA_UNSUPPORTED, n_keep: () => false };
 
-/** llama.cpp's where the answer has the form of another API. */
+/** llama.cpp's fields where the answer has the form of another API. */
 const LLAMA_FORM: Unsupported = {
   ...LLAMA_NOWHERE,
   return_tokens: unless(false),
   response_fields: notEmpty,
 };
 
-/** vLLM's, of chat completions, completions and responses. */
+/** vLLM's fields of chat completions, completions and responses. */
 const VLLM: Unsupported = {
   use_beam_search: unless(false),
   length_penalty: unless(1),
@@ -115,7 +116,7 @@ const VLLM: Unsupported = {
   ec_transfer_params: always,
 };
 
-/** SGLang's, of all three: answers of another form, code that it would run, and what is between it and a router of its own. */
+/** SGLang's fields of these routes: other answer formats, code to execute, fields between SGLang and its router. */
 const SGLANG: Unsupported = {
   custom_logit_processor: always,
   session_params: always,
@@ -131,7 +132,7 @@ const SGLANG: Unsupported = {
   disagg_prefill_dp_rank: always,
 };
 
-/** Ollama's, of all its routes that generate: the prompt in place of an answer. */
+/** Ollama's field on all routes that generate: return the prompt instead of an answer. */
 const OLLAMA: Unsupported = { _debug_render_only: unless(false) };
 
 export const CHAT_PEER_UNSUPPORTED: Unsupported = {
@@ -172,7 +173,7 @@ export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
   prompt_embeds: always,
 };
 
-/** vLLM's, SGLang's and llama.cpp's that an upstream may honour, of embeddings. */
+/** Fields of vLLM, SGLang and llama.cpp for embeddings that an upstream may support. */
 export const EMBEDDING_FOREIGN: Unsupported = {
   truncate_prompt_tokens: always,
   truncation_side: always,
@@ -187,7 +188,7 @@ export const EMBEDDING_FOREIGN: Unsupported = {
   embd_normalize: unless(2),
 };
 
-/** vLLM's and SGLang's, of embeddings. */
+/** Fields of vLLM and SGLang for embeddings. */
 export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
   request_id: always,
   rid: always,
@@ -200,7 +201,7 @@ export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
   endianness: unless("native"),
 };
 
-/** Of rankings, which are computed here alone. */
+/** Fields for rankings, which upstreams never compute. */
 export const RERANK_PEER_UNSUPPORTED: Unsupported = {
   ...EMBEDDING_FOREIGN,
   ...EMBEDDING_PEER_UNSUPPORTED,
@@ -209,7 +210,7 @@ export const RERANK_PEER_UNSUPPORTED: Unsupported = {
   instruct: notEmpty,
 };
 
-/** vLLM's, of transcriptions and translations. */
+/** vLLM's fields for transcriptions and translations. */
 export const SPEECH_PEER_UNSUPPORTED: Unsupported = {
   top_p: unless(1),
   top_k: above(0),
@@ -229,7 +230,7 @@ export const SPEECH_PEER_UNSUPPORTED: Unsupported = {
   vllm_xargs: always,
 };
 
-/** `shifts`: the server drops older tokens of a full context. */
+/** Returns Ollama's fields. `shifts`: the server drops older tokens of a full context. */
 export const ollamaUnsupported = (shifts: boolean): Unsupported => ({
   ...OLLAMA,
   template: notEmpty,

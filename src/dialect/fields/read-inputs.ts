@@ -1,4 +1,4 @@
-// Where answers tell that media of their request became text.
+// Reports in an answer which media of its request were converted to text.
 
 import type {
   RecognizedInput as WireRecognition,
@@ -7,7 +7,7 @@ import type {
 import type { AcceptedEvent } from "../../domain/generate.ts";
 import { rounded } from "../transcriptions/encode.ts";
 
-/** The fields of an answer, or of the first chunk of a stream; none where nothing was read. */
+/** Returns the fields for an answer, or for the first chunk of a stream; none when no media were converted. */
 export function encodeReadInputs({ readInputs = [] }: Pick<AcceptedEvent, "readInputs">): {
   svc_transcriptions?: WireTranscript[];
   svc_recognitions?: WireRecognition[];

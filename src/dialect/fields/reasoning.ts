@@ -1,16 +1,17 @@
-// A request's settings of thinking among its values for the chat template.
+// Reads the reasoning settings among a request's values for the chat template.
 
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { TemplateKwargs } from "../../domain/generate.ts";
 import type { AskedReasoning } from "../../domain/reasoning.ts";
 
-/** What the template gets from the request itself, checked. */
+/** Template values that svc itself sets from other, checked fields. */
 const OWN = ["messages", "tools", "add_generation_prompt"];
 
 /**
- * The request's own values for the chat template; its `enable_thinking` is an explicit yes or no. Throws SvcError
- * `invalid_type` when that is no boolean, and `invalid_value` when a name has no UTF-8 or stands for what other fields say.
+ * Returns the request's own values for the chat template; its `enable_thinking` is an explicit yes or no. Throws
+ * SvcError `invalid_type` when that is not a boolean, and `invalid_value` when a name is not well-formed Unicode or
+ * other fields set it.
  */
 export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<AskedReasoning, "kwargs" | "enabled"> {
   const kwargs = asked ?? {};

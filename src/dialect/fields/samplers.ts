@@ -1,9 +1,9 @@
-// llama.cpp's list of samplers: those that it leaves out are off.
+// Decodes llama.cpp's list of samplers: samplers that it omits are off.
 
 import { SvcError } from "../../domain/errors.ts";
 import type { Sampling } from "../../domain/generate.ts";
 
-/** In the order in which they are applied, with what switches each off. */
+/** The samplers in the order in which they are applied, with the settings that switch each off. */
 const CHAIN: readonly (readonly [names: readonly string[], off: Sampling])[] = [
   [["penalties"], { repetitionPenalty: 1, presencePenalty: 0 }],
   [["dry"], { dryMultiplier: 0 }],
@@ -16,7 +16,7 @@ const CHAIN: readonly (readonly [names: readonly string[], off: Sampling])[] = [
   [["temperature"], { temperature: 1, dynatempRange: 0 }],
 ];
 
-/** Settings that switch off what `samplers` leaves out. Throws SvcError about a sampler or an order that there is not. */
+/** Returns settings that switch off omitted samplers. Throws SvcError about an unknown sampler or order. */
 export function decodeSamplers(samplers: readonly string[] | null | undefined): Sampling {
   if (samplers == null) return {};
   const places = samplers.map((name) => CHAIN.findIndex(([names]) => names.includes(name)));
@@ -27,5 +27,5 @@ export function decodeSamplers(samplers: readonly string[] | null | undefined): 
   throw new SvcError("unsupported_parameter", `'${param}': samplers are applied in this order: ${names}.`, { param });
 }
 
-/** The names of the samplers in their order. */
+/** The names of the samplers in this order. */
 export const samplerNames: readonly string[] = CHAIN.map(([[name = ""]]) => name);

@@ -1,11 +1,11 @@
-// Sampling fields of the wire → the domain's; absent and null fields stay absent, so that defaults apply.
+// Decodes sampling fields; absent and null fields stay absent, so that defaults apply.
 
 import type { SamplingFields } from "../../contract/sampling.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { Sampling } from "../../domain/generate.ts";
 import { decodeSamplers } from "./samplers.ts";
 
-/** Fields whose value is taken as it is. */
+/** Fields whose values are used unchanged. */
 const PLAIN = {
   temperature: "temperature",
   min_p: "minP",
@@ -32,15 +32,15 @@ const PLAIN = {
 } as const satisfies Readonly<Record<string, keyof Sampling>>;
 
 const MOST = 2 ** 31 - 1;
-/** A nucleus of nothing: only the most probable token is left. */
+/** Used for a top_p of 0: only the most probable token is left. */
 const LEAST_TOP_P = 1e-6;
-/** From this bias on a token is banned, not just made improbable. */
+/** A bias this low bans a token instead of making it improbable. */
 const BAN = -100;
 const BANNED = -1e9;
 
 /**
- * `schema`: what checked `asked`. Fields that it does not know are unchecked, and have no effect. Throws SvcError
- * `invalid_value` when `logit_bias` names something that is no token id.
+ * Decodes the sampling fields of `asked`, which was checked against `schema`. Fields that the schema lacks are
+ * unchecked and ignored. Throws SvcError `invalid_value` when `logit_bias` has a key that is not a token id.
  */
 export function decodeSampling(asked: SamplingFields, schema: { readonly properties: object }): Sampling {
   const known = Object.entries(asked).filter(([name]) => Object.hasOwn(schema.properties, name));
@@ -60,7 +60,7 @@ export function decodeSampling(asked: SamplingFields, schema: { readonly propert
   };
 }
 
-/** -1 requests randomness even when the server has a default seed. */
+/** Returns the seed; -1 requests a random one even when the server has a default seed. */
 function decodeSeed(seed: number): number {
   if (seed === -1) return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return Number(BigInt.asUintN(32, BigInt(seed)));

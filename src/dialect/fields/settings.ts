@@ -1,4 +1,4 @@
-// Launch options that shape requests, whatever their dialect.
+// Launch options that affect requests of all dialects.
 
 import type { JsonSchema } from "../../domain/generate.ts";
 import type { ReasoningSettings } from "../../domain/reasoning.ts";
@@ -8,12 +8,12 @@ export interface GenerationSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;
-  /** Schema of the answers to requests that name no format. */
+  /** Schema for answers to requests without a format. */
   readonly guidedJson?: JsonSchema;
-  /** Whether streams that do not say have a usage chunk; absent: they have. */
+  /** Whether a stream has a usage chunk when its request does not say; absent: it has one. */
   readonly streamUsage?: "default" | "requested";
   /** False: schemas are stated in the prompt instead of being enforced. */
   readonly constrain: boolean;
-  /** Older tokens of a full context are dropped. */
+  /** Whether older tokens of a full context are dropped. */
   readonly contextShift: boolean;
 }

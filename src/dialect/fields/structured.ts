@@ -1,4 +1,4 @@
-// What an answer must look like, from any of the fields that say it.
+// Decodes what form an answer must have, from any of the fields for it.
 
 import type { StructuredFields } from "../../contract/structured.ts";
 import { fieldError, invalidValue, missing, SvcError } from "../../domain/errors.ts";
@@ -10,18 +10,18 @@ import { grammarConstraint } from "./grammar.ts";
 import { always, refuseUnsupported } from "./unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-/** A constraint, and the client's own schema for a prompt that has to state it in words. */
+/** A constraint, and the client's own schema for prompts that must state it in words. */
 export interface Structure {
   readonly constraint: Constraint;
   readonly asked?: JsonSchema;
-  /** The field that it came in. */
+  /** The field that the structure came in. */
   readonly param: string;
 }
 
 const ANY_OBJECT: JsonSchema = { type: "object" };
 const isTrue = (value: unknown): boolean => value !== false;
 
-/** Settings of vLLM's structured outputs beyond what the answer looks like. */
+/** Settings of vLLM's structured outputs that are not supported. */
 const OUTPUTS_UNSUPPORTED = {
   structural_tag: always,
   disable_fallback: isTrue,
@@ -30,7 +30,7 @@ const OUTPUTS_UNSUPPORTED = {
   whitespace_pattern: always,
 };
 
-/** Fields beside these that would change how a structure is enforced. */
+/** Fields of other APIs that would change how a structure is enforced. */
 export const STRUCTURE_UNSUPPORTED = {
   guided_decoding_backend: always,
   guided_whitespace_pattern: always,
@@ -38,8 +38,8 @@ export const STRUCTURE_UNSUPPORTED = {
 };
 
 /**
- * What the fields of a request ask for; undefined: nothing. Throws SvcError about a schema, grammar or expression that is none,
- * and about several of them.
+ * Returns the structure that a request asks for, or undefined. Throws SvcError when a schema, grammar or expression is
+ * invalid, or when several are given.
  */
 export function decodeStructure(asked: StructuredFields): Structure | undefined {
   const [first, second] = structures(asked);
@@ -50,7 +50,7 @@ export function decodeStructure(asked: StructuredFields): Structure | undefined 
   return { ...first.make(), param: first.param };
 }
 
-/** What refusals about the structure call the field that it came in. */
+/** Maps the usual names in errors about the structure to the field that it came in. */
 export const structureNames = (param: string | undefined) => ({ grammar: param, response_format: param });
 
 type Made = Omit<Structure, "param">;
@@ -147,7 +147,7 @@ function regex(asked: string, param: string): Made {
   throw fieldError("invalid_value", param, sentence);
 }
 
-/** No answer has such a text in it: answers are UTF-8. */
+/** Throws SvcError about text with half a surrogate pair: answers are UTF-8, so none contains it. */
 function refuseHalves(text: string, param: string): void {
   if (text.isWellFormed()) return;
   throw invalidValue(param, "be whole Unicode", `a string of length ${text.length} with half a surrogate pair`);

@@ -1,4 +1,4 @@
-// Tools and the choice among them: what every dialect's fields come to.
+// Decodes tools and tool choice from the common form of all dialects.
 
 import { MOST_TOOLS } from "../../contract/tools.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
@@ -9,41 +9,41 @@ import { prepareSchema } from "../../json-schema/prepare.ts";
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string | null | undefined;
-  /** JSON schema of the arguments; absent: there are none. */
+  /** JSON schema of the arguments; absent: the tool takes none. */
   readonly parameters?: JsonSchema | null | undefined;
   readonly strict?: boolean | null | undefined;
   readonly described?: boolean;
-  /** Names of the request's fields, for messages. */
+  /** Names of the request's fields, for error messages. */
   readonly param: { readonly name: string; readonly parameters: string };
 }
 
 export interface ToolChoice {
   readonly mode: "auto" | "none" | "required";
-  /** The tools that are meant; absent: all. */
+  /** The tools that may be called; absent: all. */
   readonly names?: readonly string[];
   readonly param: { readonly choice: string; readonly name: string };
 }
 
 export interface ChosenTools extends Pick<Generation, "tools" | "allTools" | "toolChoice"> {
-  /** Arguments that follow their schema were promised for some tool. */
+  /** Whether arguments that follow their schema were promised for some tool. */
   readonly strict: boolean;
-  /** Some of these schemas have parts that a grammar cannot express. */
+  /** Whether some of these schemas have parts that a grammar cannot express. */
   readonly inexpressible: boolean;
 }
 
-/** What arguments follow that nothing is said about. */
+/** Schema for arguments whose own schema is `{}`. */
 const ANY_PARAMETERS: JsonSchema = { type: "object", properties: {} };
-/** A function without a schema takes no arguments; a grammar from anything freer makes the model invent some. */
+/** A function without a schema takes no arguments; with a less strict grammar, the model would invent some. */
 const NO_PARAMETERS: JsonSchema = { ...ANY_PARAMETERS, additionalProperties: false };
 
-/** A choice that only these tools may be called, or must be one of; of none: no tool may be called. */
+/** Returns a choice by which only these tools may be called, or one of them must be; without names, none may be. */
 export const allowTools = (
   mode: "auto" | "required" | null | undefined,
   names: readonly string[],
   param: ToolChoice["param"],
 ): ToolChoice => ({ mode: names.length > 0 ? (mode ?? "auto") : "none", names, param });
 
-/** Throws SvcError about too many tools, duplicate names, a choice that names no tool, or parameters that are no schema. */
+/** Throws SvcError about too many tools, duplicate names, a choice that names no tool, or invalid parameters. */
 export function chooseTools(definitions: readonly ToolDefinition[], choice: ToolChoice): ChosenTools {
   refuseTooMany(definitions.length);
   refuseDuplicates(definitions);
@@ -61,7 +61,7 @@ export function chooseTools(definitions: readonly ToolDefinition[], choice: Tool
   };
 }
 
-/** The tool fields of a request, whose answer may also be constrained. */
+/** Returns the tool fields of a request whose answer may also be constrained. */
 export function withTools(
   chosen: ChosenTools,
   parallelToolCalls: boolean,
@@ -87,7 +87,7 @@ function decodeTool(definition: ToolDefinition, effort: Effort) {
   return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
 }
 
-/** A tool whose schema nobody has looked at. */
+/** Returns a tool without checking its schema. */
 function unchecked({ name, description, parameters, strict, described }: ToolDefinition): Tool {
   const asked = parametersOf(parameters);
   return {
@@ -105,7 +105,7 @@ function parametersOf(schema: JsonSchema | null | undefined): JsonSchema {
   return Object.keys(schema).length === 0 ? ANY_PARAMETERS : schema;
 }
 
-/** Schemas bound each list by itself; namespaces are lists in a list. */
+/** Throws SvcError about too many tools. Wire schemas limit each list, but namespaces are lists within a list. */
 function refuseTooMany(count: number): void {
   if (count <= MOST_TOOLS) return;
   throw invalidValue("tools", `have at most ${MOST_TOOLS} functions, those of namespaces included`, count);

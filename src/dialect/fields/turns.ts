@@ -1,14 +1,14 @@
-// Turns as every chat template takes them. Agents send several turns of a user in a row and system turns anywhere; of the
-// templates that are in use, a third refuse, drop or move such turns.
+// Rewrites turns so that every chat template takes them. Agents send several user turns in a row and system turns
+// anywhere; a third of the templates in use refuse, drop or move such turns.
 
 import type { ChatMessage } from "../../domain/generate.ts";
 
 type Content = ChatMessage["content"];
 
 /**
- * One system turn at most, the first one, and no two of a user in a row. System turns before the first answer join the
- * first one. Later ones stay where they are, as a reminder in the turn they follow, so that the prompt of a next request
- * begins with the prompt of this one.
+ * Returns turns with at most one system turn, the first, and without consecutive user turns. System turns before the
+ * first answer join the first one. Later ones stay in place, as reminders in the turn they follow, so that the prompt
+ * of the next request begins with the prompt of this one.
  */
 export function joinTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const begin = messages.findIndex(({ role }) => role === "assistant");
@@ -22,7 +22,7 @@ export function joinTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   return [{ role: "system", content: joinContents(system.map(({ content }) => content)) }, ...turns];
 }
 
-/** Turns that become one. A conversation may be one run of very many: they are joined once, at its end. */
+/** Turns to join into one. A conversation may be a single very long run, so a run is joined once, at its end. */
 interface Run {
   readonly first: ChatMessage;
   readonly contents: Content[];
@@ -37,7 +37,7 @@ function addTurn(runs: Run[], message: ChatMessage): void {
   else runs.push({ first: reminder ? { role: "user", content } : message, contents: [content] });
 }
 
-/** Texts in a row are one text, between media too. */
+/** Joins contents. Consecutive texts become one text, also between media. */
 function joinContents(contents: readonly Content[]): Content {
   const joined: Content[] = [];
   for (const content of contents) {
@@ -52,7 +52,7 @@ function joinContents(contents: readonly Content[]): Content {
 const partsOf = (content: Content) =>
   typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
 
-/** System turns have no media. */
+/** Returns the text of a system turn, which has no media. */
 const textOf = (content: Content): string =>
   partsOf(content)
     .map((part) => (part.type === "text" ? part.text : ""))

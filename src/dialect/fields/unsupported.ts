@@ -1,17 +1,17 @@
-// Fields that today's clients may send and that this server does not serve: refused by name, never ignored, because an
-// answer that silently lacks what was requested is worse than an error.
+// Fields that current clients may send but this server does not support. It refuses them by name, because an answer
+// that silently lacks what was requested is worse than an error.
 
 import type { TSchema } from "../../contract/schema.ts";
 import { fieldError, shownName } from "../../domain/errors.ts";
 
-/** Fields of an API that have no schema here, with the test for "would have an effect". */
+/** Unsupported fields of an API, each with a test whether its value would have an effect. */
 export type Unsupported = Readonly<Record<string, (value: unknown) => boolean>>;
 
 export const always = (): boolean => true;
-/** Many clients send an empty text or list where they mean nothing. */
+/** Many clients send an empty text or list for "not set". */
 export const notEmpty = (value: unknown): boolean => value !== "" && !(Array.isArray(value) && value.length === 0);
 
-/** Throws SvcError `unsupported_parameter` about the first field of an object that requests something not served. */
+/** Throws SvcError `unsupported_parameter` about the first field of an object that requests an unsupported effect. */
 export function refuseUnsupported(body: unknown, unsupported: Unsupported, path = ""): void {
   const fields = body as Readonly<Record<string, unknown>>;
   const field = Object.keys(unsupported).find((name) => fields[name] != null && unsupported[name]?.(fields[name]));
@@ -20,8 +20,8 @@ export function refuseUnsupported(body: unknown, unsupported: Unsupported, path 
 }
 
 /**
- * Throws SvcError `unsupported_parameter` about the first field that a schema of an object does not have, at whatever depth;
- * null is none.
+ * Throws SvcError `unsupported_parameter` about the first field that the schema lacks, at any depth; null fields are
+ * ignored.
  */
 export function refuseUnknown(value: unknown, schema: TSchema, path = ""): void {
   if (Array.isArray(value)) {
@@ -37,7 +37,7 @@ export function refuseUnknown(value: unknown, schema: TSchema, path = ""): void 
   }
 }
 
-/** What an optional field is where it is there. */
+/** Returns the schema of an optional field when it is present. */
 const withoutNull = (schema: TSchema): TSchema =>
   (schema["anyOf"] as TSchema[] | undefined)?.find((one) => one["type"] === "object" || one["type"] === "array") ??
   schema;

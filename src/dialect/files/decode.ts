@@ -1,9 +1,9 @@
-// The fields of an upload beside its content.
+// Decodes the fields of an upload, without its content.
 
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
 
-/** Fields by their names, as form parts or query parameters bring them. */
+/** Fields by name, from form parts or query parameters. */
 type UploadFields = ReadonlyMap<string, string>;
 
 type UploadPurpose = "batch" | "ocr";
@@ -17,7 +17,7 @@ interface UploadCall {
 const KNOWN = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]", "filename"]);
 const [LEAST_S, MOST_S] = [3600, 2_592_000];
 
-/** Throws SvcError naming the field. */
+/** Decodes the fields. Throws SvcError naming the field. */
 export function decodeUpload(fields: UploadFields): UploadCall {
   for (const name of fields.keys()) {
     if (KNOWN.has(name)) continue;
@@ -36,14 +36,14 @@ export function decodeUpload(fields: UploadFields): UploadCall {
   throw invalid("expires_after[seconds]", `an integer from ${LEAST_S} to ${MOST_S}`, given ?? seconds);
 }
 
-/** What the file is for. Throws SvcError `invalid_value`. */
+/** Returns the purpose of the file. Throws SvcError `invalid_value`. */
 export function decodeUploadPurpose(fields: UploadFields): UploadPurpose {
   const purpose = fields.get("purpose") ?? "batch";
   if (purpose === "batch" || purpose === "ocr") return purpose;
   throw invalid("purpose", "one of batch, ocr", purpose);
 }
 
-/** The purpose that a list of files is to have; undefined: any. Throws SvcError `invalid_value` about one that is none. */
+/** Returns the purpose by which to filter a list of files; undefined: any. Throws SvcError `invalid_value`. */
 export function decodePurpose(query: URLSearchParams): string | undefined {
   const purpose = query.get("purpose");
   if (purpose === null || purpose === "batch" || purpose === "batch_output" || purpose === "ocr") {

@@ -1,4 +1,4 @@
-// Stored files as clients see them.
+// Encodes stored files as clients see them.
 
 import type { FileList, FileObject } from "../../contract/files.ts";
 import type { FileRecord } from "../../store/file-records.ts";

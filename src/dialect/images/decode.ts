@@ -1,4 +1,4 @@
-// Requests of /v1/images/generations, /v1/images/edits and /v1/images/upscale.
+// Decodes requests of /v1/images/generations, /v1/images/edits and /v1/images/upscale.
 
 import { ImageEditRequest, ImageRequest, SIDES, UpscaleRequest } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
@@ -11,13 +11,13 @@ type ImageQuality = "low" | "medium" | "high";
 
 export interface ImageCall {
   readonly model?: string;
-  /** Without what it is drawn from. An absent seed is any. */
+  /** The work without its input images. Without a seed, any seed will do. */
   readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
-  /** Absent: the request counted the steps itself. */
+  /** Absent when the request gives the number of steps itself. */
   readonly quality?: ImageQuality;
   readonly answer: "b64_json" | "url";
   readonly stream: boolean;
-  /** Each step is an event of the stream. */
+  /** Whether each step is an event of the stream. */
   readonly progress: boolean;
 }
 
@@ -25,14 +25,14 @@ interface ImageEditCall extends ImageCall {
   readonly strength?: number;
 }
 
-/** What the fields of a form are that are no texts. */
+/** Types of the form fields that are not strings. */
 export const FORM_FIELDS = { ...formFields(ImageEditRequest), ...formFields(UpscaleRequest) };
 
 const checkGeneration = checker(ImageRequest);
 const checkEdit = checker(ImageEditRequest);
 const checkUpscale = checker(UpscaleRequest);
 
-/** The other names that clients have for them. */
+/** Maps the quality names that clients use. */
 const QUALITIES = {
   auto: "medium",
   standard: "medium",
@@ -41,17 +41,17 @@ const QUALITIES = {
   medium: "medium",
   high: "high",
 } as const;
-/** Steps, by those that the model was made for. */
+/** Number of steps, relative to the steps the model was made for. */
 const STEP_SHARES: Readonly<Record<ImageQuality, number>> = { low: 0.5, medium: 1, high: 2 };
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a request to generate images. Throws SvcError naming the invalid field. */
 export function decodeGeneration(body: unknown): ImageCall {
   const asked = checkGeneration(body);
   refuseUnknown(asked, ImageRequest);
   return callOf(asked);
 }
 
-/** The fields of a form beside its images. Throws SvcError naming the field at fault. */
+/** Decodes the fields of an edit form, without its images. Throws SvcError naming the invalid field. */
 export function decodeEdit(body: object): ImageEditCall {
   refuseTexts(body, ["image", "mask"]);
   const asked = checkEdit(body);
@@ -59,7 +59,7 @@ export function decodeEdit(body: object): ImageEditCall {
   return { ...callOf(asked), ...(asked.strength != null && { strength: asked.strength }) };
 }
 
-/** The fields of a form beside its image. Throws SvcError naming the field at fault. */
+/** Decodes the fields of an upscaling form, without its image. Throws SvcError naming the invalid field. */
 export function decodeUpscale(body: object): ImageCall {
   refuseTexts(body, ["image"]);
   const asked = checkUpscale(body);
@@ -81,7 +81,7 @@ export function decodeUpscale(body: object): ImageCall {
   };
 }
 
-/** Files that came as parts without a file name. */
+/** Throws SvcError about files that came as parts without a file name. */
 function refuseTexts(body: object, params: readonly string[]): void {
   const param = params.find((name) => name in body);
   if (param !== undefined) throw invalidValue(param, "be a part of the form with a file name", "text");
@@ -122,13 +122,13 @@ function callOf(asked: ImageRequest): ImageCall {
   };
 }
 
-/** Throws SvcError about a description that says nothing. */
+/** Throws SvcError about a blank prompt. */
 export function checkPrompt(prompt: string): void {
   if (prompt.trim() !== "") return;
   throw invalidValue("prompt", "say what is to be seen", `${prompt.length} characters of space`);
 }
 
-/** Undefined where the model's own is wanted. Throws SvcError. */
+/** Returns the image size; undefined: the model's own. Throws SvcError. */
 function decodeSize(asked: string | null | undefined): ImageSize | undefined {
   if (asked == null || asked === "" || asked === "auto") return undefined;
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/i.exec(asked) ?? [];
@@ -138,7 +138,7 @@ function decodeSize(asked: string | null | undefined): ImageSize | undefined {
   return checkSize({ width: Number(width), height: Number(height) }, "size");
 }
 
-/** Throws SvcError about sides that no model draws. */
+/** Throws SvcError about a size that no model draws. */
 export function checkSize({ width, height }: ImageSize, param: string): ImageSize {
   const { least, most, divisor } = SIDES;
   const isGood = [width, height].every((side) => side >= least && side <= most && side % divisor === 0);
@@ -147,14 +147,14 @@ export function checkSize({ width, height }: ImageSize, param: string): ImageSiz
   throw invalidValue(param, rule, `${width} × ${height}`);
 }
 
-/** Throws SvcError where the last image would have none. */
+/** Throws SvcError when the last image's seed would exceed the largest seed. */
 export function decodeSeed(asked: number | null | undefined, count: number): number | undefined {
   if (asked == null) return undefined;
   if (asked + count - 1 <= LARGEST_SEED) return asked;
   throw invalidValue("seed", `be at most ${LARGEST_SEED - count + 1} for ${count} images`, String(asked));
 }
 
-/** What a quality means, or how many steps the request wants itself. */
+/** Returns the steps for a quality, or the number of steps that the request gives. */
 function decodeSteps({
   steps,
   quality,

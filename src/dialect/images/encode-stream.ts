@@ -1,4 +1,4 @@
-// Images as a stream: the public convention's events, and one of our own for each step where that is wanted.
+// Encodes images as a stream: OpenAI's events, and svc's own event for each step if requested.
 
 import { errorObject } from "../../contract/errors.ts";
 import type { DrawingEvent, ImageSize } from "../../domain/image.ts";
@@ -7,7 +7,7 @@ import type { ImageCall } from "./decode.ts";
 import { encodeSize } from "./encode.ts";
 
 export interface ImageStreamOptions {
-  /** What the names of events begin with. */
+  /** Prefix of the event names. */
   readonly kind: "image_generation" | "image_edit";
   readonly call: ImageCall;
   readonly requestId: string;
@@ -15,7 +15,7 @@ export interface ImageStreamOptions {
   readonly now: () => number;
 }
 
-/** The previews of each image, then the image. */
+/** Writes the previews of each image, then the image. */
 export function imageWriter(
   put: Put<NamedEvent>,
   { kind, call, requestId, now }: ImageStreamOptions,

@@ -1,4 +1,4 @@
-// Drawn images as answers of /v1/images/generations, /v1/images/edits and /v1/images/upscale.
+// Encodes drawn images as answers of /v1/images/generations, /v1/images/edits and /v1/images/upscale.
 
 import type { Images, Upscaled } from "../../contract/images.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -7,7 +7,7 @@ import type { ImageCall } from "./decode.ts";
 
 export type DrawnImage = Pick<Extract<DrawingEvent, { readonly type: "image" }>, "data" | "size" | "seed">;
 
-/** Collects what is drawn. Throws what the drawing throws. */
+/** Collects the drawn images. Throws what the drawing throws. */
 export async function collectImages(events: AsyncIterable<DrawingEvent>): Promise<DrawnImage[]> {
   const images: DrawnImage[] = [];
   for await (const event of events) if (event.type === "image") images.push(event);
@@ -15,17 +15,17 @@ export async function collectImages(events: AsyncIterable<DrawingEvent>): Promis
   throw new SvcError("internal_error", "The drawing ended without an image.");
 }
 
-/** `512x512` */
+/** Returns a size in the form `512x512`. */
 export const encodeSize = ({ width, height }: ImageSize): string => `${width}x${height}`;
 
 interface Answering {
   /** Unix seconds. */
   readonly created: number;
-  /** Keeps an image, and says where. */
+  /** Stores an image and returns its URL. */
   readonly address: (data: Uint8Array) => string;
 }
 
-/** What was drawn. */
+/** Encodes drawn images with their seeds and settings. */
 export function encodeImages(images: readonly DrawnImage[], call: ImageCall, answering: Answering): Images {
   const { created, data, ...written } = encodeUpscaled(images, call, answering);
   return {
@@ -37,7 +37,7 @@ export function encodeImages(images: readonly DrawnImage[], call: ImageCall, ans
   };
 }
 
-/** Files of images, without how they came to be. */
+/** Encodes image files without seeds and settings. */
 export function encodeUpscaled(
   images: readonly DrawnImage[],
   { answer, work }: ImageCall,

@@ -1,4 +1,4 @@
-// Requests of llama.cpp's /completion and /infill → requests to the generation service.
+// Decodes requests of llama.cpp's /completion and /infill into requests to the generation service.
 
 import {
   LlamaCompletionRequest,
@@ -29,17 +29,17 @@ import { refuseUnsupported } from "../fields/unsupported.ts";
 
 type LlamaSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens" | "contextShift">;
 
-/** A text, or texts and tokens mixed, which are to be made tokens. */
+/** A text, or a mix of texts and tokens; the texts have yet to be tokenized. */
 export type RawPrompt = string | readonly (string | number)[];
 
 export interface LlamaCall {
   readonly prompts: readonly [RawPrompt, ...RawPrompt[]];
-  /** The request for each prompt, without it. */
+  /** The request for each prompt, without the prompt. */
   readonly request: Generation;
   readonly stream: boolean;
-  /** Answers to each prompt. */
+  /** Number of answers to each prompt. */
   readonly made: number;
-  /** The prompts are to be computed, and nothing is to be answered. */
+  /** Whether to compute the prompts without answering. */
   readonly promptAlone: boolean;
   readonly slot: number;
   readonly returnTokens: boolean;
@@ -47,13 +47,13 @@ export interface LlamaCall {
   readonly fields: readonly string[];
 }
 
-/** Texts in all prompts that are lists. */
+/** Most texts in all prompts that are lists. */
 const MOST_TEXTS = 128;
 
 const checkCompletion = checker(LlamaCompletionRequest);
 const checkInfill = checker(LlamaInfillRequest);
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes a completion. Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeLlamaCompletion(body: unknown, settings: LlamaSettings): LlamaCall {
   const asked = checkCompletion(body);
   const prompts = splitPrompts(asked.prompt);
@@ -61,10 +61,10 @@ export function decodeLlamaCompletion(body: unknown, settings: LlamaSettings): L
   return { ...common(body, asked, prompts.length, settings), prompts };
 }
 
-/** What others call them that fill gaps. */
+/** Names of the infill route's fields for errors. */
 const INFILL_FIELDS = { messages: "input_prefix", prompt: "input_prefix", suffix: "input_suffix" };
 
-/** Throws like `decodeLlamaCompletion`. */
+/** Decodes an infill request. Throws like `decodeLlamaCompletion`. */
 export function decodeLlamaInfill(body: unknown, settings: LlamaSettings): LlamaCall {
   const asked = checkInfill(body);
   const call = common(body, asked, 1, settings);
@@ -112,7 +112,7 @@ function common(
       ...(asked.cache_prompt === false && { fresh: true as const }),
       ...decodeIdSlot(asked),
       ...(predictMs && { maxPredictMs: predictMs }),
-      // Counted in streams, too.
+      // Needed by streams, too, to count tokens.
       returnTokens: true,
       ...runningFields(running),
       choices: made,
@@ -129,7 +129,7 @@ function common(
 
 function splitPrompts(prompt: Completion["prompt"]): readonly [RawPrompt, ...RawPrompt[]] {
   if (!Array.isArray(prompt)) return [onePrompt(prompt, "prompt")];
-  // Numbers among them: texts and tokens of one prompt.
+  // With numbers in the list, it is a single prompt of texts and tokens.
   if (prompt.some((part) => typeof part === "number")) {
     const wrong = prompt.findIndex((part) => typeof part === "object");
     if (wrong < 0) return [prompt as (string | number)[]];
@@ -138,7 +138,7 @@ function splitPrompts(prompt: Completion["prompt"]): readonly [RawPrompt, ...Raw
   return prompt.map((part, at) => onePrompt(part as string, `prompt.${at}`)) as [RawPrompt, ...RawPrompt[]];
 }
 
-/** Each of these texts is a job of the tokenizer before the prompt is one for the engine. */
+/** Limits the texts: each is a tokenizer job that precedes the engine's work on the prompt. */
 function checkTexts(prompts: readonly RawPrompt[]): void {
   const texts = prompts.flatMap((prompt) => (typeof prompt === "string" ? [] : prompt.filter(isText)));
   if (texts.length > MOST_TEXTS) {

@@ -1,4 +1,4 @@
-// The events of a completion → the chunks of llama.cpp's stream.
+// Encodes the events of a completion as the chunks of llama.cpp's stream.
 
 import { errorObject } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
@@ -9,7 +9,7 @@ import { AnswerSoFar } from "../stream/answer-so-far.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { chosen, encodeProbabilities, ending, type LlamaContext } from "./encode.ts";
 
-/** Puts a chunk for each piece, and one that ends each answer. A failure becomes a chunk with `error`. `now`: milliseconds. */
+/** Writes a chunk per piece and one to end each answer; a failure becomes a chunk with `error`. `now`: milliseconds. */
 export function llamaWriter(
   put: Put<string>,
   context: LlamaContext,

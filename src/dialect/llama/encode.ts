@@ -1,4 +1,4 @@
-// The events of a completion → llama.cpp's own form of answers.
+// Encodes the events of a completion as llama.cpp's own form of answers.
 
 import type { LlamaCompletion } from "../../contract/llama-completion.ts";
 import type { FinishEvent, GenerateEvent, Sampling } from "../../domain/generate.ts";
@@ -8,16 +8,16 @@ import { collectAll } from "../stream/collect.ts";
 import type { LlamaCall } from "./decode.ts";
 import { encodeSettings } from "./settings.ts";
 
-/** What an answer says of its request. */
+/** What an answer reports about its request. */
 export interface LlamaContext extends Omit<LlamaCall, "prompts"> {
   readonly model: string;
   /** The text of each prompt. */
   readonly prompts: readonly string[];
-  /** What is sampled with where the request does not say. */
+  /** Sampling settings that apply when the request has none. */
   readonly defaults: Sampling;
 }
 
-/** One object, or a list of several answers. Throws what the generation throws. */
+/** Returns one object, or a list when there are several answers. Throws what the generation throws. */
 export async function encodeLlama(events: AsyncIterable<GenerateEvent>, context: LlamaContext): Promise<unknown> {
   const answers = await collectAll(events, context.prompts.length * context.made);
   const encoded = answers.map(({ text, logprobs, finish }, index) => {
@@ -29,7 +29,7 @@ export async function encodeLlama(events: AsyncIterable<GenerateEvent>, context:
   return encoded.length === 1 ? encoded[0] : encoded;
 }
 
-/** The last object of an answer, without its text. */
+/** Returns the last object of an answer, without its text. */
 export function ending(
   finish: FinishEvent,
   { index, text }: { readonly index: number; readonly text: string },
@@ -74,7 +74,7 @@ const probability = ({ id = -1, token, bytes, logprob }: Omit<TokenLogprob, "top
   logprob,
 });
 
-/** Of an answer the fields that the request names; those inside others by their whole paths. */
+/** Returns the fields of an answer that the request names; nested fields under their full paths. */
 export function chosen(answer: LlamaCompletion, { fields }: Pick<LlamaContext, "fields">): object {
   if (fields.length === 0) return answer;
   const found = fields.flatMap((path): [string, unknown][] => {

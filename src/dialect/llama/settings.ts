@@ -1,4 +1,4 @@
-// What a request is sampled with, in llama.cpp's layout.
+// Encodes the sampling settings of a request in llama.cpp's layout.
 
 import type { GenerateRequest, Sampling } from "../../domain/generate.ts";
 import { samplerNames } from "../fields/samplers.ts";
@@ -29,13 +29,13 @@ const NAMES: readonly (readonly [string, keyof Sampling])[] = [
   ["ignore_eos", "ignoreEos"],
 ];
 
-/** llama.cpp's word for a random seed. */
+/** llama.cpp's value for a random seed. */
 const RANDOM = 4_294_967_295;
 
 type Settings = Pick<GenerateRequest, "sampling"> &
   Partial<Pick<GenerateRequest, "stop" | "maxTokens" | "topLogprobs" | "constraint" | "adapters" | "keepTokens">>;
 
-/** `defaults`: what counts where the request does not say. */
+/** Encodes the settings. `defaults`: settings that apply when the request has none. */
 export function encodeSettings(request: Settings, defaults: Sampling, stream: boolean): Record<string, unknown> {
   const sampling = { ...defaults, ...request.sampling };
   const limit = request.maxTokens ?? -1;

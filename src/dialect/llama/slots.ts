@@ -1,4 +1,4 @@
-// Actions on slots and what they come to, in the form of llama.cpp's server.
+// Decodes actions on slots and encodes their results, in the form of llama.cpp's server.
 
 import { checker } from "../../contract/schema.ts";
 import { SLOT_ACTIONS, SlotFile, type SlotAnswer } from "../../contract/slots.ts";
@@ -10,11 +10,11 @@ type Action = SlotAction["type"];
 const checkFile = checker(SlotFile);
 
 const LONGEST_NAME = 255;
-/** What no usual file system has in names, and what would lead out of the folder or hide the file. */
+/** Names that usual file systems do not allow, or that would leave the folder or hide the file. */
 // eslint-disable-next-line no-control-regex
 const UNUSABLE = /[\u0000-\u001f\u007f/\\:*?"<>|]|^\.|[. ]$|^ /;
 
-/** Which slot and what to do with it, of the path and the query. Throws SvcError `invalid_value`. */
+/** Returns the slot and the action, from path and query. Throws SvcError `invalid_value`. */
 export function decodeSlot(id: string | null, action: string | null): { readonly slot: number; readonly type: Action } {
   if (!/^\d{1,9}$/.test(id ?? "")) throw invalid("id_slot", "must be a whole number from 0 to 999999999");
   const type = SLOT_ACTIONS.find((known) => known === action);
@@ -22,7 +22,7 @@ export function decodeSlot(id: string | null, action: string | null): { readonly
   throw invalid("action", `must be one of ${SLOT_ACTIONS.join(", ")}, in the query of the address`);
 }
 
-/** The name of a file, of a body. Throws SvcError with a code of the 400 family. */
+/** Returns the file name in a body. Throws SvcError with a code of the 400 family. */
 export function decodeSlotFile(body: unknown): string {
   const { filename } = checkFile(body);
   const bytes = Buffer.byteLength(filename);

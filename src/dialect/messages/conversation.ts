@@ -1,4 +1,4 @@
-// Messages and blocks of the Messages API → the domain's conversation.
+// Decodes messages and blocks of the Messages API into a conversation.
 
 import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { fieldError, missing, SvcError } from "../../domain/errors.ts";
@@ -10,12 +10,12 @@ import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
 
 type WireMessage = MessagesPrompt["messages"][number];
 
-/** Agents put a line that changes with every request before their system prompt; it would spoil every cached prefix. */
+/** Agents put this changing line before their system prompt; it would spoil every cached prefix. */
 const VOLATILE_LINE = /^x-anthropic-billing-header:[^\n]*(\n|$)/;
 
 /**
- * Throws SvcError about a block that its role cannot have, or that lacks what its type needs. `tools`: what blocks may
- * refer to.
+ * Decodes the conversation. Throws SvcError about a block that its role cannot have or that lacks a field of its type.
+ * `tools`: the tools that blocks may refer to.
  */
 export function decodeConversation({ system, messages, tools }: MessagesPrompt): ChatMessage[] {
   const instructions = decodeSystem(system ?? "");
@@ -43,7 +43,7 @@ function decodeMessage({ role, content }: WireMessage, path: string, describe: D
     if (block.type === "tool_result" && role === "user") results.push(decodeResult(block, at, describe));
     else parts.push(...decodePart(block, at, role));
   }
-  // A template knows either results or a user's words in one turn: the results answer the turn before.
+  // In one turn, templates know either results or a user's words. Results come first: they answer the previous turn.
   return parts.length === 0 && results.length > 0 ? results : [...results, { role, content: plain(parts) }];
 }
 
@@ -97,7 +97,7 @@ function decodeResultContent(
   );
 }
 
-/** Text of a user or system turn, its images, documents and search results. */
+/** Decodes the text of a user or system turn, its images, documents and search results. */
 function decodePart(block: MessagesInnerBlock, path: string, role: string): ContentPart[] {
   if (block.type === "text") return [{ type: "text", text: need(block.text, `${path}.text`) }];
   if (block.type === "image" && role === "user") return [decodeImage(block, path)];
@@ -106,7 +106,7 @@ function decodePart(block: MessagesInnerBlock, path: string, role: string): Cont
   throw unknownBlock(path);
 }
 
-/** Below its title and where it was found. */
+/** Returns the texts of a search result below its title and source. */
 function decodeSearchResult({ source, title, content }: MessagesInnerBlock, path: string): ContentPart {
   const origin = typeof source === "string" ? source : undefined;
   const texts = Array.isArray(content)
@@ -130,7 +130,7 @@ function decodeImage({ source: given }: MessagesInnerBlock, path: string): Conte
   throw fieldError("invalid_value", param, "must be of type base64 or url");
 }
 
-/** Below its title and what is said about it. */
+/** Returns a document below its title and context. */
 function decodeDocument({ source, title, context }: MessagesInnerBlock, path: string): ContentPart[] {
   const heading = [title, context].filter((line) => line != null && line !== "").join("\n");
   const about: ContentPart[] = heading === "" ? [] : [{ type: "text", text: heading }];
@@ -148,7 +148,7 @@ function documentOf(given: MessagesInnerBlock["source"], param: string): Content
   throw new SvcError("unsupported_parameter", message, { param });
 }
 
-/** A turn without media is its text. */
+/** Reduces a turn without media to its text. */
 const plain = (parts: readonly ContentPart[]): ChatMessage["content"] =>
   parts.some(({ type }) => type === "media")
     ? parts

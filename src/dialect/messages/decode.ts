@@ -1,4 +1,4 @@
-// A request of the Messages API → a request to the generation service.
+// Decodes a request of the Messages API into a request to the generation service.
 
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
@@ -25,9 +25,9 @@ type MessagesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage" 
 interface MessagesCall {
   readonly request: Generation;
   readonly stream: boolean;
-  /** Thoughts are shown; else they are left out of the answer. */
+  /** Whether the answer includes the reasoning. */
   readonly showThinking: boolean;
-  /** Stop sequences that the request itself named. */
+  /** Stop sequences of the request itself, without launch options. */
   readonly stopSequences: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const checkMessages = checker(MessagesRequest);
 const checkCount = checker(CountMessageTokensRequest);
 const UNSUPPORTED = { container: always, mcp_servers: notEmpty, ...MESSAGES_PEER_UNSUPPORTED };
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes a request. Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeMessages(body: unknown, settings: MessagesSettings): MessagesCall {
   const asked = checkMessages(body);
   refuseUnsupported(body, UNSUPPORTED);
@@ -54,7 +54,7 @@ export function decodeMessages(body: unknown, settings: MessagesSettings): Messa
   };
 }
 
-/** The prompt of a request whose tokens are to be counted. Throws like `decodeMessages`. */
+/** Decodes the prompt of a request to count tokens. Throws like `decodeMessages`. */
 export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings): Generation {
   return { ...decodePrompt(checkCount(body), settings), sampling: {}, stop: [] };
 }
@@ -68,7 +68,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
   return {
     ...decodeModel(asked.model),
     messages: instruction === undefined ? conversation : withInstruction(conversation, instruction),
-    // The last words of an assistant are the beginning of the answer.
+    // A final assistant message is an assistant prefill.
     continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,
     ...withTools(decodeTools(asked), asked.tool_choice?.disable_parallel_tool_use !== true, constraint),
     ...resolveReasoning(
@@ -86,7 +86,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
   };
 }
 
-/** A turn of a conversation that the server would have to hold: nobody may get an answer to that turn alone. */
+/** Throws SvcError about a turn of a conversation stored on the server: svc would answer this turn alone. */
 function refuseThread(asked: MessagesPrompt): void {
   const param = "thread";
   if ((asked as Readonly<Record<string, unknown>>)[param] == null) return;
@@ -111,7 +111,7 @@ function decodeFormat(
 
 function decodeTools(asked: MessagesPrompt) {
   const { tools, tool_choice: choice } = asked;
-  // Server tools have a type of their own, and run in the API's own service: not here.
+  // Server tools have a type of their own and run in Anthropic's service, not here.
   const own = callableTools(asked).filter(({ tool: { type } }) => type == null || type === "custom");
   const definitions = own.map(({ tool, described }) => {
     const { input_schema: parameters, ...rest } = tool;

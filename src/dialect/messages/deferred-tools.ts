@@ -1,15 +1,16 @@
-// Tools that a client declares and holds back (`defer_loading`): the model finds them through a tool of the client's own,
-// whose results refer to them. Described there and not at the beginning, they leave the prompt before them as it was.
+// Tools that a client declares but defers (`defer_loading`). The model finds them with one of the client's tools, whose
+// results refer to them. They are described there and not at the beginning, so that the prefix of the prompt does not
+// change.
 
 import type { MessagesPrompt } from "../../contract/messages.ts";
 import type { ContentPart } from "../../domain/generate.ts";
 
 type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
 
-/** The tools that may be called, with those that results have described last, in the order of their first mention. */
+/** Returns the tools that may be called; tools that results describe come last, in the order of their first mention. */
 export function callableTools({ tools, messages }: MessagesPrompt): { tool: WireTool; described: boolean }[] {
   const declared = tools ?? [];
-  // A search that would run elsewhere finds nothing here, so nothing is held back from the model either.
+  // Tool search in Anthropic's service does not run here, so with it no tool is deferred.
   const searched = !declared.some(({ type }) => type?.startsWith("tool_search_tool"));
   const held = (tool: WireTool) => searched && tool.defer_loading === true;
   const mentioned = new Set(messages.flatMap(({ content }) => [...references(content)]));
@@ -22,12 +23,12 @@ export function callableTools({ tools, messages }: MessagesPrompt): { tool: Wire
   ];
 }
 
-/** Says what the model reads where a result refers to a tool. */
+/** Returns what the model reads where a result refers to a tool. */
 export type DescribeTool = (name: string) => ContentPart;
 
 /**
- * Descriptions for one conversation, in its order: each tool is described once, or many short references to a tool with a
- * long schema would be a prompt that no memory holds.
+ * Describes the tools of one conversation, in its order. Each tool is described once: many short references to a tool
+ * with a long schema would otherwise become a prompt that fits no memory.
  */
 export function toolDescriptions(tools: readonly WireTool[]): DescribeTool {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -44,7 +45,7 @@ export function toolDescriptions(tools: readonly WireTool[]): DescribeTool {
   return (name) => ({ type: "text", text: describe(name) });
 }
 
-/** Names of the tools that blocks refer to, also those inside the results of calls. */
+/** Yields the names of tools that blocks refer to, also inside results. */
 function* references(content: unknown): Generator<string, void, void> {
   if (!Array.isArray(content)) return;
   for (const { type, tool_name: name, content: inner } of content) {

@@ -1,4 +1,4 @@
-// The events of one generation → the named events of a streamed message. One block is open at a time.
+// Encodes the events of one generation as the named events of a streamed message. One block is open at a time.
 
 import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
@@ -6,12 +6,12 @@ import { noUsage } from "../../domain/usage.ts";
 import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { beginning, DIRECT, encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
 
-/** What keeps a silent stream alive. */
+/** Keeps a silent stream alive. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 /**
- * Puts message_start, ping, the blocks with their deltas, message_delta with the usage, message_stop. A failure becomes an
- * error event, the last one.
+ * Writes message_start, ping, the blocks with their deltas, message_delta with the usage, and message_stop. A failure
+ * becomes an error event, which is the last one.
  */
 export function messageWriter(
   put: Put<NamedEvent>,
@@ -64,7 +64,7 @@ class BlockWriter {
 
   close(): void {
     if (this.open === undefined) return;
-    // Clients send thoughts back with their signature: ours is empty, and sent as such.
+    // Clients send reasoning back with its signature. Our signatures are empty.
     if (this.open === "thinking") this.delta({ type: "signature_delta", signature: "" });
     this.open = undefined;
     this.put("content_block_stop", { index: this.index });

@@ -1,4 +1,4 @@
-// The events of one generation → a message of the Messages API.
+// Encodes the events of one generation as a message of the Messages API.
 
 import type { MessagesCounts, MessagesEnd, MessagesResponse } from "../../contract/messages.ts";
 import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
@@ -10,16 +10,16 @@ import { CollectedAnswer, collect } from "../stream/collect.ts";
 export interface MessagesAnswer extends Pick<AcceptedEvent, "readInputs"> {
   readonly id: string;
   readonly model: string;
-  /** Thoughts are shown. */
+  /** Whether the message includes the reasoning. */
   readonly showThinking: boolean;
-  /** Stop sequences that the request itself named: only those are reported as the reason. */
+  /** Stop sequences of the request itself: only these are reported as the stop reason. */
   readonly stopSequences: readonly string[];
 }
 
-/** The API's own prefix for calls; the rest is what the engine named it. */
+/** Replaces the engine's prefix of call ids with that of the Messages API. */
 export const toolUseId = (id: string): string => id.replace(/^call_/, "toolu_");
 
-/** Calls come from the model itself, not from a program that it wrote. */
+/** The model itself makes all calls; no program that it wrote does. */
 export const DIRECT = { type: "direct" } as const;
 
 /** Collects the whole message. Throws what the generation throws. */
@@ -41,7 +41,7 @@ function encodeBlock(part: CollectedAnswer["parts"][number]): MessagesResponse["
   return type === "text" ? { type, text } : { type: "thinking", thinking: text, signature: "" };
 }
 
-/** The message as it begins, with what is known of its usage. */
+/** Returns the message as it begins, with the usage known so far. */
 export const beginning = ({ id, model, readInputs }: MessagesAnswer, usage: Usage): MessagesResponse => ({
   id,
   type: "message",
@@ -54,7 +54,7 @@ export const beginning = ({ id, model, readInputs }: MessagesAnswer, usage: Usag
   ...encodeReadInputs({ readInputs }),
 });
 
-/** Why the message ended. The API has no word for cancelling; the turn is over then as well. */
+/** Returns why the message ended. The API has no reason for cancelling, so a cancelled turn ends as an ordinary one. */
 export function stopOf({ reason, stopSequence, contextFull }: FinishEvent, own: readonly string[]): MessagesEnd {
   if (reason === "tool_calls") return end("tool_use");
   if (reason === "length") return end(contextFull ? "model_context_window_exceeded" : "max_tokens");
@@ -69,7 +69,7 @@ const end = (stop_reason: MessagesEnd["stop_reason"], stop_sequence: string | nu
   container: null,
 });
 
-/** Cached tokens are counted apart from the others, as the API has it. */
+/** Encodes the usage; this API counts cached tokens separately from other input. */
 export const encodeUsage = (usage: Usage): MessagesCounts => ({
   input_tokens: usage.promptTokens - usage.cachedTokens,
   cache_creation_input_tokens: 0,

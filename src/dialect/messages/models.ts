@@ -1,4 +1,4 @@
-// The models that answer messages, as clients of that API expect them: one, or a page of them.
+// Lists the models that answer messages, in the form of the Messages API: one model, or a page of them.
 
 import type { MessagesModel, MessagesModelList } from "../../contract/model.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -9,19 +9,19 @@ const LIMITS = { usual: 20, most: 1000 };
 
 interface ModelPageQuery {
   readonly limit: number;
-  /** Ids of the models before the first and behind the last that are wanted. */
+  /** Ids of the model before the first and the model after the last of the page. */
   readonly after: string | undefined;
   readonly before: string | undefined;
 }
 
-/** Reads limit, after_id and before_id. Throws SvcError `invalid_value` about a limit that is none. */
+/** Reads limit, after_id and before_id. Throws SvcError `invalid_value` when the limit is invalid. */
 export const decodeModelPage = (query: URLSearchParams): ModelPageQuery => ({
   limit: decodePageLimit(query, LIMITS),
   after: query.get("after_id") ?? undefined,
   before: query.get("before_id") ?? undefined,
 });
 
-/** What that API has a use for, in the same order. */
+/** Returns the models that clients of this API can use, in the same order. */
 export const encodeMessagesModels = (models: readonly ListedModel[]): MessagesModel[] =>
   models
     .filter(({ capabilities }) => capabilities.includes("chat") || capabilities.includes("completion"))
@@ -39,7 +39,7 @@ export const encodeMessagesModels = (models: readonly ListedModel[]): MessagesMo
       retires_at: null,
     }));
 
-/** One page; one that is bounded by `before` alone has the last models before it. Throws SvcError `not_found` about an id that is none of theirs. */
+/** Returns a page; with `before` alone, the last models before it. Throws SvcError `not_found` about an unknown id. */
 export function encodeModelPage(
   models: readonly MessagesModel[],
   { limit, after, before }: ModelPageQuery,

@@ -1,4 +1,4 @@
-// The body of a multiplex batch → its items, each decoded as the chat completion that it is.
+// Decodes the items of a multiplex batch, each as a chat completion.
 
 import { MultiplexEnvelope } from "../../contract/multiplex.ts";
 import { checker } from "../../contract/schema.ts";
@@ -8,9 +8,9 @@ import { nextTurn } from "../../domain/next-turn.ts";
 const check = checker(MultiplexEnvelope);
 
 /**
- * What `decode` makes of the body of each item, with the item's own name. Each is decoded in a turn of the event loop of its
- * own: schemas take long. Throws SvcError with a code of the 400 family, naming the field, about the first item that is not
- * valid or has the name of another.
+ * Returns the result of `decode` for the body of each item, with the item's name. Each item is decoded in an event loop
+ * turn of its own, because schemas take long. Throws SvcError with a code of the 400 family, naming the field, about
+ * the first item that is invalid or repeats a name.
  */
 export async function decodeMultiplex<Call>(
   body: unknown,
@@ -38,7 +38,7 @@ export async function decodeMultiplex<Call>(
   return calls;
 }
 
-/** The same refusal, of a field inside `place`. */
+/** Returns the same error for a field inside `place`. */
 function within(place: string, { code, message, details }: SvcError): SvcError {
   const { param } = details;
   return new SvcError(code, `In '${place}': ${message}`, {

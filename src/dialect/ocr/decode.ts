@@ -1,4 +1,4 @@
-// Requests of /v1/ocr.
+// Decodes requests of /v1/ocr.
 
 import { OcrRequest } from "../../contract/ocr.ts";
 import { checker, received } from "../../contract/schema.ts";
@@ -7,7 +7,7 @@ import type { DocumentSource, PageRange } from "../../domain/recognition.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { urlSource } from "../recognition/sources.ts";
 
-/** A file that was uploaded before. */
+/** A file from an earlier upload. */
 interface StoredSource {
   readonly kind: "stored";
   readonly id: string;
@@ -19,7 +19,7 @@ export interface OcrCall {
   readonly source: DocumentSource | StoredSource;
   readonly languages: readonly string[];
   readonly pages?: readonly PageRange[];
-  /** What tables that are not in the Markdown are written in. */
+  /** Format of tables that are separate from the Markdown. */
   readonly tableFormat?: TableFormat;
 }
 
@@ -27,7 +27,7 @@ export type TableFormat = NonNullable<OcrRequest["table_format"]>;
 
 const isTrue = (value: unknown): boolean => value === true;
 
-/** What needs a model that understands pictures, or the parts of a page. */
+/** Fields that would need a model that understands pictures or page layout. */
 const UNSUPPORTED = {
   bbox_annotation_format: notEmpty,
   document_annotation_format: notEmpty,
@@ -38,14 +38,14 @@ const UNSUPPORTED = {
   confidence_scores_granularity: always,
 };
 const RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
-/** As many as a list may name pages. */
+/** The same as the most pages in a list. */
 const MOST_RANGES = 1000;
-/** What GET /v1/files/{id}/url says, whatever the host calls itself. */
+/** The URL that GET /v1/files/{id}/url returns, on any host. */
 const CONTENT = /^https?:\/\/[^/?#]+(?:\/[^?#]*)?\/v1\/files\/(file-[0-9a-f]{1,64})\/content$/i;
 
 const check = checker(OcrRequest);
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a request. Throws SvcError naming the invalid field. */
 export function decodeOcr(body: unknown): OcrCall {
   const { model, document, pages, languages, table_format } = check(body);
   refuseUnsupported(body, UNSUPPORTED);
@@ -76,7 +76,7 @@ function addressed(url: string, field: string): OcrCall["source"] {
   return id === undefined ? urlSource(url, field) : { kind: "stored", id, field };
 }
 
-/** A page by its number from 0. */
+/** Returns the range for a page number that counts from 0. */
 const single = (index: number): PageRange => ({ first: index + 1, last: index + 1 });
 
 function rangesOf(text: string): PageRange[] {

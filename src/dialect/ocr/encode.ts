@@ -1,4 +1,4 @@
-// What was recognised, as answers of /v1/ocr.
+// Encodes recognised pages as answers of /v1/ocr.
 
 import type { OcrResponse } from "../../contract/ocr.ts";
 import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
@@ -6,12 +6,12 @@ import { pageMarkdown, tableMarkdown } from "../../text/page-markdown.ts";
 import { tableHtml } from "../../text/table-html.ts";
 import type { TableFormat } from "./decode.ts";
 
-/** Points of a PDF; what a picture has is not known. */
+/** Points per inch in a PDF; the resolution of a picture is unknown. */
 const POINTS_AN_INCH = 72;
 
 const ENDINGS: Readonly<Record<TableFormat, string>> = { markdown: "md", html: "html" };
 
-/** `tableFormat`: tables stand beside the Markdown, in this; absent: in it. */
+/** Encodes pages. `tableFormat`: format of tables beside the Markdown; absent: tables are part of the Markdown. */
 export function encodeOcr(
   pages: readonly RecognizedPage[],
   model: string,

@@ -1,4 +1,4 @@
-// Requests of Ollama's API → requests to the generation service.
+// Decodes requests of Ollama's API into requests to the generation service.
 
 import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
@@ -21,14 +21,14 @@ import { schemaConstraint } from "../../json-schema/constraint.ts";
 type OllamaSettings = Omit<GenerationSettings, "streamUsage" | "guidedJson">;
 
 interface OllamaCall {
-  /** The model that is named; absent: none. */
+  /** The model that the request names; absent: none. */
   readonly model?: string;
-  /** Absent: there is nothing to answer, the client only wants the model to be there. */
+  /** Absent when there is nothing to answer: the client only wants the model to be loaded. */
   readonly request?: Generation;
   readonly stream: boolean;
-  /** The model is not wanted any more. */
+  /** Whether the client no longer needs the model. */
   readonly unloads: boolean;
-  /** Tokens of the conversation before; absent: there is none. */
+  /** Tokens of the previous conversation; absent: there is none. */
   readonly context?: readonly number[];
 }
 
@@ -40,7 +40,7 @@ type Common = Pick<
 const checkChat = checker(OllamaChatRequest);
 const checkGenerate = checker(OllamaGenerateRequest);
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes a chat request. Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeOllamaChat(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkChat(body);
   refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
@@ -55,7 +55,7 @@ export function decodeOllamaChat(body: unknown, settings: OllamaSettings): Ollam
   return { ...call, request: { ...common(asked, messages, settings, tools), choices: 1 } };
 }
 
-/** Throws like `decodeOllamaChat`. */
+/** Decodes a generate request. Throws like `decodeOllamaChat`. */
 export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkGenerate(body);
   refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
@@ -63,7 +63,7 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
   const prompt = asked.prompt ?? "";
   if (prompt === "" && !asked.images?.length) return call;
   const tools = chooseTools([], { mode: "auto", param: { choice: "tools", name: "tools" } });
-  // Some clients always send a suffix, empty where there is none.
+  // Some clients always send a suffix, which may be empty.
   const suffix = asked.suffix || undefined;
   if (asked.raw === true || suffix !== undefined) {
     if (asked.images?.length) throw withoutTemplate("images", "'raw' and 'suffix' go without");
@@ -73,7 +73,7 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
   }
   const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
   const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };
-  // What comes back as `context` is the conversation in tokens.
+  // The answer returns the whole conversation as tokens in `context`.
   const request = { ...common(asked, [...system, user], settings, tools), choices: 1, returnTokens: true as const };
   if (!asked.context?.length) return { ...call, request };
   if (asked.images?.length) throw withoutTemplate("images", "does not hold images with 'context'");
@@ -83,7 +83,7 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
 const withoutTemplate = (param: string, why: string): SvcError =>
   fieldError("unsupported_parameter", param, `needs the chat template, which ${why}`);
 
-/** Zero, also as text with a unit. */
+/** Returns whether `keep_alive` is zero, also as text with a unit. */
 const unloads = (keepAlive: OllamaChatRequest["keep_alive"]): boolean => /^0+[a-z]*$/.test(String(keepAlive));
 
 function common(
@@ -153,7 +153,7 @@ function decodeMessage(message: WireMessage, index: number): ChatMessage {
   };
 }
 
-/** That API has no ids: results answer the calls before them in their order. */
+/** Adds call ids, which Ollama's API lacks: results answer the preceding calls in order. */
 function withCallIds(messages: readonly ChatMessage[]): ChatMessage[] {
   let open: string[] = [];
   return messages.map((message) => {

@@ -1,4 +1,4 @@
-// Vectors in Ollama's API.
+// Decodes and encodes embeddings in Ollama's API.
 
 import {
   OllamaEmbeddingsRequest,
@@ -14,7 +14,7 @@ import { decodeModel } from "../fields/limits.ts";
 export interface DecodedEmbed {
   readonly model?: string;
   readonly inputs: readonly string[];
-  /** false: what is too long is refused. */
+  /** Whether inputs that are too long are truncated; false: they are refused. */
   readonly truncate: boolean;
   readonly dimensions?: number;
 }
@@ -22,7 +22,7 @@ export interface DecodedEmbed {
 const checkEmbed = checker(OllamaEmbedRequest);
 const checkEmbeddings = checker(OllamaEmbeddingsRequest);
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a request. Throws SvcError naming the invalid field. */
 export function decodeEmbed(body: unknown): DecodedEmbed {
   const { model, input, truncate, dimensions } = checkEmbed(body);
   return {
@@ -33,7 +33,7 @@ export function decodeEmbed(body: unknown): DecodedEmbed {
   };
 }
 
-/** The older form: one text. Throws SvcError naming the field at fault. */
+/** Decodes the older form, which has one text. Throws SvcError naming the invalid field. */
 export function decodeOlderEmbed(body: unknown): DecodedEmbed {
   const { model, prompt } = checkEmbeddings(body);
   return { ...decodeModel(model), inputs: withoutNothing(prompt), truncate: true };
@@ -41,7 +41,7 @@ export function decodeOlderEmbed(body: unknown): DecodedEmbed {
 
 const withoutNothing = (text: string): string[] => (text === "" ? [] : [text]);
 
-/** Throws SvcError `context_length_exceeded` about inputs that were truncated and should not have been. */
+/** Encodes vectors. Throws SvcError `context_length_exceeded` when inputs were truncated that must not be. */
 export function encodeEmbed(
   result: EmbeddingResult,
   { model, ms, truncate }: { readonly model: string; readonly ms: number } & Pick<DecodedEmbed, "truncate">,
@@ -52,7 +52,7 @@ export function encodeEmbed(
   return { model, embeddings, total_duration: Math.round(ms * 1e6), load_duration: 0, prompt_eval_count: tokens };
 }
 
-/** The only vector. */
+/** Encodes the only vector. */
 export const encodeOlderEmbed = (result: EmbeddingResult): OllamaEmbeddingsAnswer => ({
   embedding: [...result.values],
 });

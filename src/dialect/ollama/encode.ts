@@ -1,4 +1,4 @@
-// The events of one generation → answers of Ollama's API: one JSON object, or one a line.
+// Encodes the events of one generation as answers of Ollama's API: one JSON object, or one per line.
 
 import type { OllamaAnswer } from "../../contract/ollama.ts";
 import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
@@ -9,7 +9,7 @@ import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { collect } from "../stream/collect.ts";
 import type { Put, StreamWriter } from "../stream/streamed.ts";
 
-/** `chat` answers have a message, `generate` answers a response. */
+/** `chat` answers have a `message`, `generate` answers a `response`. */
 export type OllamaForm = "chat" | "generate";
 
 interface OllamaContext extends Pick<AcceptedEvent, "readInputs"> {
@@ -17,7 +17,7 @@ interface OllamaContext extends Pick<AcceptedEvent, "readInputs"> {
   readonly model: string;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
-  /** Milliseconds for which the request waited for the model. */
+  /** Milliseconds that the request waited for the model. */
   readonly loadMs?: number;
 }
 
@@ -30,7 +30,7 @@ interface Piece {
   readonly logprobs?: readonly TokenLogprob[];
 }
 
-/** The answer to a request that only wants the model to be there. */
+/** Returns the answer to a request that only loads the model. */
 export const loadedAnswer = (context: OllamaContext, unloads: boolean): OllamaAnswer => ({
   ...piece(context, {}),
   done: true,
@@ -52,8 +52,10 @@ export async function encodeOllama(
   return { ...piece(context, whole), ...ending(finish, context), ...encodeReadInputs(context) };
 }
 
-/** Puts one line for each piece; calls whole, as that API knows no parts of them. A failure becomes a line with `error`; the last
- * of another end tells what was read for the model. */
+/**
+ * Writes one line per piece; calls are whole, as Ollama's API has no partial ones. A failure becomes a line with
+ * `error`; otherwise the last line lists media that were converted to text.
+ */
 export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWriter<GenerateEvent> {
   const line = (answer: object) => put(`${JSON.stringify(answer)}\n`);
   let open: { readonly name: string; arguments: string } | undefined;
@@ -106,7 +108,7 @@ const nanoseconds = (ms: number): number => Math.round(ms * 1e6);
 function ending({ reason, usage, tokens }: FinishEvent, { form, loadMs = 0 }: OllamaContext) {
   return {
     done: true,
-    // A call is an ordinary end to that API.
+    // For Ollama's API, an answer that ends with a call ends normally.
     done_reason: reason === "tool_calls" ? "stop" : reason,
     ...(form === "generate" && tokens && { context: [...tokens.prompt, ...tokens.answer] }),
     total_duration: nanoseconds(loadMs + usage.queueMs + usage.promptMs + usage.completionMs),

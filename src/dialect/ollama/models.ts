@@ -1,11 +1,11 @@
-// The available models, as Ollama's API describes them.
+// Encodes the available models in the form of Ollama's API.
 
 import type { Sampling } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
 
 const iso = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
 
-/** That API's words for what a model can do. */
+/** Ollama's names for capabilities of models. */
 const CAPABILITIES: Readonly<Record<string, string>> = {
   completion: "completion",
   chat: "completion",
@@ -33,7 +33,7 @@ function details({ parent, file = {} }: ListedModel) {
   };
 }
 
-/** A hash of a text, in hexadecimal digits. */
+/** Returns a hash of a text in hexadecimal digits. */
 type Hash = (text: string) => string;
 
 const entry = (model: ListedModel, hash: Hash) => ({
@@ -41,17 +41,17 @@ const entry = (model: ListedModel, hash: Hash) => ({
   model: model.id,
   modified_at: iso(model.created),
   size: model.file?.bytes ?? 0,
-  // Tells models apart; clients show its first twelve digits, and some crash without them.
+  // Distinguishes models. Clients show its first twelve digits, and some crash without them.
   digest: hash(JSON.stringify([model.id, model.created, model.file?.bytes])),
   details: details(model),
 });
 
-/** GET /api/tags: what that API has a use for. */
+/** Encodes GET /api/tags: the models that clients of Ollama's API can use. */
 export const encodeTags = (models: readonly ListedModel[], hash: Hash) => ({
   models: models.filter((model) => capabilitiesOf(model).length > 0).map((model) => entry(model, hash)),
 });
 
-/** GET /api/ps: the models that are loaded here, without a known end. */
+/** Encodes GET /api/ps: the models that are loaded here, without a known expiry. */
 export const encodeRunning = (models: readonly ListedModel[], hash: Hash) => ({
   models: models
     .filter((model) => model.loaded && !model.remote && capabilitiesOf(model).length > 0)
@@ -63,7 +63,7 @@ export const encodeRunning = (models: readonly ListedModel[], hash: Hash) => ({
     })),
 });
 
-/** Settings that are that API's options, too. */
+/** Settings that are also options in Ollama's API. */
 const PARAMETERS: readonly (readonly [name: string, keyof Sampling])[] = [
   ["temperature", "temperature"],
   ["top_k", "topK"],
@@ -79,7 +79,7 @@ const PARAMETERS: readonly (readonly [name: string, keyof Sampling])[] = [
   ["seed", "seed"],
 ];
 
-/** What counts where a request does not say, a line each. */
+/** Returns the settings that apply when a request has none, one per line. */
 function parametersOf({ contextLength, file = {} }: ListedModel): string {
   const defaults: Sampling = file.defaults ?? file.sampling ?? {};
   const named = PARAMETERS.map(([name, setting]) => [name, defaults[setting]] as const);
@@ -87,7 +87,7 @@ function parametersOf({ contextLength, file = {} }: ListedModel): string {
   return known.map(([name, value]) => `${name.padEnd(30)} ${String(value)}`).join("\n");
 }
 
-/** POST /api/show. */
+/** Encodes POST /api/show. */
 export function encodeShow(model: ListedModel) {
   const { architecture = "unknown", parameters, dimensions, chatTemplate } = model.file ?? {};
   return {

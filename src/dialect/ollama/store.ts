@@ -1,4 +1,4 @@
-// Downloading and removing models in Ollama's API.
+// Downloads and removes models in Ollama's API.
 
 import { OllamaDeleteRequest, OllamaPullRequest, type OllamaPullStatus } from "../../contract/ollama-store.ts";
 import { checker } from "../../contract/schema.ts";
@@ -9,13 +9,13 @@ import type { Put, StreamWriter } from "../stream/streamed.ts";
 const checkPull = checker(OllamaPullRequest);
 const checkDelete = checker(OllamaDeleteRequest);
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a download request. Throws SvcError naming the invalid field. */
 export function decodePull(body: unknown): { readonly model: string; readonly stream: boolean } {
   const asked = checkPull(body);
   return { model: modelOf(asked), stream: asked.stream ?? true };
 }
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a removal request. Throws SvcError naming the invalid field. */
 export const decodeDelete = (body: unknown): { readonly model: string } => ({ model: modelOf(checkDelete(body)) });
 
 function modelOf({ model, name }: { readonly model?: string | null; readonly name?: string | null }): string {
@@ -24,13 +24,13 @@ function modelOf({ model, name }: { readonly model?: string | null; readonly nam
   throw missing("model", "the name of a model");
 }
 
-/** The end of a download, without updates. Throws what the download throws. */
+/** Returns the result of a download, without updates. Throws what the download throws. */
 export async function encodePull(events: AsyncIterable<DownloadEvent>): Promise<OllamaPullStatus> {
   for await (const _ of events);
   return { status: "success" };
 }
 
-/** Puts a line for each update. */
+/** Writes a line for each update. */
 export function pullWriter(put: Put<string>): StreamWriter<DownloadEvent> {
   const line = (status: OllamaPullStatus | { readonly error: string }) => put(`${JSON.stringify(status)}\n`);
   return {

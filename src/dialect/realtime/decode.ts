@@ -1,4 +1,4 @@
-// Events of clients of /v1/realtime, in both forms of the public convention, as what a live session takes.
+// Decodes client events of /v1/realtime, in both forms of OpenAI's API, into commands of a live session.
 
 import {
   AudioAppend,
@@ -19,22 +19,22 @@ import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.
 import type { RawFormat } from "../../domain/transcription.ts";
 import { always, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
 
-/** An event before it is known what it says. */
+/** An event before its fields are decoded. */
 export interface ClientEvent {
   readonly type: string;
-  /** Given by the client. */
+  /** The client's own id for the event. */
   readonly id: string | undefined;
   readonly body: object;
 }
 
-/** Longer ones do not come back. */
+/** Longer event ids are not returned to the client. */
 const LONGEST_ID = 512;
-/** Shorter texts cannot hold too much. */
+/** Shorter texts cannot hold too many values, so they are not checked. */
 const SHORT_TEXT = 64 * 1024;
-/** An event that is long is one string. */
+/** Long events consist of one string, so few values suffice. */
 const MOST_VALUES = 10_000;
 
-/** What belongs to conversations, by the convention's names. */
+/** OpenAI's events that concern conversations. */
 const CONVERSATION: ReadonlySet<string> = new Set([
   "response.create",
   "response.cancel",
@@ -66,7 +66,7 @@ const CONVERSATION_FIELDS: Unsupported = {
 const TRANSCRIPTION_FIELDS: Unsupported = { delay: always, keywords: notEmpty, languages: notEmpty };
 const TURN_FIELDS: Unsupported = { create_response: Boolean, interrupt_response: Boolean, idle_timeout_ms: always };
 
-/** Throws SvcError `invalid_json`, `missing_required_parameter` or `invalid_type`. */
+/** Parses an event. Throws SvcError `invalid_json` or `invalid_type`. */
 export function parseEvent(text: string): ClientEvent {
   const excess =
     text.length > SHORT_TEXT ? new JsonBounds(MOST_VALUES, MOST_VALUES).push(Buffer.from(text)) : undefined;
@@ -94,7 +94,7 @@ const READERS: Readonly<Record<string, (body: object) => LiveCommand>> = {
   "input_audio_buffer.clear": (body) => (checkBuffer(body), { type: "clear" }),
 };
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes an event. Throws SvcError naming the invalid field. */
 export function decodeEvent({ type, body }: ClientEvent): LiveCommand {
   const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
   if (read) return read(body);
@@ -106,27 +106,27 @@ export function decodeEvent({ type, body }: ClientEvent): LiveCommand {
   throw new SvcError("invalid_value", message, { param: "type" });
 }
 
-/** Whether a session is in the convention's first form. */
+/** Returns whether a session is in the first form of OpenAI's API. */
 export function isFlat(body: object): boolean {
   const { session } = body as { readonly session?: unknown };
   return typeof session === "object" && session !== null && !("type" in session) && !("audio" in session);
 }
 
-/** What a client secret is to be like. */
+/** Settings of a client secret. */
 export interface SecretRequest {
-  /** Of sessions that are opened with it. */
+  /** Settings of the sessions that the secret opens. */
   readonly changes: LiveChanges;
-  /** For which it opens sessions. */
+  /** Seconds for which the secret can open sessions. */
   readonly seconds: number;
 }
 
-/** Reads the body of POST /v1/realtime/client_secrets. Throws SvcError naming the field at fault. */
+/** Decodes the body of POST /v1/realtime/client_secrets. Throws SvcError naming the invalid field. */
 export function decodeClientSecret(body: unknown): SecretRequest {
   const { session, expires_after } = checkSecret(body);
   return { changes: session ? nestedChanges(session) : {}, seconds: expires_after?.seconds ?? SECRET_SECONDS.usual };
 }
 
-/** The same in the convention's first form. */
+/** Decodes the same body in the first form of OpenAI's API. */
 export function decodeFlatClientSecret(body: unknown): SecretRequest {
   const session = checkFlatSecret(body);
   const { seconds } = session.client_secret?.expires_after ?? {};
@@ -154,7 +154,7 @@ function nestedChanges(session: Static<typeof SessionUpdate>["session"]): LiveCh
   };
 }
 
-/** `path`: where the session stands in the body. */
+/** Decodes a session. `path`: where the session is in the body. */
 function flatChanges(session: Static<typeof FlatSessionUpdate>["session"], path: string): LiveChanges {
   refuseUnsupported(session, CONVERSATION_FIELDS);
   const { input_audio_format: format, input_audio_transcription: transcription, turn_detection } = session;

@@ -1,4 +1,4 @@
-// What a live session tells, as events of /v1/realtime, in both forms of the public convention.
+// Encodes updates of a live session as events of /v1/realtime, in both forms of OpenAI's API.
 
 import { chatErrors } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
@@ -6,11 +6,11 @@ import { newEventId, newSessionId } from "../../domain/ids.ts";
 import type { ClientSecret, LiveEvent, LiveSettings, TurnDetection } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
 
-/** How the client speaks. */
+/** The form of events that the client expects. */
 export interface Form {
-  /** The convention's first form. */
+  /** Whether the client uses the first form of OpenAI's API. */
   readonly isFlat: boolean;
-  /** What events about the session begin with. */
+  /** Prefix of the names of events about the session. */
   readonly session: "session" | "transcription_session";
 }
 
@@ -21,7 +21,7 @@ interface ServerEvent {
 
 const TRANSCRIPTION = "conversation.item.input_audio_transcription";
 
-/** The events by which the client is told of this one, each a JSON text. */
+/** Returns the events, each a JSON text, that report this update to the client. */
 export const encodeEvent = (event: LiveEvent, form: Form, sessionId: string): string[] =>
   eventsOf(event, form, sessionId).map(({ type, ...rest }) =>
     JSON.stringify({ type, event_id: newEventId(), ...rest }),
@@ -63,7 +63,7 @@ function eventsOf(event: LiveEvent, form: Form, sessionId: string): ServerEvent[
   }
 }
 
-/** What a client secret is answered with; `isFlat`: in the convention's first form. */
+/** Encodes the answer to a request for a client secret. `isFlat`: in the first form of OpenAI's API. */
 export function encodeClientSecret({ value, expiresAt: expires_at, settings }: ClientSecret, isFlat: boolean): object {
   const session = sessionOf(settings, { isFlat }, newSessionId());
   const secret = { value, expires_at };
@@ -92,7 +92,7 @@ function sessionOf(settings: LiveSettings, { isFlat }: Pick<Form, "isFlat">, id:
   const transcription = { model, ...(language !== undefined && { language }), ...(prompt !== undefined && { prompt }) };
   const turn_detection = turns && detectionOf(turns);
   const known = { id, object: "realtime.transcription_session" };
-  // Nothing here reduces noise: the model and the detector were trained with it.
+  // Noise is not reduced: the model and the detector were trained with it.
   const noise = null;
   if (isFlat) {
     return {

@@ -1,4 +1,4 @@
-// One connection's way of speaking: events are answered in the form in which its client last spoke.
+// The event form of one connection: svc answers events in the form that the client last used.
 
 import { fieldError } from "../../domain/errors.ts";
 import { newSessionId } from "../../domain/ids.ts";
@@ -6,7 +6,7 @@ import type { LiveCommand, LiveEvent } from "../../domain/live.ts";
 import { decodeEvent, isFlat, type ClientEvent } from "./decode.ts";
 import { encodeEvent, type Form } from "./encode.ts";
 
-/** What is said when a connection is made: its query, and how its client asks for the convention's first form. */
+/** What a connecting client sends: its query, and headers that may request the first form of OpenAI's API. */
 interface Greeting {
   readonly query: URLSearchParams;
   readonly headers: Headers;
@@ -32,7 +32,7 @@ export class RealtimeWire {
     this.form = { isFlat: isFirst, session: isFirst && intent !== null ? "transcription_session" : "session" };
   }
 
-  /** Throws SvcError naming the field at fault. */
+  /** Decodes a client event. Throws SvcError naming the invalid field. */
   read(event: ClientEvent): LiveCommand {
     const command = decodeEvent(event);
     if (event.type === "transcription_session.update") this.form = { isFlat: true, session: "transcription_session" };
@@ -40,13 +40,13 @@ export class RealtimeWire {
     return command;
   }
 
-  /** The events, each a JSON text, by which the client is told of one. */
+  /** Returns the events, each a JSON text, that report an update to the client. */
   write(event: LiveEvent): string[] {
     return encodeEvent(event, this.form, this.sessionId);
   }
 }
 
-/** By a header, or from a browser by a subprotocol. */
+/** Returns whether a header, or from a browser a subprotocol, requests the first form. */
 const asksForFirstForm = (headers: Headers): boolean =>
   /\brealtime=v1\b/.test(headers.get("openai-beta") ?? "") ||
   /\bopenai-beta\.realtime-v1\b/.test(headers.get("sec-websocket-protocol") ?? "");

@@ -1,4 +1,4 @@
-// Requests of /v1/vision/ocr, from JSON and from forms.
+// Decodes requests of /v1/vision/ocr, from JSON and from forms.
 
 import { RecognitionForm, RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
@@ -10,7 +10,7 @@ import { decodeSources, type NamedSource } from "./sources.ts";
 export interface RecognitionCall {
   readonly mode: RecognitionMode;
   readonly model?: string;
-  /** What is to be found on each page. */
+  /** What to find on each page. */
   readonly task: {
     readonly text?: {
       readonly languages: readonly string[];
@@ -26,29 +26,29 @@ export interface RecognitionCall {
   readonly maxPages: number;
   readonly format: "json" | "text" | "markdown";
   readonly origin: "bottom-left" | "top-left";
-  /** Of what a picture shows, at most. */
+  /** Most labels for the content of a picture. */
   readonly maxLabels: number;
-  /** The words of each line are reported as well. */
+  /** Whether the words of each line are reported as well. */
   readonly words: boolean;
-  /** How it was found is told as well. */
+  /** Whether to report how the results were found. */
   readonly debug: boolean;
 }
 
 const USUAL_MAX_PAGES = 50;
 const USUAL_MAX_LABELS = 5;
 
-/** What the fields of a form are that are no texts. */
+/** Types of the form fields that are not strings. */
 export const FORM_FIELDS = formFields(RecognitionForm);
 
 const check = checker(RecognitionRequest);
 
-/** A request in JSON, and where its documents are. Throws SvcError naming the field at fault. */
+/** Decodes a JSON request and its documents' sources. Throws SvcError naming the invalid field. */
 export function decodeRecognition(body: unknown): { readonly call: RecognitionCall; readonly sources: NamedSource[] } {
   const asked = check(body);
   return { call: callOf(asked), sources: decodeSources(asked) };
 }
 
-/** The fields of a form whose document is known. Throws SvcError naming the field at fault. */
+/** Decodes the fields of a form that contains the document. Throws SvcError naming the invalid field. */
 export function decodeRecognitionForm(body: object): RecognitionCall {
   const asked = check(body);
   const more = (["data", "image_url", "messages"] as const).find((name) => asked[name] != null);
@@ -80,7 +80,7 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
       ...(mode === "saliency" && {
         saliency: { type: asked.saliency_type ?? "attention", heatMap: asked.include_heat_map ?? false },
       }),
-      // Where things are that it shows.
+      // The answer also says where in the picture the labeled things are.
       ...(mode === "classify" && { saliency: { type: "attention" as const, heatMap: false } }),
       ...(isTextual && asked.auto_crop && { crop: true as const }),
     },
@@ -102,7 +102,7 @@ function modeOf({ debug, mode, table }: RecognitionRequest): RecognitionMode {
 const MOST_RANGES = 100;
 const RANGE = /^(\d{1,6})(?:(-)(\d{1,6})?)?$/;
 
-/** Throws SvcError about a text that is no list of pages. */
+/** Decodes ranges of pages. Throws SvcError when the text is not a list of pages. */
 function decodePages(text: string): PageRange[] {
   const parts = text.split(",", MOST_RANGES + 1);
   if (parts.length > MOST_RANGES) throw refusal(text);

@@ -1,4 +1,4 @@
-// What was recognised, as answers of /v1/vision/ocr.
+// Encodes recognised documents as answers of /v1/vision/ocr.
 
 import type {
   FoundAnything,
@@ -14,7 +14,7 @@ import { hintsOf } from "./hints.ts";
 import { pageMarkdown } from "../../text/page-markdown.ts";
 import type { NamedSource } from "./sources.ts";
 
-/** A document with all that was recognised in it. */
+/** A document with everything recognised in it. */
 export interface RecognizedDocument {
   readonly name: string;
   readonly type: NamedSource["type"] | "upload";
@@ -26,18 +26,18 @@ type Wire = RecognizedDocuments["documents"][number];
 type Origin = RecognitionCall["origin"];
 type Reported = Pick<RecognitionCall, "origin" | "words">;
 
-/** The text of a page: lines, with an empty one between blocks. */
+/** Returns the text of a page: its lines, with an empty line between blocks. */
 function pageText({ lines }: Pick<RecognizedPage, "lines">): string {
   return lines
     .map(({ text, block }, at) => (at === 0 ? text : `${lines[at - 1]?.block === block ? "\n" : "\n\n"}${text}`))
     .join("");
 }
 
-/** All texts of all documents. */
+/** Returns the texts of all documents. */
 export const combinedText = (documents: readonly RecognizedDocument[]): string =>
   documents.map(documentText).filter(Boolean).join("\n\n");
 
-/** The same as Markdown, with tables. */
+/** Returns all documents as Markdown, with tables. */
 export const combinedMarkdown = (documents: readonly RecognizedDocument[]): string =>
   documents
     .flatMap(({ pages }) => pages.map((page) => pageMarkdown(page)))
@@ -46,7 +46,7 @@ export const combinedMarkdown = (documents: readonly RecognizedDocument[]): stri
 
 const documentText = ({ pages }: RecognizedDocument): string => pages.map(pageText).filter(Boolean).join("\n\n");
 
-/** Throws SvcError `no_text`, or `no_tables` in mode `table`, where no document has any. */
+/** Throws SvcError `no_text`, or `no_tables` in mode `table`, when no document has any. */
 export function encodeDocuments(
   documents: readonly RecognizedDocument[],
   mode: "text" | "table" | "debug",
@@ -129,7 +129,7 @@ function encodeTable(table: RecognizedTable, page: RecognizedPage, origin: Origi
   };
 }
 
-/** Codes of all pages. */
+/** Encodes the barcodes of all pages. */
 export function encodeBarcodes(
   documents: readonly RecognizedDocument[],
   { origin }: Pick<RecognitionCall, "origin">,
@@ -140,7 +140,7 @@ export function encodeBarcodes(
         type,
         payload,
         bounding_box: share(box, page, origin),
-        // It was read and its checksums are right, or it was not.
+        // Checksums verify every code that was read, so it is certain.
         confidence: 1,
         page_number: page.number,
       })),
@@ -149,7 +149,7 @@ export function encodeBarcodes(
   return { object: "vision.ocr", mode: "barcode", results };
 }
 
-/** What stands out on all pages, with the map of the first. */
+/** Encodes the salient regions of all pages, with the heat map of the first page. */
 export function encodeRegions(
   documents: readonly RecognizedDocument[],
   { origin, task }: Pick<RecognitionCall, "origin" | "task">,
@@ -166,7 +166,7 @@ export function encodeRegions(
   return { object: "vision.ocr", mode: "saliency", regions, heat_map: map?.toBase64() ?? null };
 }
 
-/** What pictures show, with what stands out in them. */
+/** Encodes labels for what pictures show, with their salient regions. */
 export function encodeLabels(
   documents: readonly RecognizedDocument[],
   labels: readonly PictureLabel[],
@@ -188,7 +188,7 @@ export function encodeLabels(
 
 const encodeLabel = ({ label, confidence }: PictureLabel) => ({ label, confidence: rounded(confidence) });
 
-/** What there is of text, codes and labels; without a model for these they are not looked for. */
+/** Encodes the text, codes and labels found; `labels` is undefined without a model for them. */
 export function encodeAnything(
   documents: readonly RecognizedDocument[],
   call: Pick<RecognitionCall, "origin">,
@@ -219,7 +219,7 @@ function debugOutput({ name, pages }: RecognizedDocument): string {
   return [name, ...told].join("\n");
 }
 
-/** A rectangle in shares of its page. */
+/** Converts a rectangle to shares of its page. */
 function share({ x, y, width, height }: Box, page: RecognizedPage, origin: Origin) {
   const top = origin === "top-left" ? y : page.height - y - height;
   return {
@@ -230,5 +230,5 @@ function share({ x, y, width, height }: Box, page: RecognizedPage, origin: Origi
   };
 }
 
-/** A pixel of the largest page is twice as much; nothing lies outside the page. */
+/** Four digits: a pixel of the largest page is twice as much. Nothing lies outside the page. */
 const rounded = (value: number): number => Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000;

@@ -1,15 +1,15 @@
-// What kind of document it seems to be.
+// Guesses the type of a document.
 
 import type { RecognizedPage } from "../../domain/recognition.ts";
 
-/** Words that such documents have; in the languages of the data that is mostly there. */
+/** Words that are typical of document types, in the languages of most recognition data. */
 const WORDS: readonly (readonly [hint: string, words: RegExp])[] = [
   ["invoice", /\b(invoice|bill to|payment due|amount due|rechnung(snummer)?|facture)\b/i],
   ["receipt", /\b(receipt|subtotal|total tax|quittung|kassenbon|re[cç]u)\b/i],
   ["form", /\b(signature|date of birth|please (fill|print)|unterschrift|geburtsdatum)\b/i],
 ];
 
-/** At least one: `document`, where nothing else is known. */
+/** Returns at least one hint: `document` when no other applies. */
 export function hintsOf(pages: readonly RecognizedPage[], text: string): string[] {
   const hints = [
     ...(pages.length > 1 ? ["multi_page"] : []),

@@ -1,4 +1,4 @@
-// Where a request's pictures and documents are.
+// Decodes where a request's pictures and documents are.
 
 import type { RecognitionRequest } from "../../contract/recognition.ts";
 import { received } from "../../contract/schema.ts";
@@ -8,15 +8,15 @@ import type { DocumentSource } from "../../domain/recognition.ts";
 export interface NamedSource {
   readonly source: DocumentSource;
   readonly type: "file" | "data" | "image_url" | "message_image";
-  /** What answers call it. */
+  /** The name of the document in answers. */
   readonly name: string;
 }
 
 const MOST_IMAGES = 32;
-/** Everything but data: URLs is shorter. */
+/** Limit of all URLs except data: URLs. */
 const LONGEST_URL = 8192;
 
-/** Throws SvcError where there are none, several kinds, or addresses that nothing is read from. */
+/** Throws SvcError when there are no sources, several kinds of them, or URLs that svc does not read. */
 export function decodeSources({ file, data, filename, image_url, messages }: RecognitionRequest): NamedSource[] {
   const given = Object.entries({ file, data, image_url, messages }).filter(([, value]) => value != null);
   if (given.length > 1) {
@@ -35,7 +35,7 @@ export function decodeSources({ file, data, filename, image_url, messages }: Rec
   throw fieldError("missing_required_parameter", "file", sentence);
 }
 
-/** A document at a URL that clients give: in itself, or a path. Throws SvcError about one elsewhere. */
+/** Returns the source for a client's URL: a data: URL or a path. Throws SvcError about other URLs. */
 export function urlSource(url: string, field: string): DocumentSource {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();
   if (scheme === "data") return { kind: "data", data: url, field };
@@ -49,7 +49,7 @@ export function urlSource(url: string, field: string): DocumentSource {
 type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null;
 
-/** The images and files in messages of any of the public conventions. */
+/** Returns the images and files in messages of any API. */
 function messageSources(messages: readonly Json[]): NamedSource[] {
   const found = messages.flatMap(({ content, images }, at) => [
     ...partSources(content, `messages.${at}.content`),
@@ -65,7 +65,7 @@ function messageSources(messages: readonly Json[]): NamedSource[] {
 const partSources = (content: unknown, path: string): NamedSource[] =>
   Array.isArray(content) ? content.flatMap((part, index) => partSource(part, `${path}.${index}`)) : [];
 
-/** Of Ollama's messages. */
+/** Returns the images of a message in Ollama's form. */
 const imageSources = (images: unknown, path: string): NamedSource[] =>
   Array.isArray(images)
     ? images.flatMap((data, index) => (typeof data === "string" ? [inMessage(inline(data, `${path}.${index}`))] : []))
@@ -79,7 +79,7 @@ function partSource(part: unknown, path: string): NamedSource[] {
     return [inMessage(urlSource(image["url"], `${path}.image_url.url`), path)];
   }
   if (isObject(source)) return blockSource(source, part["title"], path);
-  // Of a tool's result.
+  // The part is the result of a tool call.
   if (content !== undefined) return partSources(content, `${path}.content`);
   const file = isObject(part["file"]) ? part["file"] : part;
   const { file_data: data, file_url: url, filename } = file;
@@ -88,7 +88,7 @@ function partSource(part: unknown, path: string): NamedSource[] {
   return typeof data === "string" ? [inMessage(inline(data, `${field}.file_data`), path, filename)] : [];
 }
 
-/** Of an image or document of the Messages API; documents of text have nothing to recognise. */
+/** Returns an image or document of the Messages API; text documents need no recognition. */
 function blockSource({ type, url, data }: Json, title: unknown, path: string): NamedSource[] {
   if (type === "url" && typeof url === "string") return [inMessage(urlSource(url, `${path}.source.url`), path, title)];
   if (type !== "base64" || typeof data !== "string") return [];

@@ -1,4 +1,4 @@
-// A conversation made short: the model sums it up, and the summary is an item that stands for all before it.
+// Compacts a conversation: the model summarizes it, and the summary becomes an item that replaces everything before.
 
 import type { CompactedResponse } from "../../contract/responses.ts";
 import { fieldError } from "../../domain/errors.ts";
@@ -12,10 +12,10 @@ const SUM_UP =
   "Sum up this conversation for yourself, so that you can go on without it: what the user wants, what was done and found, " +
   "decisions, names, numbers and paths that matter, and what is open. Answer with the summary alone.";
 const BEFORE = "Summary of the conversation so far:\n";
-/** Tokens of a summary, unless the server has a limit of its own. */
+/** Most tokens of a summary, unless the server has a limit of its own. */
 const MOST_TOKENS = 2048;
 
-/** The request for a summary of what `prompt` would have the model answer. */
+/** Returns the request to summarize the conversation in `prompt`. */
 export function compacting(prompt: Generation, maxTokens = MOST_TOKENS): Generation {
   const { constraint: _constraint, reasoningBudget: _budget, budgetField: _field, ...rest } = prompt;
   const messages = joinTurns([...prompt.messages, { role: "user", content: SUM_UP }]);
@@ -38,13 +38,13 @@ export async function encodeCompacted(
   };
 }
 
-/** What the model reads in place of the conversation. Throws SvcError `invalid_value` about an item that is not of svc's making. */
+/** Returns what the model reads in place of the conversation. Throws SvcError `invalid_value` about a foreign item. */
 export function summaryOf(content: string | null | undefined, param: string): string {
   try {
     const { summary } = JSON.parse(Buffer.from(content ?? "", "base64").toString()) as { summary?: unknown };
     if (typeof summary === "string") return BEFORE + summary;
   } catch {
-    // Told below.
+    // The error is thrown below.
   }
   throw fieldError("invalid_value", param, "must be what POST /v1/responses/compact gave");
 }

@@ -1,4 +1,4 @@
-// /v1/conversations: bodies to what is kept, and what is kept to resources.
+// /v1/conversations: decodes bodies to store, and encodes stored conversations as resources.
 
 import {
   ConversationItemsRequest,
@@ -15,17 +15,17 @@ const checkRequest = checker(ConversationRequest);
 const checkItems = checker(ConversationItemsRequest);
 const checkUpdate = checker(ConversationUpdate);
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes a new conversation. Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeConversation(body: unknown, findItem: FindItem) {
   const { items, metadata } = checkRequest(body);
   return { items: keptItems(items ?? [], findItem), metadata: checkedMetadata(metadata) ?? {} };
 }
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes items to add. Throws SvcError with a code of the 400 family, naming the field. */
 export const decodeConversationItems = (body: unknown, findItem: FindItem) =>
   keptItems(checkItems(body).items, findItem);
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
+/** Decodes new metadata. Throws SvcError with a code of the 400 family, naming the field. */
 export const decodeConversationUpdate = (body: unknown) => checkedMetadata(checkUpdate(body).metadata) ?? {};
 
 interface Kept {

@@ -1,4 +1,4 @@
-// A Responses API request body → a request to the generation service, and what its resource echoes.
+// Decodes a Responses API request into a request to the generation service and the values that its resource echoes.
 
 import {
   CountResponseTokensRequest,
@@ -31,11 +31,11 @@ import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 type ResponsesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage">;
 
-/** What earlier answers of this process hold. */
+/** The stored responses and conversations of this process. */
 export interface History {
-  /** The conversation up to and with a stored answer; undefined when it is gone. */
+  /** Returns the conversation up to and including a stored response; undefined when it is no longer stored. */
   upTo(responseId: string): readonly ChatMessage[] | undefined;
-  /** The items of a conversation; undefined when it is gone. */
+  /** Returns the items of a conversation; undefined when it is no longer stored. */
   items(conversationId: string): readonly InputItem[] | undefined;
   readonly item: FindItem;
 }
@@ -43,7 +43,7 @@ export interface History {
 export interface ResponsesCall {
   readonly asked: ResponsesRequest;
   readonly request: Generation;
-  /** What a next turn goes on from, before the answer: earlier turns and this input, without the instructions. */
+  /** What a next turn continues from, before the answer: earlier turns and this input, without the instructions. */
   readonly conversation: readonly ChatMessage[];
   readonly stream: boolean;
   readonly store: boolean;
@@ -59,7 +59,7 @@ const UNSUPPORTED = {
   ...RESPONSES_PEER_UNSUPPORTED,
 };
 
-/** Throws SvcError with a code of the 400 family, naming the field; 404 `not_found` for an answer that is not stored. */
+/** Throws SvcError with a code of the 400 family, naming the field, or 404 `not_found` for a response not stored. */
 export function decodeResponses(body: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
   const asked = checkRequest(body);
   refuseUnsupported(body, UNSUPPORTED);
@@ -85,7 +85,7 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
   };
 }
 
-/** The prompt of a request whose tokens are to be counted. Throws like `decodeResponses`. */
+/** Decodes the prompt of a request to count tokens. Throws like `decodeResponses`. */
 export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings, history: History): Generation {
   return { ...decodePrompt(checkCount(body), settings, history, null).prompt, sampling: {}, stop: [] };
 }
@@ -189,7 +189,7 @@ function decodeFormat(
   };
 }
 
-/** What `text.format` asks for; undefined: nothing. Throws SvcError beside a field that asks for another structure. */
+/** Returns the structure for `text.format`, or undefined. Throws SvcError when another field sets a structure too. */
 function formatOf(asked: ResponsesPrompt): Structure | undefined {
   const format = asked.text?.format;
   const schema = format && schemaOf(format);
@@ -199,7 +199,7 @@ function formatOf(asked: ResponsesPrompt): Structure | undefined {
     const { param } = other;
     throw fieldError("invalid_value", param, "cannot be used together with 'text.format'");
   }
-  // Strict unless the request turns it off, as in the API.
+  // Strict unless the request turns it off, as in OpenAI's API.
   const strict = format.type === "json_schema" && format.strict !== false;
   return { asked: schema, constraint: schemaConstraint(schema, strict, "text.format.schema"), param: "text.format" };
 }
@@ -228,6 +228,6 @@ function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, funct
     const names = (choice.tools ?? []).flatMap((tool) => (tool.type === "function" ? [flat(tool)] : []));
     return allowTools(choice.mode, names, { ...param, name: "tool_choice.tools" });
   }
-  // Another kind of tool: nothing that can be forced here.
+  // Tools of other types cannot be forced here.
   return { mode: functions > 0 ? "auto" : "none", param };
 }

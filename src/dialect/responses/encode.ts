@@ -1,4 +1,4 @@
-// The events of one generation → a finished response, whole or as semantic events.
+// Encodes the events of one generation as a finished response, whole or as semantic events.
 
 import type { ResponseResource } from "../../contract/responses.ts";
 import { typedError, type SvcError } from "../../domain/errors.ts";
@@ -10,23 +10,23 @@ import type { FunctionNames } from "./functions.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
 import { endedResource, failedResource, cancelledResource } from "./resource.ts";
 
-/** How a response ended: its resource, and its turn of the conversation. */
+/** The end of a response: its resource, and its turn of the conversation. */
 export interface ResponseEnd {
   readonly resource: ResponseResource;
   readonly message: ChatMessage;
 }
 
 export interface ResponseContext {
-  /** The resource before anything was generated. */
+  /** The resource before anything is generated. */
   readonly resource: ResponseResource;
   readonly names: FunctionNames;
   /** Unix seconds. */
   readonly now: () => number;
-  /** Called once, before the client reads of the end. */
+  /** Called once, before the client receives the end. */
   readonly onEnd: (end: ResponseEnd) => void;
 }
 
-/** The context once it is known what of the input was read for the model: the resource tells. */
+/** Returns the context with a resource that lists the media converted to text, once these are known. */
 export const withReadInputs = (context: ResponseContext, known: Pick<AcceptedEvent, "readInputs">) => ({
   ...context,
   resource: { ...context.resource, ...encodeReadInputs(known) },
@@ -43,7 +43,7 @@ export async function encodeResponse(
     return response.end();
   } catch (error) {
     const isDisconnected = error instanceof DOMException && error.name === "AbortError";
-    // The caller reports what was unexpected in the error.
+    // The caller logs unexpected errors.
     if (!isDisconnected) response.fail(typedError(error, () => {}));
     throw error;
   } finally {
@@ -52,8 +52,8 @@ export async function encodeResponse(
 }
 
 /**
- * Puts response.created, response.in_progress, the items as they are written, and one of response.completed, .incomplete
- * and .failed with the full resource.
+ * Writes response.created, response.in_progress, the items as they are generated, and one of response.completed,
+ * .incomplete and .failed with the full resource.
  */
 export function responseWriter(put: Put<NamedEvent>, context: ResponseContext): StreamWriter<GenerateEvent> {
   let sequence = 0;
@@ -68,7 +68,7 @@ export function responseWriter(put: Put<NamedEvent>, context: ResponseContext): 
     event: (event) => response.add(event),
     end() {
       const ended = response.end();
-      // The API has no event for a cancelled response: it is one that is not complete.
+      // The API has no event for a cancelled response, so it is reported as incomplete.
       emit({ type: `response.${ended.status === "cancelled" ? "incomplete" : ended.status}`, response: ended });
     },
     failure: (error) => emit({ type: "response.failed", response: response.fail(error) }),
@@ -76,7 +76,7 @@ export function responseWriter(put: Put<NamedEvent>, context: ResponseContext): 
   };
 }
 
-/** One response while its events come in. */
+/** Builds one response from its events. */
 class ResponseBuilder {
   private readonly output: OutputBuilder;
   private finish: FinishEvent | undefined;
@@ -95,7 +95,7 @@ class ResponseBuilder {
     this.output.end(event);
   }
 
-  /** All events are there. Throws SvcError `internal_error` when none of them was a finish. */
+  /** Ends the response after all events. Throws SvcError `internal_error` when no finish event came. */
   end(): ResponseResource {
     if (!this.finish) throw withoutFinish();
     const { resource, now } = this.context;
@@ -107,7 +107,7 @@ class ResponseBuilder {
     return this.over(failedResource(this.context.resource, this.output.items, message));
   }
 
-  /** Unless it has ended, its client disconnected, also while the stream waited for it to read on. */
+  /** Unless it has ended, cancels the response: the client disconnected, perhaps while the stream waited for it. */
   abandon(): void {
     if (this.isOver) return;
     this.output.abandon();

@@ -1,5 +1,5 @@
-// The functions of a request, alone and in namespaces. A model knows one flat list of names: a function of a namespace has
-// both names in it.
+// The functions of a request, plain and in namespaces. A model knows one flat list of names, so the flat name of a
+// function in a namespace combines both names.
 
 import type { ResponsesPrompt } from "../../contract/responses.ts";
 import { missing } from "../../domain/errors.ts";
@@ -8,22 +8,22 @@ import type { ToolDefinition } from "../fields/tools.ts";
 type WireTool = NonNullable<ResponsesPrompt["tools"]>[number];
 type WireFunction = Omit<WireTool, "tools">;
 
-/** How clients name a function. */
+/** A function's name as clients know it. */
 interface FunctionName {
   readonly name: string;
   readonly namespace?: string;
 }
 
-/** The client's names by the model's, of functions in namespaces. */
+/** Maps flat names to the client's names, for functions in namespaces. */
 export type FunctionNames = ReadonlyMap<string, FunctionName>;
 
-/** What the model calls a function. */
+/** Returns a function's name as the model knows it. */
 export const flatName = ({ name, namespace }: { name: string; namespace?: string | null | undefined }): string =>
   namespace == null ? name : `${namespace}__${name}`;
 
 /**
- * Definitions with flat names. Tools of other types would run in the API's own service: they are left
- * out. Throws SvcError about one without a name.
+ * Returns definitions with flat names. Tools of other types would run in OpenAI's service and are left out. Throws
+ * SvcError about a function or namespace without a name.
  */
 export function decodeFunctions(tools: ResponsesPrompt["tools"]): ToolDefinition[] {
   return (tools ?? []).flatMap((tool, index) => {
@@ -37,7 +37,7 @@ export function decodeFunctions(tools: ResponsesPrompt["tools"]): ToolDefinition
   });
 }
 
-/** The names that calls of these tools go back to their client with. */
+/** Returns the client's names for calls of these tools. */
 export function functionNames(tools: ResponsesPrompt["tools"]): FunctionNames {
   const names = new Map<string, FunctionName>();
   for (const { type, name: namespace, tools: inner } of tools ?? []) {

@@ -1,4 +1,4 @@
-// Input items of the Responses API → the domain's conversation.
+// Decodes input items of the Responses API into a conversation.
 
 import { MOST_LANGUAGES } from "../../contract/recognition.ts";
 import type { InputItem as Item, ResponsesPrompt } from "../../contract/responses.ts";
@@ -10,12 +10,12 @@ import { CallArguments } from "../fields/json-object.ts";
 import { summaryOf } from "./compact.ts";
 import { flatName } from "./functions.ts";
 
-/** Finds what an `item_reference` points to among stored answers; undefined when it is gone. */
+/** Returns the stored item that an `item_reference` points to; undefined when it is no longer stored. */
 export type FindItem = (id: string) => Item | undefined;
 
 /**
- * Throws SvcError about an item of an unknown type, or that lacks what its type needs; `path` is the field that has the items.
- * Those of hosted tools are left out.
+ * Decodes items, leaving out those of hosted tools. Throws SvcError about an item of unknown type or one that lacks a
+ * field of its type. `path`: the field that holds the items.
  */
 export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem, path = "input"): ChatMessage[] {
   if (input == null) return [];
@@ -26,10 +26,10 @@ export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem,
   return turns.finish();
 }
 
-/** The item that an id refers to; undefined for a second reference to it. Throws SvcError `not_found`. */
+/** Returns the item with an id; undefined when it was returned before. Throws SvcError `not_found`. */
 type Refer = (id: string, param: string) => Item | undefined;
 
-/** Each item once, or many short references to a long item would be a prompt that no memory holds. */
+/** Returns each item once: many short references to a long item could make a prompt that fits no memory. */
 function references(findItem: FindItem): Refer {
   const seen = new Set<string>();
   return (id, param) => {
@@ -80,7 +80,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
   }
 }
 
-/** What the API's clients and Codex send that is neither a call nor its result. */
+/** Items of OpenAI's clients and Codex that are neither a call nor its result. */
 const HOSTED: ReadonlySet<string> = new Set([
   "additional_tools",
   "compaction_summary",
@@ -95,20 +95,20 @@ const HOSTED: ReadonlySet<string> = new Set([
   "program",
 ]);
 
-/** An item of a tool that runs elsewhere, which agents send: a conversation goes on without it. New tools come with every agent. */
+/** Returns whether an item is of a tool that runs elsewhere; svc skips it. The pattern covers future tools. */
 const isHosted = (type: string): boolean => HOSTED.has(type) || /^[a-z_]+_(call|output)$/.test(type);
 
-/** What an item is, also one that does not say it. */
+/** Returns the type of an item, inferred if absent. */
 export function typeOf({ type, role, id }: Item): string | undefined {
   if (type != null) return type;
   if (role != null) return "message";
   return id == null ? undefined : "item_reference";
 }
 
-/** A turn to which calls are still added. */
+/** A turn to which more calls may be added. */
 type OpenTurn = Omit<ChatMessage, "toolCalls"> & { toolCalls?: ToolCall[] };
 
-/** Joins what belongs to one turn of the assistant: thoughts, words and calls. */
+/** Joins the reasoning, text and calls of one assistant turn. */
 class Turns {
   readonly texts: CallArguments;
   private readonly messages: OpenTurn[] = [];
@@ -118,7 +118,7 @@ class Turns {
     this.texts = new CallArguments(path);
   }
 
-  /** `message`: from now on nobody else's. */
+  /** Adds `message`; the caller must not use it afterwards. */
   add(message: OpenTurn): void {
     if (message.role === "assistant") this.messages.push(this.withThoughts(message));
     else {

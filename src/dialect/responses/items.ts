@@ -1,4 +1,4 @@
-// Items as they are stored: a request's input, each with an id, and what an id refers to later.
+// Items as they are stored: the input of a request, each item with an id, and the items that ids refer to.
 
 import type { InputItem, OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
 import { fieldError } from "../../domain/errors.ts";
@@ -6,10 +6,10 @@ import { newItemId, withOwnIds } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
 import { decodeInput, typeOf, type FindItem } from "./input.ts";
 
-/** An item as it is listed and kept. */
+/** An item as it is listed and stored. */
 export type ListedItem = InputItem & { readonly id: string; readonly type: string };
 
-/** The input of a request as a list of items with all that clients expect of listed ones: ids, states, content as parts. */
+/** Returns a request's input as items with all that clients expect of listed ones: ids, states, content as parts. */
 export function inputItems(input: ResponsesRequest["input"]): readonly ListedItem[] {
   if (input == null) return [];
   const items: readonly InputItem[] = typeof input === "string" ? [{ role: "user", content: input }] : input;
@@ -23,15 +23,15 @@ export function inputItems(input: ResponsesRequest["input"]): readonly ListedIte
 }
 
 /**
- * Items as a conversation keeps them: listed ones, and what references refer to in their place. Throws SvcError as `decodeInput`
- * does, about the field `items`.
+ * Returns items as a conversation stores them, with references replaced by their items. Throws SvcError like
+ * `decodeInput`, about the field `items`.
  */
 export function keptItems(input: ResponsesRequest["input"], findItem: FindItem): readonly ListedItem[] {
   decodeInput(input, findItem, "items");
   return withReferred(inputItems(input), findItem);
 }
 
-/** Listed items, and what references refer to in their place: each once, as in a prompt. */
+/** Replaces references in listed items by what they refer to, each item once, as in a prompt. */
 export function withReferred(items: readonly ListedItem[], findItem: FindItem): readonly ListedItem[] {
   const seen = new Set<string>();
   return items.flatMap((item) => {
@@ -47,7 +47,7 @@ function referred({ id }: ListedItem, findItem: FindItem): readonly ListedItem[]
   return item ? inputItems([item]) : [];
 }
 
-/** An assistant's text is output, also in a request. */
+/** Returns the content as parts. An assistant's text is output text, also in a request. */
 function partsOf({ role, content }: InputItem): unknown {
   const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
   if (role !== "assistant" || !Array.isArray(parts)) return parts;
@@ -58,7 +58,7 @@ function partsOf({ role, content }: InputItem): unknown {
   );
 }
 
-/** An item of a stored answer by its id; undefined when no answer has it. */
+/** Returns an item of a stored response by its id; undefined when no response has it. */
 export function findOutputItem(resources: Iterable<ResponseResource>, id: string): OutputItem | undefined {
   for (const { output } of resources) {
     const item = output.find((candidate) => candidate.id === id);
@@ -67,11 +67,11 @@ export function findOutputItem(resources: Iterable<ResponseResource>, id: string
   return undefined;
 }
 
-/** One page of items, in the API's list layout. Throws SvcError `not_found` when `after` is none of them. */
+/** Returns one page of items, in the API's list layout. Throws SvcError `not_found` when no item has the id `after`. */
 export function listItems(items: readonly unknown[], { limit, order, after }: PageRequest) {
   const idOf = (item: unknown) => (item as { id: string }).id;
   const ordered = order === "asc" ? items : items.toReversed();
-  // What is referred to twice is there twice: behind the last of them, or a client would get the same page for ever.
+  // An item may occur twice: continue after its last occurrence, or a client would get the same page forever.
   const start = after === undefined ? 0 : ordered.findLastIndex((item) => idOf(item) === after) + 1;
   if (after !== undefined && start === 0) {
     throw fieldError("not_found", "after", "names no item of this list");

@@ -1,4 +1,4 @@
-// The events of one generation → output items, and the semantic events of their making.
+// Builds output items from the events of one generation, and emits semantic events meanwhile.
 
 import type { OutputItem } from "../../contract/responses.ts";
 import type { ChatMessage, FinishEvent, GenerateEvent, TextEvent } from "../../domain/generate.ts";
@@ -7,7 +7,7 @@ import { encodeLogprobs } from "../chat/encode.ts";
 import { jsonArguments } from "../fields/json-object.ts";
 import { flatName, type FunctionNames } from "./functions.ts";
 
-/** A semantic event without its number in the stream. */
+/** A semantic event without its sequence number. */
 export interface SemanticEvent {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -17,9 +17,9 @@ type Reasoning = Extract<OutputItem, { type: "reasoning" }>;
 type Message = Extract<OutputItem, { type: "message" }>;
 type FunctionCall = Extract<OutputItem, { type: "function_call" }>;
 
-/** Builds the items of one answer, and emits what a stream reports of it. Item ids stay the same throughout. */
+/** Builds the items of one answer and emits the events of a stream. Item ids stay the same throughout. */
 export class OutputBuilder {
-  /** In the order of their making; the last one may still be in progress. */
+  /** The items in the order in which they began; the last one may still be in progress. */
   readonly items: OutputItem[] = [];
   private open: OutputItem | undefined;
 
@@ -41,21 +41,21 @@ export class OutputBuilder {
     }
   }
 
-  /** Ends the item in progress. After a limit or a cancel it is incomplete. */
+  /** Ends the item in progress. After a limit or a cancellation it is incomplete. */
   end(finish: FinishEvent): void {
     this.close(finish.reason === "length" || finish.reason === "cancelled" ? "incomplete" : "completed");
-    // An answer of nothing is still an answer.
+    // An empty answer still needs an item.
     if (this.items.length > 0 || finish.reason === "cancelled") return;
     this.write({ text: "" });
     this.close("completed");
   }
 
-  /** Ends the item in progress as incomplete: nothing more comes. */
+  /** Ends the item in progress as incomplete: no more events come. */
   abandon(): void {
     this.close("incomplete");
   }
 
-  /** The turn as a next request goes on from it. */
+  /** The turn from which a next request continues. */
   get message(): ChatMessage {
     const texts = this.items.flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []));
     const thoughts = this.items.flatMap((item) =>

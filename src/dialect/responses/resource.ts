@@ -1,10 +1,10 @@
-// The resource of the Responses API: every setting of the request, or its default; every key always present.
+// The resource of the Responses API: every setting of the request or its default; every key is always present.
 
 import type { OutputItem, ResponseResource, ResponsesRequest, ResponsesUsage } from "../../contract/responses.ts";
 import type { FinishEvent, Sampling } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
 
-/** What identifies one answer. */
+/** Identifies one answer. */
 interface ResponseIdentity {
   readonly id: string;
   /** Unix seconds. */
@@ -12,13 +12,13 @@ interface ResponseIdentity {
   readonly model: string;
 }
 
-/** What holds where a request does not say; null: that is not known. */
+/** Settings that apply when a request has none; null: unknown. */
 type Defaults = Omit<Sampling, "temperature" | "topP"> & {
   readonly temperature?: number | null;
   readonly topP?: number | null;
 };
 
-/** The resource before anything is generated. `defaults`: settings of a request that names none, which are echoed. */
+/** Returns the resource before anything is generated. `defaults`: settings to echo when the request has none. */
 export function newResource(
   { id, createdAt, model }: ResponseIdentity,
   asked: ResponsesRequest,
@@ -67,7 +67,7 @@ export function newResource(
 
 const orUsual = (value: number | null | undefined): number | null => (value === undefined ? 1 : value);
 
-/** A conversation is named by its id, or by an object that has it. */
+/** Returns the id of a conversation, which a request gives directly or in an object. */
 export const conversationId = (named: NonNullable<ResponsesRequest["conversation"]>): string =>
   typeof named === "string" ? named : named.id;
 
@@ -81,11 +81,11 @@ function formatOf({ text }: ResponsesRequest): ResponseResource["text"]["format"
 
 type WireTool = NonNullable<ResponsesRequest["tools"]>[number];
 
-/** Functions with all their keys; tools of other types as they came. */
+/** Returns functions with all their keys; tools of other types unchanged. */
 const echoTool = (tool: WireTool): unknown =>
   tool.type === "function" ? { description: null, parameters: null, ...tool, strict: tool.strict ?? false } : tool;
 
-/** The resource when its generation has ended. `now`: Unix seconds. */
+/** Returns the resource after its generation ended. `now`: Unix seconds. */
 export function endedResource(
   resource: ResponseResource,
   output: readonly OutputItem[],
@@ -104,7 +104,7 @@ export function endedResource(
   };
 }
 
-/** The resource of a generation that failed. */
+/** Returns the resource of a failed generation. */
 export const failedResource = (
   resource: ResponseResource,
   output: readonly OutputItem[],
@@ -116,7 +116,7 @@ export const failedResource = (
   output: [...output],
 });
 
-/** The resource of a generation whose client disconnected. */
+/** Returns the resource of a generation whose client disconnected. */
 export const cancelledResource = (resource: ResponseResource, output: readonly OutputItem[]): ResponseResource => ({
   ...resource,
   status: "cancelled",

@@ -1,10 +1,10 @@
-// Where in the stream of a stored response a client wants to go on.
+// Decodes where to resume the stream of a stored response.
 
 import { fieldError } from "../../domain/errors.ts";
 
 /**
- * The number of the first event that is wanted; undefined when no stream is. Throws SvcError `invalid_value` naming the
- * parameter.
+ * Returns the number of the first event to send; undefined when no stream is requested. Throws SvcError `invalid_value`
+ * naming the parameter.
  */
 export function decodeResumption(query: URLSearchParams): number | undefined {
   const stream = query.get("stream") ?? "false";

@@ -1,4 +1,4 @@
-// Requests of /sdapi/v1/txt2img and /sdapi/v1/img2img.
+// Decodes requests of /sdapi/v1/txt2img and /sdapi/v1/img2img.
 
 import { MOST_IMAGES } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
@@ -8,26 +8,26 @@ import type { ImageAdapter, ImageSize, ImageWork } from "../../domain/image.ts";
 import { checkPrompt, checkSize, decodeSeed } from "../images/decode.ts";
 
 export interface SdapiCall {
-  /** Named for this request alone. */
+  /** The model for this request alone. */
   readonly model?: string;
-  /** The fields of this API by the names that failures have for them. */
+  /** Maps the field names in errors to those of this API. */
   readonly fields: Readonly<Record<string, string>>;
   readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
 }
 
 export interface SdapiEditCall extends SdapiCall {
-  /** In base64 or as a data: URL. */
+  /** The image in base64 or as a data: URL. */
   readonly image: string;
   readonly strength: number;
 }
 
-/** Adapters are named in the description. */
+/** Adapters are named in the prompt. */
 const FIELDS = { size: "width", image: "init_images", strength: "denoising_strength", lora: "prompt.lora" };
 const USUAL_STRENGTH = 0.75;
 const checkText = checker(TextToImageRequest);
 const checkImage = checker(ImageToImageRequest);
 
-/** What has no meaning here, whatever it is: about files and pages of the web interface, or about what is off. */
+/** Fields ignored whatever their value: they concern files and pages of the web interface, or features that are off. */
 const IGNORED: ReadonlySet<string> = new Set([
   "save_images",
   "do_not_save_samples",
@@ -36,7 +36,7 @@ const IGNORED: ReadonlySet<string> = new Set([
   "script_args",
   "force_task_id",
   "comments",
-  // Of a second pass, which is refused, or of another model for the last steps, which is, too.
+  // Parameters of a second pass or of another model for the last steps; the fields that enable these are refused.
   "denoising_strength",
   "refiner_switch_at",
   "subseed",
@@ -64,19 +64,19 @@ const IGNORED: ReadonlySet<string> = new Set([
   "mask_round",
   "include_init_images",
 ]);
-/** The images are the answer. */
+/** Must not be false: the images are the answer. */
 const REQUIRED_TRUE = "send_images";
 const CHECKPOINT = "sd_model_checkpoint";
 const checkOptions = checker(SdapiOptionsRequest);
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a txt2img request. Throws SvcError naming the invalid field. */
 export function decodeTextToImage(body: unknown): SdapiCall {
   const asked = checkText(body);
   refuseOthers(asked, TextToImageRequest.properties);
   return callOf(asked);
 }
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes an img2img request. Throws SvcError naming the invalid field. */
 export function decodeImageToImage(body: unknown): SdapiEditCall {
   const asked = checkImage(body);
   refuseOthers(asked, ImageToImageRequest.properties);
@@ -85,8 +85,8 @@ export function decodeImageToImage(body: unknown): SdapiEditCall {
 }
 
 /**
- * The model that is to draw from now on. Clients send all options back as they got them; another setting is refused. Throws
- * SvcError naming the field at fault.
+ * Returns the model that draws from now on. Clients send all options back as they received them; other settings are
+ * refused. Throws SvcError naming the invalid field.
  */
 export function decodeOptions(body: unknown): string | undefined {
   const asked = checkOptions(body);
@@ -129,7 +129,7 @@ function callOf(asked: TextToImageRequest): SdapiCall {
   };
 }
 
-/** Undefined where the model's own is wanted. */
+/** Returns the image size; undefined: the model's own. */
 function decodeSize({ width, height }: TextToImageRequest): ImageSize | undefined {
   if (width == null && height == null) return undefined;
   if (width == null || height == null) {
@@ -139,7 +139,7 @@ function decodeSize({ width, height }: TextToImageRequest): ImageSize | undefine
   return checkSize({ width, height }, "width");
 }
 
-/** Weights are named in the description. */
+/** Separates adapters, which are named in the prompt, from the text. */
 function decodePrompt(text: string): { prompt: string; adapters: ImageAdapter[] } {
   const adapters: ImageAdapter[] = [];
   const prompt = text.replace(
@@ -158,10 +158,10 @@ function samplerOf({ sampler_name, sampler_index }: TextToImageRequest): string 
   return name && name.toLowerCase() !== "automatic" ? plainName(name) : undefined;
 }
 
-/** `Euler a`, `DPM++ 2S a` and `DPM++ 2M` are `euler_a`, `dpm++2s_a` and `dpm++2m`. */
+/** Turns `Euler a`, `DPM++ 2S a` and `DPM++ 2M` into `euler_a`, `dpm++2s_a` and `dpm++2m`. */
 const plainName = (label: string): string => label.trim().toLowerCase().replace(/\s+a$/, "_a").replace(/\s+/g, "");
 
-/** Settings of the server for one request: which model draws, and no other. */
+/** Returns the model that this request's server settings name; other settings are refused. */
 function modelOf(settings: TextToImageRequest["override_settings"]): string | undefined {
   for (const [name, value] of Object.entries(settings ?? {})) {
     const param = `override_settings.${shownName(name)}`;
@@ -174,7 +174,7 @@ function modelOf(settings: TextToImageRequest["override_settings"]): string | un
   return (settings?.[CHECKPOINT] as string | null | undefined) ?? undefined;
 }
 
-/** Clients send the web interface's whole form: what is off in it, or empty, requests nothing. */
+/** Refuses unknown fields. Clients send the web interface's whole form: values off or empty request nothing. */
 function refuseOthers(asked: object, known: object): void {
   for (const [name, value] of Object.entries(asked)) {
     if (Object.hasOwn(known, name) || IGNORED.has(name)) continue;

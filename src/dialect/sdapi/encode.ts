@@ -1,11 +1,11 @@
-// Images, models and progress in the form of /sdapi/v1.
+// Encodes images, models and progress in the form of /sdapi/v1.
 
 import type { SdapiImages, SdapiModels, SdapiProgress, SdapiSamplers, SdapiSchedulers } from "../../contract/sdapi.ts";
 import type { ImageModel, ImageProgress } from "../../domain/image.ts";
 import type { DrawnImage } from "../images/encode.ts";
 import type { SdapiCall } from "./decode.ts";
 
-/** The images with the settings that were requested, and those that the model had of its own. */
+/** Encodes images with the requested settings, and the model's own where none were requested. */
 export function encodeSdapiImages(
   images: readonly DrawnImage[],
   { work }: SdapiCall,
@@ -52,7 +52,7 @@ export const encodeSchedulers = (model: ImageModel | undefined): SdapiSchedulers
     need_inner_model: false,
   }));
 
-/** `stepSeconds`: what a step took lately. */
+/** Encodes progress. `stepSeconds`: duration of a recent step. */
 export function encodeProgress(
   progress: ImageProgress | undefined,
   stepSeconds: number | undefined,

@@ -1,4 +1,4 @@
-// Requests of /v1/audio/speech.
+// Decodes requests of /v1/audio/speech.
 
 import { checker } from "../../contract/schema.ts";
 import { SpeechRequest } from "../../contract/speech.ts";
@@ -9,19 +9,19 @@ import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 interface SpeechCall {
   readonly model?: string;
   readonly work: Omit<SpeechWork, "voice">;
-  /** Absent: the usual one. */
+  /** Absent: the default voice. */
   readonly voice?: string;
   readonly locale?: string;
-  /** Whether the sound is sent in events. */
+  /** Whether the sound is sent as events. */
   readonly events: boolean;
 }
 
 const check = checker(SpeechRequest);
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a request. Throws SvcError naming the invalid field. */
 export function decodeSpeech(body: unknown): SpeechCall {
   const { input, model, voice, locale, response_format, speed, stream_format } = check(body);
-  // How a voice speaks cannot be told to those that are here, and the host's system names its own otherwise.
+  // Available voices take no instructions, and the host's own voices have other names here.
   refuseUnsupported(body, { instructions: notEmpty, apple_voice: notEmpty });
   if (!/[\p{L}\p{N}]/u.test(input)) {
     throw invalidValue("input", "have a letter or a digit that can be said", `${input.length} characters without one`);

@@ -1,14 +1,14 @@
-// Voices as the answer of /v1/audio/voices, and speech as the public convention's events.
+// Encodes voices as the answer of /v1/audio/voices, and speech as OpenAI's events.
 
 import { errorObject } from "../../contract/errors.ts";
 import type { VoiceList } from "../../contract/speech.ts";
 import type { SpeechEvent, Voice } from "../../domain/speech.ts";
 import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 
-/** Voices with the models that speak them, and the names that stand for them. */
+/** A voice with the model that speaks it and its other names. */
 type NamedVoice = Voice & { readonly model: string; readonly aliases: readonly string[] };
 
-/** Those whose locale begins with `prefix`, by locale and name. */
+/** Returns the voices whose locale begins with `prefix`, ordered by locale and name. */
 export function encodeVoices(voices: readonly NamedVoice[], prefix = ""): VoiceList {
   const wanted = prefix.toLowerCase().replaceAll("_", "-");
   const order = (a: NamedVoice, b: NamedVoice) =>
@@ -25,7 +25,7 @@ export function encodeVoices(voices: readonly NamedVoice[], prefix = ""): VoiceL
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-/** The sound in base64, piece by piece. */
+/** Writes the sound in base64, piece by piece. */
 export function speechWriter(
   put: Put<NamedEvent>,
   { requestId }: Pick<StreamedRequest, "requestId">,
@@ -36,7 +36,7 @@ export function speechWriter(
       if (event.type === "audio") send("speech.audio.delta", { audio: event.bytes.toBase64() });
       if (event.type === "result") {
         const { phonemes } = event.result;
-        // A voice reads sounds, and makes no tokens.
+        // A voice reads phonemes and generates no tokens.
         send("speech.audio.done", { usage: { input_tokens: phonemes, output_tokens: 0, total_tokens: phonemes } });
       }
     },

@@ -1,16 +1,16 @@
-// What is known of an answer while it is written.
+// Counts and times of an answer while it is generated.
 
 import { sampledFor, type OutputEvent, type ProgressEvent } from "../../domain/generate.ts";
 import { noUsage, type Usage } from "../../domain/usage.ts";
 
-/** The tokens and times of an answer until its last event; times are in milliseconds. */
+/** The tokens and times of an answer up to its last event; times are in milliseconds. */
 export class AnswerSoFar {
   private tokens = 0;
   private progress: ProgressEvent | undefined;
   private firstAt: number | undefined;
   private lastAt: number;
 
-  /** `begunAt`: as long as no event says when the prompt's computation began. */
+  /** `begunAt`: start of the prompt's computation until an event says when it began. */
   constructor(
     private readonly promptTokens: number,
     private begunAt: number,
@@ -29,7 +29,7 @@ export class AnswerSoFar {
     }
   }
 
-  /** Its memory is not known yet: 0. */
+  /** The usage so far; memory is not known yet and therefore 0. */
   get usage(): Usage {
     const { firstAt = this.lastAt, lastAt, begunAt, progress } = this;
     return {

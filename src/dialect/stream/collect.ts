@@ -1,10 +1,10 @@
-// The events of one generation → its whole answers.
+// Collects the events of one generation into whole answers.
 
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { TokenLogprob } from "../../domain/usage.ts";
 
-/** A generation that ended without its last event. */
+/** Returns the error for a generation that ended without its last event. */
 export const withoutFinish = () => new SvcError("internal_error", "The generation ended without a finish.");
 
 interface TextPart {
@@ -20,15 +20,15 @@ interface CallPart {
   arguments: string;
 }
 
-/** One answer, put together while its events come in. */
+/** One answer, assembled as its events arrive. */
 export class CollectedAnswer {
-  /** In the order of their making; text that follows text is one part. */
+  /** The parts in order of generation; consecutive text is one part. */
   readonly parts: (TextPart | CallPart)[] = [];
   readonly calls: CallPart[] = [];
   readonly logprobs: TokenLogprob[] = [];
   private ended: FinishEvent | undefined;
 
-  /** `withReasoning` false: reasoning is left out. */
+  /** `withReasoning`: whether reasoning is collected. */
   constructor(private readonly withReasoning = true) {}
 
   add(event: GenerateEvent): void {
@@ -62,7 +62,7 @@ export class CollectedAnswer {
     return this.joined("reasoning");
   }
 
-  /** Throws SvcError `internal_error` for a generation that ended without one. */
+  /** The finish event. Throws SvcError `internal_error` when the generation ended without it. */
   get finish(): FinishEvent {
     if (!this.ended) throw withoutFinish();
     return this.ended;
@@ -88,7 +88,7 @@ export async function collect(
   return answer;
 }
 
-/** Collects as many answers as the generation makes. Throws what the generation throws. */
+/** Collects `count` answers of one generation. Throws what the generation throws. */
 export async function collectAll(
   events: AsyncIterable<GenerateEvent>,
   count: number,

@@ -1,9 +1,9 @@
-// What every stream keeps to, whatever its dialect: it ends exactly once, its terminator is last, and failures are chunks of it.
+// Rules for streams of all dialects: a stream ends exactly once, its terminator comes last, and failures are chunks.
 
 import { typedError, type SvcError } from "../../domain/errors.ts";
 import type { AcceptedEvent } from "../../domain/generate.ts";
 
-/** Terminator of streams whose chunks are data alone, and of the Responses API's. */
+/** Terminator of streams with unnamed events, and of the Responses API's streams. */
 export const DONE = "[DONE]";
 
 /** A chunk of a dialect with named events. */
@@ -12,23 +12,23 @@ export interface NamedEvent {
   readonly data: string;
 }
 
-/** Takes a chunk for the client. */
+/** Queues a chunk for the client. */
 export type Put<Chunk> = (chunk: Chunk) => void;
 
-/** How a dialect writes its stream: each method puts the chunks of its moment, any number of them. */
+/** How a dialect writes its stream: each method puts any number of chunks. */
 export interface StreamWriter<Event> {
-  /** Before the first event. */
+  /** Called before the first event. */
   begin?(): void;
   event(event: Event): void;
-  /** After the last event of a stream that did not fail. */
+  /** Called after the last event of a stream that did not fail. */
   end?(): void;
-  /** In place of `end`. */
+  /** Called instead of `end` when the stream failed. */
   failure?(error: SvcError): void;
-  /** After any end, also when the client disconnected; what it puts is not sent. */
+  /** Called after any end, also after a disconnect; chunks that it puts are not sent. */
   close?(): void;
 }
 
-/** What a writer may need to know of the request whose answer it writes. */
+/** What a writer may need to know about its request. */
 export interface StreamedRequest extends Pick<AcceptedEvent, "promptTokens" | "readInputs"> {
   /** Correlation id. */
   readonly requestId: string;
@@ -37,22 +37,22 @@ export interface StreamedRequest extends Pick<AcceptedEvent, "promptTokens" | "r
 interface StreamOptions<Chunk> {
   /** Aborted when the client disconnects; a pending `next` of the events must then settle. */
   readonly signal: AbortSignal;
-  /** The last chunk, after a failure as well. */
+  /** The last chunk, also after a failure. */
   readonly terminator?: Chunk | undefined;
-  /** Takes a failure that is no SvcError; the client reads a fixed sentence. */
+  /** Receives a failure that is not an SvcError; the client gets a fixed message. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
 /**
- * Yields what the writer puts, then the terminator; after an abort the stream just ends. Returns `events` however it ends.
- * Throws only what the writer's `failure` throws.
+ * Yields what the writer puts, then the terminator; after an abort the stream just ends. Closes `events` however it
+ * ends. Throws only what the writer's `failure` throws.
  */
 export async function* streamed<Event, Chunk>(
   events: AsyncIterator<Event>,
   open: (put: Put<Chunk>) => StreamWriter<Event>,
   { signal, terminator, onUnexpected }: StreamOptions<Chunk>,
 ): AsyncGenerator<Chunk, void, void> {
-  // One list for the whole stream: a token costs no list or generator of its own.
+  // One list for the whole stream, so that a token allocates no list or generator.
   const chunks: Chunk[] = [];
   const put = (chunk: Chunk) => void chunks.push(chunk);
   const writer = open(put);
@@ -80,5 +80,5 @@ export async function* streamed<Event, Chunk>(
   }
 }
 
-/** The writer of events that are chunks already. */
+/** Passes on events that are chunks already. */
 export const passThrough = <Chunk>(put: Put<Chunk>): StreamWriter<Chunk> => ({ event: put });

@@ -1,4 +1,4 @@
-// Requests of /v1/audio/transcriptions and /v1/audio/translations, from JSON and from forms.
+// Decodes requests of /v1/audio/transcriptions and /v1/audio/translations, from JSON and from forms.
 
 import { checker } from "../../contract/schema.ts";
 import { TranscriptionRequest, TranslationRequest } from "../../contract/transcriptions.ts";
@@ -21,17 +21,17 @@ export interface TranscriptionCall {
 const checkTranscription = checker(TranscriptionRequest);
 const checkTranslation = checker(TranslationRequest);
 
-/** What other services have beyond text and times. */
+/** Features of other services beyond text and times. */
 const UNSUPPORTED = {
   include: notEmpty,
   known_speaker_names: notEmpty,
   known_speaker_references: notEmpty,
   ...SPEECH_PEER_UNSUPPORTED,
 };
-/** Translations are into English. */
+/** Translations are always into English. */
 const TRANSLATION_UNSUPPORTED = { ...UNSUPPORTED, stream: Boolean, to_language: (asked: unknown) => asked !== "en" };
 
-/** Throws SvcError naming the field at fault. */
+/** Decodes a request. Throws SvcError naming the invalid field. */
 export function decodeTranscription(body: unknown, task: "transcribe" | "translate"): TranscriptionCall {
   const translate = task === "translate";
   const asked: TranscriptionRequest = translate ? checkTranslation(body) : checkTranscription(body);
@@ -77,11 +77,11 @@ function detectionOf({ chunking_strategy: strategy }: TranscriptionRequest): Spe
   };
 }
 
-/** What the fields of a form are that are no texts. */
+/** Types of the form fields that are not strings. */
 export const FORM_FIELDS: FormFields = {
   ...formFields(TranscriptionRequest),
   include: "list",
-  // Refused where they are not what counts without them.
+  // Refused unless they have their default values.
   top_p: "number",
   top_k: "number",
   min_p: "number",

@@ -1,13 +1,13 @@
-// Recognised speech as a stream: the public convention's transcript events.
+// Encodes recognised speech as a stream of OpenAI's transcript events.
 
 import { errorObject } from "../../contract/errors.ts";
 import type { TranscriptionEvent, TranscriptionResult } from "../../domain/transcription.ts";
 import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 
-/** A second of speech comes to as many positions of the encoder. */
+/** The encoder makes this many positions per second of speech. */
 const AUDIO_TOKENS_A_SECOND = 50;
 
-/** Each segment's text as a delta, and the whole text at the end. */
+/** Writes each segment's text as a delta, and the whole text at the end. */
 export function transcriptWriter(
   put: Put<NamedEvent>,
   { requestId }: Pick<StreamedRequest, "requestId">,

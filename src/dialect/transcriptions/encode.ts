@@ -1,4 +1,4 @@
-// Recognised speech as answers of /v1/audio/transcriptions and /v1/audio/translations.
+// Encodes recognised speech as answers of /v1/audio/transcriptions and /v1/audio/translations.
 
 import type { Transcription, VerboseTranscription } from "../../contract/transcriptions.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -11,19 +11,19 @@ import {
 } from "../../domain/transcription.ts";
 import type { TranscriptionCall } from "./decode.ts";
 
-/** A whole recording's. */
+/** The transcript of a whole recording. */
 interface Transcript {
   readonly segments: readonly SpeechSegment[];
   readonly result: TranscriptionResult;
 }
 
-/** An answer's body and what it is. */
+/** An answer's body and its media type. */
 interface EncodedTranscription {
   readonly type: string;
   readonly body: string;
 }
 
-/** Collects what is recognised. Throws what the recognition throws. */
+/** Collects recognised speech. Throws what the recognition throws. */
 export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): Promise<Transcript> {
   const segments: SpeechSegment[] = [];
   for await (const event of events) {
@@ -33,7 +33,7 @@ export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): 
   throw new SvcError("internal_error", "The recognition ended without a result.");
 }
 
-/** The answer in the format that was requested. */
+/** Returns the answer in the requested format. */
 export function encodeTranscription(transcript: Transcript, call: TranscriptionCall): EncodedTranscription {
   const { segments, result } = transcript;
   switch (call.format) {
@@ -93,17 +93,17 @@ function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseT
 
 const durationUsage = ({ seconds }: TranscriptionResult) => ({ type: "duration", seconds: rounded(seconds) }) as const;
 
-/** Milliseconds are more than models know. */
+/** Rounds to milliseconds; models are less precise. */
 export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
 const srtCue = ({ start, end, text }: SpeechSegment, at: number): string =>
   `${at + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;
 
-/** WebVTT reads markup in texts. */
+/** Escapes text, because WebVTT reads markup in it. */
 const vttCue = ({ start, end, text }: SpeechSegment): string =>
   `${clock(start, ".")} --> ${clock(end, ".")}\n${cueText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")}\n`;
 
-/** An empty line would end the cue. */
+/** Removes empty lines, which would end the cue. */
 const cueText = (text: string): string => text.trim().replace(/\s*\n\s*/g, "\n");
 
 function clock(seconds: number, point: string): string {

@@ -1,4 +1,4 @@
-// API description: conversations that responses go on from.
+// API description: conversations that responses continue.
 
 import { badRequest, tooLarge, type Operations } from "./operation.ts";
 

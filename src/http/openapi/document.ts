@@ -55,10 +55,10 @@ const ERROR_HEADERS: Readonly<Record<string, Record<string, unknown>>> = {
   503: { "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } } },
 };
 
-/** Ways to send an API key. The last: a server without keys asks for none. */
+/** Ways to send an API key. The last one is for servers without keys. */
 const KEYS = [{ bearer: [] }, { apiKey: [] }, {}];
 
-/** Describes every route of `app`. Call it once all routes are registered. */
+/** Describes every route of `app`. Must be called after all routes are registered. */
 export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
   const generated = (await generate(app)) as OpenApiDocument;
   const { schemas } = generated.components;
@@ -109,12 +109,12 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
       );
     }
   }
-  // Plain JSON: TypeBox's symbols stay behind.
+  // Converts to plain JSON, without TypeBox's symbols.
   return JSON.parse(JSON.stringify(document)) as OpenApiDocument;
 }
 
 async function generate(app: AnyElysia): Promise<unknown> {
-  // Not where we serve the finished document: swagger leaves its own two routes out of what it writes.
+  // Other paths than those of the finished document: swagger omits its own two routes from its output.
   const [path, specPath] = ["/generated", "/generated/openapi.json"];
   const describing = new Elysia().use(app).use(swagger({ path, specPath, excludeStaticFile: false }));
   await describing.modules;

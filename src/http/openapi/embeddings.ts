@@ -11,7 +11,7 @@ const UNAVAILABLE =
   "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: loading the model takes too long or failed, or its engine is stalled.";
 const RETRY = "Retry-After gives the time to retry in whole seconds.";
 
-/** Errors of routes that compute vectors or rankings with a model of this kind. */
+/** Returns the errors of routes that compute vectors or rankings with a model of this kind. */
 const embeddingErrors = (kind: string) => ({
   400: badRequest,
   ...jobErrors,
@@ -20,7 +20,7 @@ const embeddingErrors = (kind: string) => ({
   503: `${UNAVAILABLE} ${RETRY}`,
 });
 
-/** Of vectors, which may be an upstream's. */
+/** Errors of routes that return vectors, whose model may be an upstream's. */
 export const vectorErrors = {
   ...embeddingErrors("embedding model"),
   502: "`upstream_error`: the model's upstream failed, or sent no vectors.",

@@ -3,7 +3,7 @@
 import { MOST_PICTURES, SIDES } from "../../contract/images.ts";
 import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts";
 
-/** Of every route that draws. */
+/** Errors of every route that draws. */
 export const drawingErrors = {
   400: `${badRequest} What the model cannot do is refused, by its field; so is a field that is not described here.`,
   413: tooLarge("1 MB"),

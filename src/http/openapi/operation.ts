@@ -1,26 +1,26 @@
-// The description of a route, and sentences that many routes share.
+// The description of a route, and sentences shared by many routes.
 
 import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
 
-/** OpenAPI's word for one method of one path. */
+/** An OpenAPI operation: one method of one path. */
 export interface Operation {
-  /** Its group, where that is another one than its resource's. */
+  /** The route's group, if it differs from that of its resource. */
   readonly tag?: string;
   readonly summary: string;
   readonly description?: string;
-  /** Descriptions of the answers whose schema the route gives. */
+  /** Descriptions of the answers for which the route has schemas. */
   readonly answers: Readonly<Record<number, string>>;
-  /** Error statuses and their reasons; each body is the error envelope of the path's convention. */
+  /** Error statuses and their reasons; the path determines the form of their bodies. */
   readonly errors?: Readonly<Record<number, string>>;
-  /** Headers that the request may carry beyond those of every request. */
+  /** Request headers beyond those of every request. */
   readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
   /** Headers of the 200 answer beyond those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A request body that works as it is. */
+  /** A request body that works unchanged. */
   readonly example?: unknown;
-  /** Its requests wait for an engine: clients take turns, and a request may have a deadline. */
+  /** Set when requests wait for an engine: clients take turns, and a request may have a deadline. */
   readonly queued?: true;
-  /** Of a route that can stream: the content of the stream. */
+  /** For a route that can stream: the content of the stream. */
   readonly stream?: string;
   /** Default: server-sent events. */
   readonly streamType?: "application/x-ndjson";
@@ -35,15 +35,15 @@ export const tooLarge = (limit: string) => `The request body is larger than ${li
 export const unavailable =
   "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, only the model of a request is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
 
-/** The same of routes of the tokenizer. */
+/** The same for tokenizer routes. */
 const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
 
-/** Errors of routes that are not for everybody. */
+/** Errors of routes that are not public. */
 export const keyErrors = {
   401: "`invalid_api_key`: the server has API keys, and the request has none of them.",
 };
 
-/** Errors of routes that make something. */
+/** Errors of routes that count towards the limits of an API key. */
 export const limitErrors = {
   429: "`rate_limit_exceeded`: the API key has no more requests by --key-rpm or --key-concurrent.",
 };
@@ -60,30 +60,31 @@ export const generationErrors = {
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms was over before the first token.",
 };
 
-/** The same of routes whose messages may hold images and sound. */
+/** The 422 reason of routes whose messages may hold images. */
 const unreadImage = "`unprocessable_media`: an image to be recognised is damaged or too large.";
+/** Errors of generation routes whose messages may hold images and sound. */
 export const conversationErrors = {
   ...generationErrors,
   422: `\`no_speech\`: sound to be transcribed has no speech. ${unreadImage}`,
 };
 
-/** Images alone. */
+/** Errors of generation routes whose messages may hold images but no sound. */
 export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
-/** Errors of routes whose work is a job of an engine of their own kind: embeddings, sound, pictures, pages. */
+/** Errors of routes whose work runs in an engine of its own kind: embeddings, sound, pictures, pages. */
 export const jobErrors = {
   499: "`request_cancelled`: it was cancelled by its correlation id.",
   500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
   504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
 };
 
-/** Errors of routes that keep something on disk. */
+/** Errors of routes that store data on disk. */
 export const storageErrors = {
   503: "`storage_unavailable`: the data folder (--data-dir), its database or the folder for temporary files cannot be used, or the requested file is lost.",
   507: "`storage_full`: files and batches take as much as --data-size allows, or the disk is full.",
 };
 
-/** Errors of routes of the tokenizer. */
+/** Errors of tokenizer routes. */
 export const tokenizerErrors = {
   400: badRequest,
   413: tooLarge("8 MB"),
@@ -91,7 +92,7 @@ export const tokenizerErrors = {
   503: tokenizerUnavailable,
 };
 
-/** Errors of routes that count the tokens of a prompt as a generation does. */
+/** Errors of routes that count the tokens of a generation's prompt. */
 export const countingErrors = {
   400: badRequest,
   404: "`model_not_found`: on a server without a model of its own, `model` is unknown.",
@@ -101,11 +102,11 @@ export const countingErrors = {
   503: tokenizerUnavailable,
 };
 
-/** Header of answers that may be held to a schema. */
+/** Header of answers that may be constrained by a schema. */
 export const constraintHeader = {
   "X-Grammar-Constraints":
     "`downgraded` when strict was requested and is not fully enforced, or an upstream may not make a call that is required; else absent.",
 };
 
-/** A body that works as it is. */
+/** A request body that works unchanged. */
 export const question = { messages: [{ role: "user", content: "What is the capital of France?" }] };

@@ -1,5 +1,5 @@
-// What the API description has of each route beyond its schemas: the rules of all routes here, each route in the file of
-// its resource. One entry a route: a test compares both ways.
+// Everything in the API description beyond the routes' schemas: rules for all routes here, each route in its resource's
+// file. Every route has one entry; a test compares both ways.
 
 import { BODY_PATIENCE_MS } from "../body-chunks.ts";
 import { batchesOperations } from "./batches.ts";
@@ -27,7 +27,7 @@ import { transcriptionsOperations } from "./transcriptions.ts";
 import { upstreamsOperations } from "./upstreams.ts";
 import type { Operation, Operations } from "./operation.ts";
 
-/** Rules of every route. */
+/** Rules for all routes. */
 export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs. The version here is that of
 the API; /health has the program's.
 
@@ -50,7 +50,7 @@ loopback's nor allowed. A 5xx that would only fail again carries
 headers; another type is 400 \`unsupported_media_type\`. A field that is null counts as absent. A body of which nothing comes for ${BODY_PATIENCE_MS / 1000} seconds
 is 408 \`request_timeout\`.`;
 
-/** Groups of routes in their order, each with its resources. */
+/** Groups of routes in order, each with its resources. */
 const groups: readonly (readonly [tag: string, ...resources: readonly Operations[]])[] = [
   [
     "Generation",
@@ -74,7 +74,7 @@ const groups: readonly (readonly [tag: string, ...resources: readonly Operations
 
 export const tags: readonly string[] = groups.map(([tag]) => tag);
 
-/** By method and path, as `POST /v1/batches`. */
+/** Operations by method and path, such as `POST /v1/batches`. */
 export const operations: Operations = Object.assign(
   {},
   ...groups.flatMap(([tag, ...resources]) =>

@@ -1,4 +1,4 @@
-// API description: speech as text while it is spoken. OpenAPI has no word for what goes over a socket: it is described here.
+// API description: speech as text while it is spoken. OpenAPI cannot describe socket messages, so this text does.
 
 import { BACKLOG_SECONDS, IDLE_MS } from "../../service/live/session.ts";
 import { LONGEST_UTTERANCE_SECONDS } from "../../service/live/turn-detector.ts";

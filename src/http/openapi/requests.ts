@@ -1,4 +1,4 @@
-// API description: requests that run and have run.
+// API description: running and ended requests.
 
 import type { Operations } from "./operation.ts";
 

@@ -1,4 +1,4 @@
-// API description: other servers whose models are served.
+// API description: upstreams whose models are served.
 
 import { badRequest, type Operation, type Operations } from "./operation.ts";
 

@@ -1,5 +1,5 @@
-// The web pages as files, made of src/page by Bun's bundler: when the first browser asks, or, in the executable, when that
-// is built (`embedPages` of build.ts puts the finished files in the place of this module).
+// Bundles the web pages from src/page with Bun: on the first request of a browser, or when the executable is built
+// (`embedPages` in build.ts then replaces this module with the finished files).
 
 import { basename, join } from "node:path";
 import { ASSETS } from "../access.ts";
@@ -9,12 +9,12 @@ export interface PageFile {
   readonly body: Blob;
 }
 
-/** `index.html`, `docs.html` and what these load, by name. Names of the latter have a hash of their content. */
+/** `index.html`, `docs.html` and the files that they load, by name. The latter names contain a content hash. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const SOURCES = join(import.meta.dir, "../../page");
 
-/** Bundles the pages; a tenth of a second. Throws AggregateError about sources that cannot be bundled. */
+/** Bundles the pages in about 0.1 s. Throws AggregateError when the sources cannot be bundled. */
 export async function bundlePages(): Promise<PageFiles> {
   const { outputs } = await Bun.build({
     entrypoints: ["index.html", "docs.html"].map((name) => join(SOURCES, name)),

@@ -1,4 +1,4 @@
-// Who may call at all, where the operator has given out keys.
+// Decides who may call a server whose operator has issued API keys.
 
 import { hash, timingSafeEqual } from "node:crypto";
 import type { ApiKey } from "../../config/api-keys.ts";
@@ -16,8 +16,8 @@ export class ApiKeys {
   }
 
   /**
-   * The name of the request's key; undefined without keys. `byPassword`: it may be the user or the password of Basic
-   * authentication. Throws SvcError `invalid_api_key`.
+   * Returns the name of the request's key; undefined on a server without keys. `byPassword`: the key may be the user or
+   * the password of Basic authentication. Throws SvcError `invalid_api_key`.
    */
   check(headers: Headers, byPassword = false): string | undefined {
     const name = this.nameOf(headers, byPassword);
@@ -30,11 +30,11 @@ export class ApiKeys {
     );
   }
 
-  /** The same where requests may do without. */
+  /** Returns the same for requests that do not need a key. */
   nameOf(headers: Headers, byPassword = false): string | undefined {
     if (this.known.length === 0) return undefined;
     let name: string | undefined;
-    // To the end of the list, so that the time tells nothing of the keys.
+    // Compares with all keys, so that the time taken reveals nothing about them.
     for (const given of presentedKeys(headers, byPassword).map(digest)) {
       for (const one of this.known) if (timingSafeEqual(given, one.digest)) name ??= one.name;
     }
@@ -42,7 +42,7 @@ export class ApiKeys {
   }
 }
 
-/** All keys of a request: clients may send several, and only one of them is meant for this server. */
+/** Returns all keys of a request: clients may send several, of which only one is for this server. */
 export function presentedKeys(headers: Headers, byPassword = false): string[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
   const passwords = byPassword ? passwordsIn(headers) : [];
@@ -51,7 +51,7 @@ export function presentedKeys(headers: Headers, byPassword = false): string[] {
   );
 }
 
-/** User and password of Basic authentication. */
+/** Returns user and password of Basic authentication. */
 function passwordsIn(headers: Headers): (string | undefined)[] {
   const encoded = /^basic +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
   const [user, ...password] = Buffer.from(encoded, "base64").toString().split(":");
@@ -60,6 +60,6 @@ function passwordsIn(headers: Headers): (string | undefined)[] {
 
 const KEY_PROTOCOL = /^openai-insecure-api-key\.(\S+)$/;
 
-/** What a page offers as a subprotocol of its socket, for which it can set no header. */
+/** Returns keys that a page sends as subprotocols of its socket, because it cannot set headers. */
 const keyProtocols = (headers: Headers): (string | undefined)[] =>
   protocolsOf(headers).map((protocol) => KEY_PROTOCOL.exec(protocol)?.[1]);

@@ -1,4 +1,4 @@
-// Every failure as the one envelope: what a handler threw, what Elysia found, and paths that do not exist.
+// Renders every failure in the client's error form: what handlers throw, what Elysia finds, and unknown paths.
 
 import { Elysia } from "elysia";
 import { nearest } from "../../config/nearest.ts";
@@ -10,7 +10,7 @@ import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
 
-/** Nobody reads this answer; the status only shows in the log, as in other servers. */
+/** The client never sees this answer; the status only appears in the log, as with other servers. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 interface ErrorDeps {
@@ -19,7 +19,7 @@ interface ErrorDeps {
   readonly log: Logger;
 }
 
-/** Renders whatever is thrown while a request is handled. */
+/** Renders everything thrown while a request is handled. */
 export const errors = ({ contexts, routes, log }: ErrorDeps) =>
   new Elysia({ name: "plugin.errors" }).onError({ as: "global" }, ({ code, error, request }) => {
     if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
@@ -46,7 +46,7 @@ const bodies: Readonly<Record<ErrorForm, (error: SvcError, requestId: string) =>
   SdapiError: ({ code, message }) => ({ error: code, detail: message, body: "", errors: message }),
 };
 
-/** The response of a failure outside any stream. */
+/** Returns the response for a failure outside a stream. */
 export function errorResponse(error: SvcError, requestId: string, form: ErrorForm = "Error"): Response {
   const { status, retry } = chatErrors[error.code];
   const headers = new Headers();
@@ -55,12 +55,12 @@ export function errorResponse(error: SvcError, requestId: string, form: ErrorFor
   if (status === 401) headers.set("www-authenticate", "Bearer");
   if (status === 426) headers.set("upgrade", "websocket");
   if (retry === false) headers.set("x-should-retry", "false");
-  // Nobody is to wait for the rest of what this one did not send.
+  // Closes the connection: the rest of the incomplete body must not be awaited.
   if (error.code === "request_timeout") headers.set("connection", "close");
   return Response.json(bodies[form](error, requestId), { status, headers });
 }
 
-/** Routes of Ollama's that make, name and publish models. */
+/** Ollama's routes that create, name and publish models. */
 const MAKES_MODELS = /^\/api\/(create|copy|push|blobs\/[^/]+)$/;
 const NO_MODELS_MADE =
   "svc makes and publishes no models: 'svc pull' downloads one, and --alias gives the one that is served other names.";
@@ -80,10 +80,10 @@ function unknownRoute(request: Request, routes: RouteTable, respond: (error: Svc
   return response;
 }
 
-/** A longer path is no misspelt one. */
+/** Longer paths are not considered misspelled. */
 const LONGEST = 80;
 
-/** Of these patterns the one with the fewest edits, else one with another prefix than `path`; undefined when none is near. */
+/** Returns the pattern with the fewest edits, else one with another prefix than `path`; undefined when none is near. */
 function nearestRoute(path: string, patterns: readonly string[]): string | undefined {
   const asked = path.replace(/\/+$/, "").toLowerCase();
   if (asked.length > LONGEST || asked.length < 2) return undefined;

@@ -1,24 +1,24 @@
-// How much may be asked for with one API key.
+// Limits the requests with one API key.
 
 import type { Clock } from "../../domain/clock.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 
 const MINUTE_MS = 60_000;
-/** When a request of the same key will end is not known. */
+/** Suggested wait in milliseconds: it is unknown when another request with the same key will end. */
 const SOON_MS = 1000;
 
 interface KeyLimitOptions {
-  /** Requests in any minute; 0: no limit. */
+  /** Most requests in any minute; 0: no limit. */
   readonly perMinute: number;
-  /** Requests under way at once; 0: no limit. */
+  /** Most requests at once; 0: no limit. */
   readonly concurrent: number;
   readonly clock: Clock;
 }
 
-/** The requests of one name. */
+/** The requests of one key. */
 interface Usage {
   live: number;
-  /** When the latest `perMinute` of them came; `next` is the place of the oldest. */
+  /** When the latest `perMinute` requests came, as a ring; `next` is the index of the oldest. */
   readonly times: number[];
   next: number;
 }
@@ -29,8 +29,8 @@ export class KeyLimits {
   constructor(private readonly options: KeyLimitOptions) {}
 
   /**
-   * Counts a request with a key of this name. Returns what is to be called, once, when it has ended. Throws SvcError
-   * `rate_limit_exceeded`; a request that is refused does not count.
+   * Counts a request with a key of this name. Returns a function to call once when the request has ended. Throws
+   * SvcError `rate_limit_exceeded`; a refused request does not count.
    */
   enter(name: string): () => void {
     const { perMinute, concurrent, clock } = this.options;

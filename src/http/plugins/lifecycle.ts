@@ -1,6 +1,6 @@
-// What happens around every request whatever its route: correlation id, who may call (host, origin, API key and its limits),
-// preflight, connection count and the one log line. It encloses Elysia's fetch because no hook of Elysia sees all of 404s,
-// errors and stream ends.
+// Handling of every request, whatever its route: correlation id, access (host, origin, API key and its limits),
+// preflight, connection count and the log line. It encloses Elysia's fetch because no hook of Elysia sees 404s, errors
+// and stream ends alike.
 
 import type { Clock } from "../../domain/clock.ts";
 import { SvcError, typedError } from "../../domain/errors.ts";
@@ -34,7 +34,7 @@ interface LifecycleDeps {
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** Encloses `handle`. */
+/** Wraps `handle`. */
 export class Lifecycle {
   constructor(
     private readonly handle: Fetch,
@@ -44,7 +44,7 @@ export class Lifecycle {
   readonly fetch = async (request: Request, connection?: string, bodyEnds?: () => void): Promise<Response> => {
     const { contexts, clock, metrics, bodies } = this.deps;
     const context = contexts.open(request, clock.now(), connection);
-    // Without a Host header there is no URL, only a path.
+    // Without a Host header the request has only a path, not a URL.
     const pathname = URL.parse(request.url)?.pathname;
     const counted = !isLook(pathname);
     if (counted) metrics.connectionOpened();
@@ -85,7 +85,7 @@ export class Lifecycle {
     } catch (error) {
       return fail(error);
     }
-    // From here on a page may read what went wrong.
+    // From here on, a page may read the error.
     const response = await this.route(request, pathname, context).catch(fail);
     allowOrigin(request.headers, response.headers, policy);
     return response;
@@ -96,14 +96,14 @@ export class Lifecycle {
     if (pathname === undefined) throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
     checkPathIsFound(request.url);
     const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
-    // A preflight cannot have a key.
+    // A preflight cannot carry a key.
     if (!route) this.identify(request, pathname, context);
     const { apiKey } = context;
     if (apiKey !== undefined && isLimited(request.method, pathname)) context.release = keyLimits.enter(apiKey);
     return route ? preflight(request.headers, route.methods) : this.handle(request);
   }
 
-  /** Finds out whose key the request has. Throws SvcError `invalid_api_key`. */
+  /** Finds out which key the request has. Throws SvcError `invalid_api_key`. */
   private identify({ method, headers }: Request, pathname: string, context: RequestContext): void {
     const { apiKeys, clientSecrets } = this.deps;
     if (opensSession(method, pathname)) context.clientSecret = clientSecrets.find(presentedKeys(headers));
@@ -115,7 +115,7 @@ export class Lifecycle {
     const { log, clock, routes, metrics } = this.deps;
     const route = routes().find(pathname ?? "")?.pattern ?? "unknown";
     metrics.requestEnded(route, status, context.apiKey);
-    // A page that watches asks every second.
+    // A page that monitors the server asks every second.
     log[isLook(pathname) && status < 400 ? "debug" : "info"]("request", {
       id: context.id,
       method: request.method,
@@ -130,7 +130,7 @@ export class Lifecycle {
   }
 }
 
-/** Behind `https://` and a shorter host, Elysia would look for the path further back, and may find one in the query. */
+/** Throws SvcError for a short host after `https://`: Elysia looks for the path further back, maybe in the query. */
 function checkPathIsFound(url: string): void {
   if (!/^https:\/\/[^/]{1,2}\//.test(url)) return;
   throw new SvcError("forbidden_host", "With HTTPS, a Host of one or two characters is not served at port 443.");

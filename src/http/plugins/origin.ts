@@ -1,17 +1,17 @@
-// Who may call from a browser. Without authentication this is what keeps a web page from using the server: foreign Host
+// Decides which browser pages may call. Without authentication this keeps web pages from using the server: foreign Host
 // names (DNS rebinding) and foreign origins are refused on every method.
 
 import { isAddress, isLoopback } from "../../config/host-name.ts";
 import { SvcError } from "../../domain/errors.ts";
 
 export interface OriginPolicy {
-  /** Where the server listens. */
+  /** The address where the server listens. */
   readonly host: string;
   readonly corsOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
 }
 
-/** Schemes of pages that come out of an installed application, not out of the web. */
+/** Schemes of pages that belong to an installed application, not to the web. */
 const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:", "capacitor:", "ionic:", "electron:"]);
 const EXPOSED =
   "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints, X-Embedding-Truncated, X-Svc-Compatibility, X-Svc-Emulated-Parameters, Content-Range, Content-Disposition";
@@ -19,14 +19,14 @@ const DEFAULT_HEADERS =
   "Content-Type, Authorization, X-Api-Key, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
 const PREFLIGHT_SECONDS = "600";
 
-/** Host header without its port, lower case. */
+/** Returns the Host header without its port, in lower case. */
 function hostName(header: string): string {
   return header.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
 }
 
 /**
- * Throws SvcError `forbidden_host` for names that their owners may point at this server whenever they like: others than
- * loopback names, the one that the server listens on, and those of --allowed-host.
+ * Throws SvcError `forbidden_host` for names that their owners could point at this server at any time: all but loopback
+ * names, the name that the server listens on, and those of --allowed-host.
  */
 export function checkHost(headers: Headers, policy: OriginPolicy): void {
   const host = hostName(headers.get("host") ?? "");
@@ -38,12 +38,12 @@ const isNamed = (host: string, policy: OriginPolicy): boolean =>
   [policy.host, ...policy.allowedHosts].some((name) => name.toLowerCase() === host);
 
 /**
- * Throws SvcError `forbidden_origin` when the page that calls may not. `isOpen`: nothing there is anybody's own, so that any
- * page may link to it.
+ * Throws SvcError `forbidden_origin` when the calling page is not allowed. `isOpen`: the route reveals no user data, so
+ * any page may link to it.
  */
 export function checkOrigin(headers: Headers, policy: OriginPolicy, isOpen: boolean): void {
   const origin = headers.get("origin");
-  // What a page of another site merely shows, embeds or links to comes without its origin.
+  // Requests for what a foreign page merely shows, embeds or links to have no Origin header.
   const isForeign =
     origin === null ? !isOpen && headers.get("sec-fetch-site") === "cross-site" : !mayCall(origin, headers, policy);
   if (!isForeign || policy.corsOrigins.includes("*")) return;
@@ -52,13 +52,13 @@ export function checkOrigin(headers: Headers, policy: OriginPolicy, isOpen: bool
 
 function mayCall(origin: string, headers: Headers, policy: OriginPolicy): boolean {
   if (policy.corsOrigins.includes(origin) || originIsLocal(origin)) return true;
-  // Our own pages on another address of this machine.
+  // Allows svc's own pages at another address of this machine.
   return /^https?:\/\/(.*)$/.exec(origin)?.[1] === headers.get("host");
 }
 
 /**
- * `what`: what is done there. Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback, or
- * was addressed by a name that --allowed-host admits, behind which a proxy may stand.
+ * Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback,
+ * or was addressed by a name of --allowed-host, which may belong to a proxy. `what`: the start of the error message.
  */
 export function checkLocal(
   headers: Headers,
@@ -69,7 +69,7 @@ export function checkLocal(
   throw new SvcError("forbidden_host", `${what} through a loopback address alone.`);
 }
 
-/** Whether the request comes from this machine for sure. */
+/** Returns whether the request certainly comes from this machine. */
 export const isLocal = (headers: Headers, { host }: Pick<OriginPolicy, "host">): boolean =>
   isLoopback(host) && isLoopback(hostName(headers.get("host") ?? ""));
 
@@ -79,7 +79,7 @@ function originIsLocal(origin: string): boolean {
   return protocol === "http:" || protocol === "https:" ? isLoopback(hostname) : APP_SCHEMES.has(protocol);
 }
 
-/** Adds the CORS headers of an admitted request. */
+/** Adds the CORS headers to the answer of an admitted request. */
 export function allowOrigin(request: Headers, response: Headers, policy: OriginPolicy): void {
   const origin = request.get("origin");
   if (origin === null) return;
@@ -88,7 +88,7 @@ export function allowOrigin(request: Headers, response: Headers, policy: OriginP
   response.append("vary", "Origin");
 }
 
-/** The answer to OPTIONS: to a preflight, or plainly the list of methods. */
+/** Returns the answer to OPTIONS: for a preflight, otherwise just the list of methods. */
 export function preflight(request: Headers, methods: readonly string[]): Response {
   const allow = [...methods, "OPTIONS"].join(", ");
   const headers = new Headers({ allow });

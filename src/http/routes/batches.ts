@@ -1,4 +1,4 @@
-// /v1/batches: making, listing, fetching and cancelling batch jobs.
+// /v1/batches: creating, listing, fetching and cancelling batch jobs.
 
 import { Elysia } from "elysia";
 import { Batch, BatchList, BatchRequest } from "../../contract/batches.ts";
@@ -11,7 +11,7 @@ import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 
-/** Batch jobs; what they do is done without a request. */
+/** Routes of batch jobs, whose work runs without a request. */
 export const batchRoutes = (batches: BatchesService, { bodies, router, config }: AppDeps) =>
   new Elysia({ name: "route.batches" })
     .post(

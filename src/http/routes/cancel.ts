@@ -5,12 +5,12 @@ import { Cancellation } from "../../contract/cancel.ts";
 import type { RequestService } from "../../service/request.ts";
 import { jsonContent } from "../json-content.ts";
 
-/** Cancels a live request of any kind by its correlation id, and items of a batch by theirs. */
+/** Cancels any running or waiting request by its correlation id, and items of a batch by their own ids. */
 export const cancelRoutes = (...services: readonly Pick<RequestService, "cancel">[]) =>
   new Elysia({ name: "route.cancel" }).post(
     "/v1/chat/completions/:id/cancel",
     ({ params, request }) => {
-      // Elysia gives null for an id with broken percent escapes: it is taken as it was written.
+      // Elysia returns null for an id with invalid percent escapes; it is then used as written.
       const id = params.id ?? /([^/]*)\/cancel\/?$/.exec(URL.parse(request.url)?.pathname ?? "")?.[1] ?? "";
       const cancelled = services.some((service) => service.cancel(id));
       const body: Cancellation = { id, object: "chat.completion.cancellation", cancelled };

@@ -1,4 +1,4 @@
-// POST /v1/chat/completions, and counting the tokens of its prompt
+// POST /v1/chat/completions, and counting its prompt's tokens
 
 import { Elysia } from "elysia";
 import { ChatCompletion, ChatCompletionRequest } from "../../contract/chat.ts";

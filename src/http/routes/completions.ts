@@ -14,7 +14,7 @@ import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { jsonRoute } from "../json-content.ts";
 
-/** Completions of raw text, as JSON or as a stream. */
+/** Raw text completions, as JSON or as a stream. */
 export const completionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.completions" }).post(
     "/v1/completions",

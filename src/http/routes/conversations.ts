@@ -1,4 +1,4 @@
-// /v1/conversations: making, changing and deleting what responses go on from, and its items.
+// /v1/conversations: creating, changing and deleting conversations that responses continue, and their items.
 
 import { Elysia } from "elysia";
 import {
@@ -24,7 +24,7 @@ import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
 
-/** OpenAI's Conversations API; conversations are kept beside the responses, in memory. */
+/** OpenAI's Conversations API; conversations are stored in memory, like responses. */
 export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history }: KeptAnswers) => {
   const read = (request: Request) => bodies.read(request, bodyCeilings.generation);
   const answer = (conversation: Parameters<typeof encodeConversation>[0]) =>
@@ -34,7 +34,7 @@ export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history
     .post(
       "/v1/conversations",
       async ({ request }) => {
-        // OpenAI's client sends no body where there is nothing to say.
+        // OpenAI's client sends no body when it has nothing to send.
         const { items, metadata } = decodeConversation(request.body ? await read(request) : {}, history.item);
         return answer(conversations.create(metadata, items));
       },

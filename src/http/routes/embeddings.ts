@@ -13,7 +13,7 @@ import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import { servedByFields } from "../log-fields.ts";
 
-/** Texts as vectors, and documents by their relevance. */
+/** Converts texts to vectors, and ranks documents by relevance. */
 export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
   const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Promise<Response> => {

@@ -15,7 +15,7 @@ import { readUpload } from "../upload-body.ts";
 const PAGE = { usual: 10_000, most: 10_000 };
 const JSONL = "application/jsonl";
 const TEXT = { schema: { type: "string" } } as const;
-/** Of pictures and documents, whatever they are. */
+/** Type of pictures and documents of any format. */
 const ANY = "application/octet-stream";
 
 const upload = {
@@ -74,11 +74,11 @@ async function receive(files: FilesService, request: Request): Promise<Response>
   });
 }
 
-/** Whether a condition of the request names this tag: any, one of a list, also as a weak one. */
+/** Returns whether a request's condition matches this tag: any tag, or one of a list, strong or weak. */
 const names = (condition: string | null, etag: string): boolean =>
   condition?.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim())) ?? false;
 
-/** A content never changes, so its id is all that identifies it. */
+/** Answers with a file's content. Content never changes, so the file's id identifies it. */
 function contentOf(files: FilesService, id: string, asked: Headers): Response {
   const { path, bytes, filename, purpose } = files.content(id);
   const etag = `"${id}"`;
@@ -91,7 +91,7 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
   if (names(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const condition = asked.get("if-range");
   const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
-  // As a stream: Bun would answer Range for a file in its own way.
+  // As a stream: for a file, Bun would answer Range in its own way.
   if (range === "all")
     return new Response(Bun.file(path).stream(), { headers: { ...headers, "Content-Length": String(bytes) } });
   if (!range) return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${bytes}` } });
@@ -107,14 +107,14 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
 }
 
 interface ByteRange {
-  /** The first byte, and the one behind the last. */
+  /** The first byte, and the byte after the last one. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The bytes that a Range header requests; `all` when it requests none, or in a way that may be ignored (another unit, several
- * ranges); undefined when they are beyond the content.
+ * Returns the bytes that a Range header requests; `all` when it requests none, or in a form that may be ignored
+ * (another unit, several ranges); undefined when they are beyond the content.
  */
 function byteRange(header: string | null, size: number): ByteRange | "all" | undefined {
   const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "");

@@ -1,4 +1,4 @@
-// GET /health, and the same as GET /v1/health
+// GET /health, also as GET /v1/health
 
 import { Elysia } from "elysia";
 import { Health, OpenHealth } from "../../contract/health.ts";
@@ -7,7 +7,7 @@ import { encodeHealth, encodeOpenHealth } from "../../dialect/status.ts";
 import type { AppDeps } from "../deps.ts";
 import { jsonContent } from "../json-content.ts";
 
-/** Always 200 while the process answers; the body tells how the engines are, to whoever has a key where there are any. */
+/** Always 200 while the process answers. The body describes engines; where there are keys, only to their holders. */
 export const healthRoutes = ({ engine, engines, upstreams, clock, version, config, contexts }: AppDeps) => {
   const hooks = { detail: { responses: { 200: jsonContent(t.Union([Health, OpenHealth]), "The process answers.") } } };
   const health = ({ request }: { readonly request: Request }) => {

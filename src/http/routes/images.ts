@@ -26,12 +26,12 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
 
-/** Of a description, in UTF-8. */
+/** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 128 * 1024;
-/** Answers are nobody's but the client's. */
+/** Answers are for the client alone. */
 const NO_STORE = { "Cache-Control": "no-store" } as const;
 
-/** Images from descriptions, whole or as a stream. */
+/** Draws images from prompts, as JSON or as a stream. */
 export const imageRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.images" })
     .post("/v1/images/generations", ({ request }) => generate(deps, request), jsonRoute(ImageRequest, Images))
@@ -62,7 +62,7 @@ const describedFile = {
 } as const;
 
 async function generate(deps: AppDeps, request: Request): Promise<Response> {
-  // Headers may be refused: that comes first.
+  // Checked first, because the headers may be refused.
   const origin = requestOrigin(deps, request);
   const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.embeddings));
   return respond(deps, request, call, { ...origin, work: call.work }, "image_generation");
@@ -95,7 +95,7 @@ const missingImage = () => missing("image", "a part of the form with a file name
 
 const EDITED = { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 } as const;
 
-/** What is wanted, and the images, in files: of each name at most so many. Throws SvcError about either. */
+/** Returns the decoded call and its images in files, at most `most` of each name. Throws SvcError about either. */
 async function readFiles<Call extends ImageCall>(
   { images }: AppDeps,
   request: Request,
@@ -158,13 +158,13 @@ async function respond(
   return Response.json(encode(drawn, call, { created: now(), address }), { headers });
 }
 
-/** Tells a client that its name stood for another model. */
+/** Returns headers that tell a client when another model answers in place of the one it named. */
 function standInHeaders(asked: string | undefined, answering: string): Record<string, string> {
   if (asked === undefined || asked === answering) return {};
   return { "X-Svc-Compatibility": "emulated", "X-Svc-Emulated-Parameters": "model" };
 }
 
-/** The convention's own service has none any more; without a description a model draws something else, and no variation. */
+/** Throws SvcError: OpenAI withdrew variations, and without a prompt a model would draw something else. */
 function refuseVariations(): never {
   const message = "There are no variations here: POST /v1/images/edits changes an image by a prompt and strength.";
   throw new SvcError("mode_unavailable", message);

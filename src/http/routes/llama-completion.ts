@@ -1,4 +1,4 @@
-// POST /completion and POST /infill, llama.cpp's own.
+// POST /completion and POST /infill, llama.cpp's own routes.
 
 import { Elysia } from "elysia";
 import { ChosenLlamaCompletions, LlamaCompletionRequest, LlamaInfillRequest } from "../../contract/llama-completion.ts";
@@ -16,14 +16,14 @@ import { jsonRoute } from "../json-content.ts";
 
 type Prompt = NonNullable<Generation["prompt"]>;
 
-/** Names of the places in each prompt. Beside texts, which come to any number of tokens, the place is not the client's. */
+/** Names fields within each prompt. Next to texts, positions of tokens are not the client's, so they are omitted. */
 const fieldOf = (prompts: readonly RawPrompt[]) => (at: number) => (place: string) => {
   const field = prompts.length > 1 ? `prompt.${at}` : "prompt";
   const prompt = prompts[at];
   return typeof prompt === "object" && prompt.every((part) => typeof part === "number") ? `${field}${place}` : field;
 };
 
-/** Raw completions as llama.cpp's server answers them, whole or as a stream. */
+/** Raw completions in the form of llama.cpp's server, as JSON or as a stream. */
 export const llamaCompletionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.llama-completion" })
     .post(
@@ -57,7 +57,7 @@ async function answer(deps: AppDeps, request: Request, decode: typeof decodeLlam
   });
 }
 
-/** What a model's tokenizer makes; undefined where the model has none within reach. */
+/** Returns the result of the model's tokenizer; undefined when the model has none here. */
 async function tokenized<T>(
   { engine, surface }: TextBackend,
   work: (engine: TextPort) => Promise<T>,
@@ -71,7 +71,7 @@ async function tokenized<T>(
   }
 }
 
-/** The tokens of a prompt that is not one text. Throws SvcError `unsupported_parameter` about `param`. */
+/** Returns a prompt as tokens unless it is one text. Throws SvcError `unsupported_parameter` about `param`. */
 async function tokensOf(prompt: RawPrompt, backend: TextBackend, param: string, signal: AbortSignal): Promise<Prompt> {
   if (typeof prompt === "string") return prompt;
   const parts = prompt.map((part, at) =>
@@ -87,7 +87,7 @@ async function tokensOf(prompt: RawPrompt, backend: TextBackend, param: string, 
   return tokens.flatMap((made) => [...made]);
 }
 
-/** Empty for tokens of a model without a tokenizer here. Throws as `detokenize` does, about `field`. */
+/** Returns a prompt as text, empty for tokens of a model without tokenizer. Throws like `detokenize`, about `field`. */
 async function textOf(
   prompt: Prompt,
   backend: TextBackend,
@@ -103,7 +103,7 @@ async function textOf(
   }
 }
 
-/** Prompts as the engine takes them, and as texts. */
+/** Returns the prompts as the engine takes them, and as texts. */
 async function read(raw: readonly RawPrompt[], backend: TextBackend, signal: AbortSignal) {
   const field = fieldOf(raw);
   const prompts = await Promise.all(raw.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal)));

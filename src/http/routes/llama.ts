@@ -1,5 +1,5 @@
-// llama.cpp's own routes, for dashboards and scripts: /tokenize, /detokenize, /apply-template, /props, /slots,
-// /lora-adapters; and vLLM's /tokenizer_info.
+// llama.cpp's own routes, for dashboards and scripts (/tokenize, /detokenize, /apply-template, /props, /slots,
+// /lora-adapters), and vLLM's /tokenizer_info.
 
 import { Elysia } from "elysia";
 import type { Config } from "../../config/config.ts";
@@ -31,19 +31,19 @@ import { loadedModel } from "../loaded-model.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import { tokenizing } from "../tokenize.ts";
 
-/** What Hugging Face's tokenizers do with special tokens, and with them vLLM. */
+/** How the tokenizers of Hugging Face, and therefore vLLM, treat special tokens. */
 const HUGGING_FACE = { addSpecial: true, parseSpecial: true };
 
 const checkScales = checker(LoraScales);
 const checkTokenize = checker(PlainTokenizeRequest);
 
-/** Whether the body of /tokenize has vLLM's fields. */
+/** Returns whether the body of /tokenize has vLLM's fields. */
 const isForVllm = (body: unknown): boolean => {
   const { content, prompt, messages } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return content == null && (prompt != null || messages != null);
 };
 
-/** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
+/** Thin variants of /v1 routes under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps) => {
   const { engine } = deps;
   const forVllm = tokenizing(deps);
@@ -87,7 +87,7 @@ async function tokenize({ engine, tokenizer }: AppDeps, asked: ReturnType<typeof
   return { tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) };
 }
 
-/** The model, as soon as it is loaded; throws what a request to generate would. */
+/** Returns the model once it is loaded; throws what a generation request would throw. */
 async function readyModel({ engine, tokenizer }: AppDeps, signal: AbortSignal): Promise<ModelInfo> {
   const { model, state } = engine.status();
   if (!model && state !== "none") await tokenizer.run(() => engine.tokenize(" ", signal));

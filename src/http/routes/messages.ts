@@ -18,7 +18,7 @@ import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 
-/** The Anthropic-compatible Messages API: a conversation answered, and its tokens counted. */
+/** The Anthropic-compatible Messages API: answers a conversation, or counts its tokens. */
 export const messagesRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.messages" })
     .post(

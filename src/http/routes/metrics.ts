@@ -6,10 +6,10 @@ import type { AppDeps } from "../deps.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** What is looked up when somebody looks. */
+/** Levels that are read only when metrics are requested. */
 interface Levels {
   readonly jobs: () => JobLevels | undefined;
-  /** Live sessions. */
+  /** Number of live sessions. */
   readonly sessions: () => number;
 }
 
@@ -18,7 +18,7 @@ export const metricsRoutes = (
   { engines, requests, images, upstreams, metrics, version }: AppDeps,
   { jobs, sessions }: Levels,
 ) => {
-  // From the start, so that the first increase of each is seen as one.
+  // Registered from the start, so that the first increase of each counter is visible as an increase.
   for (const engine of engines) metrics.of(engine);
   return new Elysia({ name: "route.metrics" }).get(
     "/metrics",

@@ -11,7 +11,7 @@ import { isMessagesClient } from "../error-form.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { jsonAnswer } from "../json-content.ts";
 
-/** The available models, all and one by its name, in the form of the convention that the client follows. */
+/** The available models, as a list or one by name, in the form of the API that the client uses. */
 export const modelRoutes = ({ router }: AppDeps) => {
   const models = ({ headers }: Request) => {
     router.refresh();
@@ -43,12 +43,12 @@ export const modelRoutes = ({ router }: AppDeps) => {
         ({ params, request }) => describe(request, params.id),
         jsonAnswer(t.Union([Model, MessagesModel])),
       )
-      // Names of upstreams' models have slashes, and not every client writes them %2F.
+      // Names of upstreams' models contain slashes, which some clients do not write as %2F.
       .get("/v1/models/*", ({ params, request }) => describe(request, decoded(params["*"])), { detail: { hide: true } })
   );
 };
 
-/** Elysia leaves what a star stands for as it is in the URL. What cannot be decoded names no model either way. */
+/** Decodes a wildcard path, which Elysia leaves as in the URL. An invalid escape names no model, decoded or not. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);

@@ -24,7 +24,7 @@ import { jsonContent } from "../json-content.ts";
 import { reportFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 
-/** Many chat completions in one request, their events in one stream. */
+/** Answers many chat completions in one request, with their events in one stream. */
 export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
   new Elysia({ name: "route.multiplex" }).post(
     "/v1/batch/completions",
@@ -74,7 +74,7 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
     },
   );
 
-/** The item's stream; the batch ends it, and writes its failure. */
+/** Returns the writer of an item's stream; the batch writes the item's failure and ends the stream. */
 const itemWriter = (call: ChatExchange, put: Put<string>, known: StreamedRequest): StreamWriter<GenerateEvent> => ({
   ...call.writer(put, known),
   failure: (error) => {
@@ -91,6 +91,6 @@ async function* whole(
   yield tag(JSON.stringify(await call.json(events, known)));
 }
 
-/** Known before the engine has the item; what only the engine can find is reported with the item's events. */
+/** Returns what is known before the engine has the item; the item's events report what only the engine can find out. */
 const mustBeDowngraded = ({ constraint }: Pick<GenerateRequest, "constraint">, constrain: boolean): boolean =>
   constraint?.strict === true && (constraint.inexpressible || !constrain);

@@ -18,7 +18,7 @@ import { outcomeFields } from "../log-fields.ts";
 
 const MOST_PAGES = 1000;
 
-/** Documents as Markdown, in the convention of a public service. */
+/** Converts documents to Markdown, with a Mistral-compatible API. */
 export const ocrRoutes = (deps: AppDeps, files: FilesService) =>
   new Elysia({ name: "route.ocr" }).post(
     "/v1/ocr",
@@ -51,7 +51,7 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
   return jsonResponse(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat));
 }
 
-/** Files that were uploaded stay. */
+/** Returns the document as a file. Uploaded files are not deleted afterwards. */
 async function documentOf(
   { recognition }: AppDeps,
   files: FilesService,

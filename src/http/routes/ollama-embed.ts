@@ -1,4 +1,4 @@
-// Ollama's API for vectors: POST /api/embed and /api/embeddings.
+// Ollama's API for embeddings: POST /api/embed and POST /api/embeddings.
 
 import { Elysia } from "elysia";
 import {
@@ -20,7 +20,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 
-/** Texts as vectors, for tools that know no other API. */
+/** Converts texts to vectors, for tools that know no other API. */
 export const ollamaEmbedRoutes = (deps: AppDeps) => {
   const { bodies, embeddings, clock } = deps;
   const compute = async (request: Request, asked: DecodedEmbed) => {

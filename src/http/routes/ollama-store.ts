@@ -10,7 +10,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 
-/** One status, or lines of them. */
+/** One status, or a line for each. */
 const statusContent = {
   description: "",
   content: {
@@ -19,7 +19,7 @@ const statusContent = {
   },
 };
 
-/** For callers on this machine alone, with an API key or without: disks are filled and emptied here. */
+/** Only for callers on this machine, with or without an API key: these routes fill and empty disks. */
 export const ollamaStoreRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.ollama-store" })
     .post(

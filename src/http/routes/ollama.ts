@@ -1,4 +1,4 @@
-// Ollama's API: answers, and the models.
+// Ollama's API: generation and models.
 
 import { Elysia } from "elysia";
 import {
@@ -27,13 +27,13 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 
-/** The version of Ollama whose API is served here. */
+/** The version of Ollama whose API svc implements. */
 const OLLAMA_LEVEL = "0.13.5";
 
-/** What waits for an engine in one of these states waits for its model. */
+/** A request to an engine in one of these states waits for its model to load. */
 const LOADS: ReadonlySet<ProcessState> = new Set(["unloaded", "starting", "loading"]);
 
-/** What a model has in full, as that API's own server gives it, and what it would be with other settings. */
+/** Fields that request more details than svc has, or the model as it would be with other settings. */
 const SHOW_UNSUPPORTED = {
   verbose: (asked: unknown) => asked !== false,
   system: notEmpty,
@@ -45,7 +45,7 @@ const checkShow = checker(OllamaShowRequest);
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
-/** For tools that know no other API. */
+/** Routes for tools that know no other API. */
 export const ollamaRoutes = (deps: AppDeps) => {
   const { bodies, version } = deps;
   return new Elysia({ name: "route.ollama" })
@@ -82,7 +82,7 @@ export const ollamaRoutes = (deps: AppDeps) => {
     .get("/api/version", () => Response.json({ version: OLLAMA_LEVEL, svc: version }), jsonAnswer(OllamaVersion));
 };
 
-/** A request whose conversation goes on from these tokens: its own are put behind them. */
+/** Returns a request that continues from the tokens `before`, followed by those of its own conversation. */
 async function goingOn(
   deps: AppDeps,
   asked: Generation,
@@ -108,7 +108,7 @@ async function answer(deps: AppDeps, request: Request, decode: typeof decodeOlla
   const context = { form, model: backend.model, wall: clock.wall };
   if (!asked) return Response.json(loadedAnswer(context, call.unloads));
   const since = LOADS.has(backend.engine.status().state) ? clock.now() : undefined;
-  // Called when the request was accepted: by then the model is loaded.
+  // Called once the request was accepted: by then the model is loaded.
   const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
   return respond(deps, request, {
     requests: [before ? await goingOn(deps, asked, before, backend, request) : asked],
@@ -124,13 +124,13 @@ function listed({ router }: AppDeps, request: Request) {
   return router.models(isForwarded(request.headers));
 }
 
-/** The model of this name, else the one that would answer for it. */
+/** Returns the model of this name, otherwise the one that would answer for it. */
 function described(deps: AppDeps, request: Request, name: string | undefined): ListedModel {
   const { engine, router } = deps;
   const find = (id: string | undefined) => listed(deps, request).find((model) => model.id === id);
   const found = find(name) ?? find(router.find(name, "chat").model);
   if (!found) throw fieldError("model_not_found", "model", "names no model of this server");
-  // What it can do is not known before.
+  // Before the model is loaded, its capabilities are unknown.
   if (found.id === engine.status().modelId) loadedModel(engine);
   return found;
 }

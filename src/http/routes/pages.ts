@@ -1,4 +1,4 @@
-// GET /, GET /docs, GET /openapi.json and what the pages load
+// GET /, GET /docs, GET /openapi.json and the files that the pages load
 
 import { Elysia } from "elysia";
 import { SvcError } from "../../domain/errors.ts";
@@ -12,8 +12,8 @@ const JSON_TEXT = { headers: { "Content-Type": "application/json;charset=utf-8" 
 const html = { schema: { type: "string" } } as const;
 
 /**
- * The page to chat and watch in, the API description as JSON and as a page. `describe` is called once, at the first request;
- * so is the bundler.
+ * The chat and monitoring page, and the API description as JSON and as a page. `describe` is called once, at the first
+ * request, and so is the bundler.
  */
 export const pageRoutes = ({ version }: Pick<AppDeps, "version">, describe: () => Promise<OpenApiDocument>) => {
   let document: Promise<string> | undefined;
@@ -25,7 +25,7 @@ export const pageRoutes = ({ version }: Pick<AppDeps, "version">, describe: () =
   };
   const page = async (name: string, policy: string) => {
     const { type, body } = await file(name);
-    // The names of what it loads change with every version.
+    // The names of the files that the page loads change with every version.
     const headers = { "Content-Type": type, "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer" };
     return new Response(body, { headers: { ...headers, "Content-Security-Policy": policy, Vary: "Accept" } });
   };

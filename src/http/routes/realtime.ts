@@ -28,15 +28,15 @@ import { logUnexpected } from "../log-unexpected.ts";
 import { checkUpgrade, LARGEST_MESSAGE, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
 import { TurnLimit } from "../../domain/turn-limit.ts";
 
-/** Of the public convention. */
+/** The subprotocol of OpenAI's API. */
 const PROTOCOL = "realtime";
 
-/** Events of a session that are taken in one turn of the event loop, and that may wait for theirs: minutes of sound in small pieces. */
+/** Session events handled per event loop turn, and most events that may wait: minutes of sound in small pieces. */
 const EVENTS = { inATurn: 256, waiting: 200_000 } as const;
-/** Characters of those that wait. */
+/** Most characters of waiting events. */
 const MOST_WAITING = 4 * LARGEST_MESSAGE;
 
-/** Codes of RFC 6455, and what is said with them. */
+/** Close codes and reasons of RFC 6455. */
 const CLOSING: Readonly<Record<LiveEnd, readonly [code: number, reason: string]>> = {
   wished: [1000, "the session has ended"],
   limit: [1008, "the session reached a limit"],
@@ -62,7 +62,7 @@ interface RealtimeServices {
   readonly clientSecrets: ClientSecrets;
 }
 
-/** Speech as text while it is spoken, and secrets for pages that listen. */
+/** Transcribes speech while it is spoken, and creates secrets with which pages open sessions. */
 export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
   const { realtime, clientSecrets } = services;
   const makeSecret = async (request: Request, decode: (body: unknown) => SecretRequest, isFlat: boolean) => {
@@ -107,7 +107,7 @@ function openSession(deps: AppDeps, realtime: RealtimeService, request: Request)
   return switching(headers, PROTOCOL);
 }
 
-/** Between a connection and its session. */
+/** Connects a WebSocket to its session. */
 class RealtimeSocket implements SocketHandler {
   session: LiveSession | undefined;
   /** How the session ended. */
@@ -115,7 +115,7 @@ class RealtimeSocket implements SocketHandler {
   private connection: SocketConnection | undefined;
   private readonly end = Promise.withResolvers<void>();
   private readonly turns = new TurnLimit(EVENTS.inATurn);
-  /** Characters of the messages that wait. */
+  /** Characters of the messages that are waiting. */
   private waiting = 0;
 
   constructor(
@@ -172,7 +172,7 @@ class RealtimeSocket implements SocketHandler {
 
   closed(): void {
     this.connection = undefined;
-    // What waits is nobody's any more.
+    // Discards the messages that are still waiting.
     this.how ??= "wished";
     this.session?.close();
     this.end.resolve();

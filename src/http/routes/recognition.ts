@@ -45,7 +45,7 @@ import { readUpload } from "../upload-body.ts";
 const FIELD_BYTES = 4096;
 const Answer = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
 
-/** What is on pictures and documents. */
+/** Recognises the content of pictures and documents. */
 export const recognitionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.recognition" }).post(
     "/v1/vision/ocr",
@@ -62,7 +62,7 @@ interface Received {
 }
 
 async function answer(deps: AppDeps, request: Request): Promise<Response> {
-  // Headers may be refused: that comes before there is a file to discard.
+  // Checked first, because the headers may be refused, before there is a file to discard.
   const origin = requestOrigin(deps, request);
   const { call, files, named } = await receive(deps, request);
   const report: RequestReport = {};
@@ -93,7 +93,7 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
 
 type Picture = Parameters<AppDeps["classification"]["labels"]>[0];
 
-/** What the pictures show; undefined: nothing here finds words for them, and they are not all that is wanted. */
+/** Returns labels for the pictures; undefined when there are none and the request wants more than labels. */
 async function labelsOf(
   { classification }: AppDeps,
   { mode, maxLabels: most }: RecognitionCall,
@@ -112,7 +112,7 @@ async function labelsOf(
   return mode === "classify" || labels.length > 0 ? labels : undefined;
 }
 
-/** What is said of a picture that has no labels. */
+/** Error codes for a picture that cannot be labelled. */
 const WORDLESS: ReadonlySet<string> = new Set(["unprocessable_media", "mode_unavailable"]);
 
 function respond(
@@ -132,7 +132,7 @@ function respond(
 const plain = (text: string, type: string) =>
   new Response(`${text}\n`, { headers: { "Content-Type": `${type}; charset=utf-8` } });
 
-/** What is wanted, and the documents, in files. Throws SvcError about either. */
+/** Returns the decoded call and its documents in files. Throws SvcError about either. */
 async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<Received> {
   if (!isForm(request)) {
     const { call, sources } = decodeRecognition(

@@ -8,8 +8,8 @@ import { jsonAnswer } from "../json-content.ts";
 import { isLocal } from "../plugins/origin.ts";
 
 /**
- * Who has an API key sees its own requests. Without keys everybody sees all, and on this machine alone the ids with which
- * they are cancelled.
+ * A caller with an API key sees its own requests. Without keys every caller sees all, but only callers on this machine
+ * see the ids for cancelling them.
  */
 export const requestRoutes = ({ requests, config, contexts }: AppDeps) =>
   new Elysia({ name: "route.requests" }).get(

@@ -47,7 +47,7 @@ import type { KeptAnswers } from "../kept-answers.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import { beginResource } from "../response-resource.ts";
 
-/** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
+/** The OpenAI-compatible Responses API: its answers have ids and can be stored. */
 export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
   new Elysia({ name: "route.responses" })
     .post("/v1/responses", ({ request }) => create(deps, kept, request), jsonRoute(ResponsesRequest, ResponseResource))
@@ -116,13 +116,13 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
     const headers = await respondLater(deps, request, call);
     return log ? follow(deps, request, log, 0, headers) : jsonResponse(context.resource, { headers });
   } catch (error) {
-    // Refused before it began: there is nothing to fetch.
+    // Refused before it began, so there is nothing to fetch.
     kept.responses.forget(id);
     throw error;
   }
 }
 
-/** Begins a response; its end, and the events of its stream, are stored where the request wants that. */
+/** Begins a response; its end, and the events of its stream, are stored if the request wants that. */
 function begin(
   deps: AppDeps,
   kept: KeptAnswers,
@@ -147,7 +147,7 @@ function begin(
   };
 }
 
-/** What adds a turn to the conversation that a response goes on from. Throws SvcError `payload_too_large` where there is no room. */
+/** Returns what adds a turn to the response's conversation. Throws SvcError `payload_too_large` when it is full. */
 function continued(
   { conversations, history }: KeptAnswers,
   input: readonly ListedItem[],
@@ -161,7 +161,7 @@ function continued(
   };
 }
 
-/** The stream of a response that continues when its client disconnects. */
+/** Returns the stream of a response that continues when its client disconnects. */
 function recorded(deps: AppDeps, request: Request, events: AsyncIterable<GenerateEvent>, context: ResponseContext) {
   const { id } = deps.contexts.of(request);
   return streamed(events[Symbol.asyncIterator](), (put: Put<NamedEvent>) => responseWriter(put, context), {
@@ -193,7 +193,7 @@ function stored(kept: KeptAnswers, id: string) {
   throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
 }
 
-/** A stored response, or its stream from where the query wants it. */
+/** Returns a stored response, or its stream from the event that the query names. */
 async function retrieve(
   deps: AppDeps,
   request: Request,
@@ -205,7 +205,7 @@ async function retrieve(
   throw fieldError("invalid_value", "stream", "needs a response that was made with background and stream");
 }
 
-/** Answers with a response's stream from event `start` on; the response itself continues without a reader. */
+/** Answers with a response's stream from event `start` on; the response itself does not depend on this reader. */
 function follow(deps: AppDeps, request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) {
   const disconnect = disconnection(request);
   const read = events.read(start, disconnect.signal);

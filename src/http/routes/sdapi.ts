@@ -1,4 +1,4 @@
-// The API of Stable Diffusion's web interface, as far as its clients draw by it: /sdapi/v1/…
+// The part of the Stable Diffusion web interface's API that clients use to draw: /sdapi/v1/…
 
 import { Elysia } from "elysia";
 import { JsonObject } from "../../contract/schema.ts";
@@ -40,12 +40,12 @@ import { outcomeFields } from "../log-fields.ts";
 /** A request that is being drawn. */
 interface Running {
   readonly id: string;
-  /** The name of its API key: others' keys neither see nor end it. */
+  /** The name of the request's API key: callers with other keys neither see nor end the request. */
   readonly apiKey: string | undefined;
   readonly report: RequestReport;
 }
 
-/** For tools that know no other. Which model draws is a setting of the server, in this API. */
+/** For tools that know no other API. In this API, the model that draws is a setting of the server. */
 export const sdapiRoutes = (deps: AppDeps) => {
   const { bodies, images } = deps;
   const running = new Set<Running>();
@@ -79,7 +79,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
     }
   };
 
-  /** Those of the same API key, the newest last. */
+  /** Returns the requests with the same API key, the newest last. */
   const own = (request: Request): Running[] => {
     const { apiKey } = deps.contexts.of(request);
     return [...running].filter((one) => one.apiKey === apiKey);
@@ -136,7 +136,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
 
 const optionsOf = (model = "") => ({ sd_model_checkpoint: model, samples_format: "png" });
 
-/** The image model of this title. Throws SvcError. */
+/** Returns the image model of this title. Throws SvcError. */
 function named(images: ImageService, title: string, param: string): string {
   const names = images.models().map(({ modelId }) => modelId);
   if (names.includes(title)) return title;

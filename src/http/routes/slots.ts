@@ -1,4 +1,4 @@
-// POST /slots/{id_slot}?action=save, restore and erase, as llama.cpp's server has them.
+// POST /slots/{id_slot}?action=save, restore and erase, as in llama.cpp's server.
 
 import { Elysia } from "elysia";
 import { SLOT_ACTIONS, SlotAnswer, SlotFile } from "../../contract/slots.ts";
@@ -19,7 +19,7 @@ const described = {
   },
 };
 
-/** Names of files for what slots hold. */
+/** Saves slots to files, restores and erases them. */
 export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) => {
   const slots = new SlotService({
     engine,

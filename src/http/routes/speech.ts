@@ -39,7 +39,7 @@ const described = {
   },
 } as const;
 
-/** Text as speech. */
+/** Converts text to speech. */
 export const speechRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.speech" })
     .post("/v1/audio/speech", ({ request }) => speak(deps, request), described)
@@ -60,7 +60,7 @@ async function speak(deps: AppDeps, request: Request): Promise<Response> {
   const origin = requestOrigin(deps, request);
   const disconnect = disconnection(request);
   const spoken = deps.speech.speak({ ...origin, work, model, voice, locale }, disconnect.signal, report);
-  // Until the first sentence is said, a failure has its own status.
+  // Until the first sentence is spoken, a failure has its own status.
   const first = await firstAudio(spoken);
   const all = behind(first, spoken);
   if (streams(deps, events)) {

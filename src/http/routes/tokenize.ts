@@ -9,7 +9,7 @@ import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import { tokenizing } from "../tokenize.ts";
 
-/** Text to the model's own tokens, and their number. */
+/** Converts text to the model's tokens and back, and counts tokens. */
 export const tokenizeRoutes = (deps: AppDeps) => {
   const tokenize = tokenizing(deps);
   const detokenize = detokenizing(deps);

@@ -24,12 +24,12 @@ import { formRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { readUpload } from "../upload-body.ts";
 
-/** Of a prompt, in UTF-8. */
+/** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 64 * 1024;
 
 type Task = "transcribe" | "translate";
 
-/** Recordings as text. */
+/** Converts recordings to text. */
 export const transcriptionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.transcriptions" })
     .post(
@@ -44,7 +44,7 @@ export const transcriptionRoutes = (deps: AppDeps) =>
     );
 
 async function answer(deps: AppDeps, request: Request, task: Task): Promise<Response> {
-  // Headers may be refused: that comes before there is a file to discard.
+  // Checked first, because the headers may be refused, before there is a file to discard.
   const origin = requestOrigin(deps, request);
   const { call, recording } = await readCall(deps, request, task);
   const report: RequestReport = {};
@@ -54,7 +54,7 @@ async function answer(deps: AppDeps, request: Request, task: Task): Promise<Resp
   const { model, work } = call;
   const run = { work, model, ...origin };
   const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
-  // Until the recording is known to be one, a failure has its own status.
+  // Until the file is known to be a recording, a failure has its own status.
   const { value } = await events.next();
   if (value && streams(deps, call.stream)) {
     const { id: requestId } = context;
@@ -66,7 +66,7 @@ async function answer(deps: AppDeps, request: Request, task: Task): Promise<Resp
   return new Response(body, { headers: { "Content-Type": type } });
 }
 
-/** What is wanted, and the recording, in a file. Throws SvcError about either. */
+/** Returns the decoded call and its recording in a file. Throws SvcError about either. */
 async function readCall(
   { bodies, transcriptions }: AppDeps,
   request: Request,

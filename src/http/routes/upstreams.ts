@@ -26,7 +26,7 @@ const steering = {
   },
 };
 
-/** Who has an API key steers; without keys, who is on this machine. */
+/** Callers with an API key may drain upstreams; on a server without keys, callers on this machine. */
 export const upstreamRoutes = ({ upstreams, bodies, config, contexts }: AppDeps) => {
   const setDraining = async (request: Request, name: string | null, isDraining: boolean) => {
     if (contexts.of(request).apiKey === undefined) checkLocal(request.headers, config, "Upstreams are drained");
