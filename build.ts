@@ -29,12 +29,12 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, Kokoro and SmolLM2 (some minutes, once)
   docs     docs/reference, from the code; needs no library`;
 
-/** What the targets below make an executable of. */
+/** The executables that each target builds. */
 const EXECUTABLES = { all: ["svc"], slim: BINARIES, package: BINARIES } as const;
 const TARGETS = ["native", "media", ...Object.keys(EXECUTABLES), "release", "bench", "docs"];
 const out = join(import.meta.dir, "vendor/.build");
 
-/** The files of svc-draw. */
+/** Returns the files of svc-draw. */
 function drawingModel(): string[] {
   const folder = join(import.meta.dir, "vendor/svc-draw");
   const isModel = (name: string) => /\.(safetensors|gguf)$/.test(name);
@@ -43,7 +43,7 @@ function drawingModel(): string[] {
     .map((name) => join(folder, name));
 }
 
-/** The target and flavour that the arguments name, or undefined when they make no sense. */
+/** Returns the target and flavour from the arguments, or undefined when these are invalid. */
 function readArguments(): { target: string; flavour: Flavour } | undefined {
   try {
     const { positionals, values } = parseArgs({ allowPositionals: true, options: { flavour: { type: "string" } } });
@@ -79,7 +79,8 @@ async function main(): Promise<void> {
     await step("completed dist/release", () => completeRelease(releases));
     return;
   }
-  // These take longer than all the rest. Who had them once keeps them. They are not ported to Windows.
+  // These take longer than everything else, so they are built only when the target needs them or an earlier run built
+  // them. They are not ported to Windows.
   const isWanted = (folder: string) =>
     !forWindows && (target === "media" || isExecutable(target) || existsSync(join(out, folder)));
   const llama = buildLlama(flavour);
@@ -109,7 +110,7 @@ async function main(): Promise<void> {
       transcription: [whisper],
       speech: voice,
       recognition: [english],
-      // The library needs nothing else from among the others.
+      // Of the other libraries, the image library needs only the C++ runtime.
       images: [...drawingModel(), ...native.filter((path) => isImageLibrary(path) || isCppRuntime(path))],
     };
     const components = await packComponents(files);

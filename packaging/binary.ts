@@ -14,23 +14,21 @@ import { embed, type BinaryName, type Packed } from "./components.ts";
 
 const root = join(import.meta.dir, "..");
 
-/** Platform and flavour, as files of a release have them in their names. */
+/** Returns platform and flavour as they appear in the file names of a release. */
 export const platformOf = (flavour: Flavour): string =>
   `${ownPlatform}${flavour === usualFlavour ? "" : `-${flavour}`}`;
 
-/**
- * Compiles `dist/NAME`. The environment variable SVC_RELEASES says where it is going to be released. Throws BuildError.
- */
+/** Compiles `dist/NAME`. The environment variable SVC_RELEASES is the address of future releases. Throws BuildError. */
 export async function buildBinary(
   name: BinaryName,
   components: readonly Packed[],
   pages: readonly WrittenPage[],
   platform: string,
 ): Promise<void> {
-  // Bun gives a program of Windows this ending where it has another.
+  // Bun adds this ending to a Windows program that has another one.
   const ending = forWindows ? ".exe" : "";
   const executable = join(root, "dist", `${name}${ending}`);
-  // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
+  // Written under another name first, so that running dist/svc meanwhile finds the old or the new file, never a part.
   const outfile = join(root, "dist", `${name}.part-${process.pid}${ending}`);
   const releases = process.env["SVC_RELEASES"];
   await step(`compiled dist/${name}`, async () => {
@@ -56,14 +54,14 @@ export async function buildBinary(
   console.log(`dist/${basename(executable)}: ${(statSync(executable).size / 2 ** 20).toFixed(0)} MiB`);
 }
 
-/** Bun for another system than this one. */
+/** Returns the options that compile for another system than this one. */
 async function foreignBun(): Promise<Partial<Bun.CompileBuildOptions>> {
   if (!forWindows) return {};
   const folder = await fetchPackage(versions.bun["windows-x64"], join(root, "vendor/.build/packages"));
   return { target: "bun-windows-x64", executablePath: join(folder, "bin/bun.exe") };
 }
 
-/** A file of the pages. */
+/** A bundled file of the web pages. */
 export interface WrittenPage {
   readonly name: string;
   readonly path: string;
@@ -81,7 +79,7 @@ export async function writePages(): Promise<WrittenPage[]> {
   return pages;
 }
 
-/** Gives src/http/pages/bundle.ts the finished files. */
+/** Replaces src/http/pages/bundle.ts by the finished files. */
 function embedPages(pages: readonly WrittenPage[]): BunPlugin {
   const imports = pages.map(
     ({ path }, index) => `import page${index} from ${JSON.stringify(path)} with { type: "file" };`,

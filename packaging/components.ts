@@ -1,4 +1,4 @@
-// The components of the executable: files that are compressed together, and unpacked together when they are first used.
+// Packs the components of the executable: files that are compressed together, and unpacked together on first use.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -9,11 +9,11 @@ import { archiveName } from "../ffi/runtime/extract.ts";
 import { place } from "../vendor/media.ts";
 import { step } from "../vendor/run.ts";
 
-/** Of zstd. */
+/** Compression level of zstd. */
 const LEVEL = 12;
 const out = join(import.meta.dir, "../vendor/.build");
 
-/** svc-slim has these inside, and downloads the others. */
+/** Components inside svc-slim, which downloads the others. */
 const SLIM: readonly ComponentName[] = ["base", "recognition"];
 
 export const BINARIES = ["svc", "svc-slim"] as const;
@@ -22,13 +22,15 @@ export type BinaryName = (typeof BINARIES)[number];
 export const isInside = ({ name }: Pick<Component, "name">, binary: BinaryName): boolean =>
   binary === "svc" || SLIM.includes(name);
 
-/** A component whose archive is made. */
+/** A component whose archive has been made. */
 export interface Packed extends Component {
   /** Path of the archive. */
   readonly archive: string;
 }
 
-/** Packs the files of each component into a compressed archive, kept by content so that nothing is compressed twice. */
+/**
+ * Packs the files of each component into a compressed archive, named by content so that nothing is compressed twice.
+ */
 export async function packComponents(
   files: Readonly<Record<ComponentName, readonly (string | undefined)[]>>,
 ): Promise<readonly Packed[]> {
@@ -68,7 +70,7 @@ async function pack(component: ComponentName, paths: readonly string[]): Promise
   return { name: component, id, files, archive, bytes: content.length, sha256 };
 }
 
-/** Puts the archives of those that are not inside into `dist/components`, under the names that they have in a release. */
+/** Puts the archives that svc-slim does not contain into `dist/components`, under their names in a release. */
 export function placeArchives(components: readonly Packed[]): void {
   const folder = join(import.meta.dir, "../dist/components");
   rmSync(folder, { recursive: true, force: true });
@@ -78,7 +80,7 @@ export function placeArchives(components: readonly Packed[]): void {
   }
 }
 
-/** Gives ffi/runtime/embedded.ts its content. */
+/** Replaces ffi/runtime/embedded.ts by a module with these components. */
 export function embed(components: readonly Packed[], binary: BinaryName): BunPlugin {
   const inside = components.filter((component) => isInside(component, binary));
   const imports = inside.map(

@@ -1,4 +1,5 @@
-// What one platform adds to a release: archives of the executables, packages for Linux, components, and what is inside.
+// Makes what one platform adds to a release: archives of executables, packages for Linux, components, bill of
+// materials.
 
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -16,7 +17,7 @@ import { fill } from "./template.ts";
 
 const root = join(import.meta.dir, "..");
 const { version, description } = packageJson;
-/** What a release consists of, of all platforms. */
+/** Folder of a release's files, for all platforms. */
 export const RELEASE = join(root, "dist/release");
 
 export const archiveOf = (name: BinaryName, platform: string): string => `${name}-${version}-${platform}.tar.xz`;
@@ -32,7 +33,7 @@ export async function packagePlatform(platform: string): Promise<void> {
     await step(`packed ${archiveOf(name, platform)}`, () => archive(folder, packed));
     const isUsual = platform === platformOf(usualFlavour);
     if (isUsual) expectSmall(packed, MOST_MB[name]);
-    // The packages of all flavours would have one name.
+    // The packages of other flavours would have the same name.
     if (isUsual && process.platform === "linux") await packagesOf(name, folder, platform);
     rmSync(folder, { recursive: true });
   }
@@ -42,16 +43,16 @@ export async function packagePlatform(platform: string): Promise<void> {
   writeFileSync(join(RELEASE, `svc-${version}-${platform}.cdx.json`), `${bill}\n`);
 }
 
-/** What a download may weigh, in megabytes; libraries for GPUs come on top. */
+/** Maximum size of a download in megabytes; libraries for GPUs come on top. */
 const MOST_MB: Readonly<Record<BinaryName, number>> = { svc: 190, "svc-slim": 70 };
 
-/** Throws BuildError about an archive of more than these megabytes. */
+/** Throws BuildError when an archive is larger than `mostMb` megabytes. */
 export function expectSmall(path: string, mostMb: number): void {
   const mb = statSync(path).size / 1e6;
   if (mb > mostMb) throw new BuildError(`${basename(path)} has ${mb.toFixed(1)} MB, and ${mostMb} are the most.`);
 }
 
-/** What is in an archive. */
+/** Writes the contents of an archive. */
 function writeFolder(name: BinaryName, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "completions"), { recursive: true });
@@ -68,10 +69,10 @@ function writeFolder(name: BinaryName, folder: string): void {
   for (const [path, content] of Object.entries(texts)) writeFileSync(join(folder, path), content);
 }
 
-/** What is compiled for x64 compresses better when xz knows that; it passes over the rest. */
+/** With this filter xz compresses x64 code better; it leaves everything else alone. */
 const FILTERS = process.arch === "x64" ? "--x86 " : "";
 
-/** In xz: gzip leaves the Bun in it half as large again. */
+/** Packs with xz: with gzip, the Bun inside would be half as large again. */
 async function archive(folder: string, target: string): Promise<void> {
   const [parent, name] = [join(folder, ".."), folder.slice(folder.lastIndexOf("/") + 1)];
   const part = `${target}.part`;
@@ -83,7 +84,7 @@ async function archive(folder: string, target: string): Promise<void> {
 
 const NFPM_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-/** The deb and the rpm, where nfpm is installed. */
+/** Makes the deb and the rpm, where nfpm is installed. */
 async function packagesOf(name: BinaryName, folder: string, platform: string): Promise<void> {
   if (!Bun.which("nfpm")) {
     console.log(`left out the deb and the rpm of ${name}: nfpm is not installed`);

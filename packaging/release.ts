@@ -1,4 +1,4 @@
-// What a release has once: checksums of what all platforms added, the installer, and what package managers read.
+// Makes what a release has once: checksums of all platforms' files, the installer, and files for package managers.
 
 import { copyFileSync, createReadStream, readdirSync, writeFileSync } from "node:fs";
 import { createHash } from "node:crypto";
@@ -13,7 +13,7 @@ const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const CHECKSUMS = "SHA256SUMS";
 
 /**
- * Completes the folder of a release that is going to be at the address `releases`. Throws BuildError where a platform's files
+ * Completes the folder of a release that will be at the address `releases`. Throws BuildError when a platform's files
  * are missing.
  */
 export async function completeRelease(releases: string, folder = RELEASE): Promise<void> {

@@ -1,4 +1,4 @@
-// What an executable is made of, as a CycloneDX bill of materials: everything that the repository pins.
+// Lists what an executable is made of, as a CycloneDX bill of materials: everything that the repository pins.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ interface NpmPin {
   readonly license?: string;
 }
 
-/** `platform`: as files of a release have it in their names. */
+/** Returns the bill of materials. `platform`: as it appears in the file names of a release. */
 export function billOfMaterials(platform: string): object {
   const { name, version, description } = packageJson;
   const prebuilt = Object.entries(versions.prebuilt).filter(([key]) => key === platform);
@@ -63,7 +63,7 @@ export function billOfMaterials(platform: string): object {
   };
 }
 
-/** Those that are compiled in, a few that these name without need, and the runtime. */
+/** Returns the packages that are compiled in, a few that these list needlessly, and the runtime. */
 function npmPackages(): Entry[] {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
     readonly packages: Readonly<
@@ -115,7 +115,7 @@ const crate = ({ name, version, checksum }: Crate): Entry => ({
   hashes: [{ alg: "SHA-256", content: checksum }],
 });
 
-/** Of the sound decoder; the package itself has no checksum. */
+/** Returns the crates of the sound decoder, whose own package has no checksum. */
 function lockedCrates(): Entry[] {
   const lock = readFileSync(join(root, "vendor/sound-decoder/Cargo.lock"), "utf8");
   const { package: crates } = Bun.TOML.parse(lock) as { readonly package: readonly Partial<Crate>[] };

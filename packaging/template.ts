@@ -1,10 +1,10 @@
-// Templates of files that are released, filled.
+// Fills the templates of released files.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BuildError } from "../vendor/run.ts";
 
-/** The template of this name, with a value in the place of each `{{name}}`. Throws BuildError where there is none. */
+/** Returns the template of this name with each `{{name}}` replaced. Throws BuildError when a value is missing. */
 export function fill(template: string, values: Readonly<Record<string, string | undefined>>): string {
   const text = readFileSync(join(import.meta.dir, "templates", template), "utf8");
   return text.replace(/\{\{([\w:-]+)\}\}/g, (_, name: string) => {

@@ -9,10 +9,10 @@ import { writeGguf } from "./gguf-writer.ts";
 import { buildModel } from "./model.ts";
 import { readSafetensors } from "./safetensors.ts";
 
-/** Of what is written. */
+/** Version of the written file. */
 const VERSION = 1;
 
-/** Path of its GGUF file; see buildModel. Clients see the name without the ending. */
+/** Builds its GGUF file and returns the path; see buildModel. Clients see the name without the ending. */
 export const buildAllMinilm = (): Promise<string | undefined> =>
   buildModel({
     title: "the embedding model all-MiniLM-L6-v2",
@@ -32,7 +32,8 @@ function convert(source: string, target: string): void {
     feedForward: config.intermediate_size,
     heads: config.num_attention_heads,
     layerNormEpsilon: config.layer_norm_eps,
-    // What the model was trained for, and where sentence-transformers cuts inputs; there are more positions than that.
+    // The length that the model was trained for, at which sentence-transformers truncates inputs; the model has more
+    // positions.
     context: read("sentence_bert_config.json").max_seq_length,
   };
   const vocabulary = readFileSync(join(source, "vocab.txt"), "utf8").trimEnd().split("\n");

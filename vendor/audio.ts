@@ -1,4 +1,4 @@
-// The audio library: our shim over miniaudio, which llama.cpp's sources bring.
+// Builds the audio library: our shim over miniaudio, which comes with llama.cpp's sources.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,4 +1,4 @@
-// A BERT encoder as GGUF: the metadata and tensor names that llama.cpp reads, the large matrices as Q8_0.
+// Converts a BERT encoder to GGUF: the metadata and tensor names that llama.cpp reads, the large matrices as Q8_0.
 
 import type { GgufValue, TensorPlan } from "./gguf-writer.ts";
 import { quantizeQ8 } from "./quantize.ts";
@@ -28,7 +28,7 @@ const MOSTLY_Q8_0 = 7;
 const NORMAL = 1;
 const CONTROL = 3;
 
-/** The metadata of an encoder whose vectors are the mean over the tokens. */
+/** Returns the metadata of an encoder whose vectors are the mean over the tokens. */
 export function bertMetadata({ name, license, shape, vocabulary, special }: Description): Record<string, GgufValue> {
   const u32 = (value: number): GgufValue => ({ type: "u32", value });
   const text = (value: string): GgufValue => ({ type: "string", value });
@@ -66,7 +66,7 @@ export function bertMetadata({ name, license, shape, vocabulary, special }: Desc
   };
 }
 
-/** llama.cpp marks the beginnings of words, where BERT marks what continues them. */
+/** llama.cpp marks the first piece of a word, BERT the pieces that continue it. */
 const asPhrase = (piece: string): string => (piece.startsWith("##") ? piece.slice(2) : `▁${piece}`);
 
 const LAYER_NAMES: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ const LAYER_NAMES: Readonly<Record<string, string>> = {
   "output.LayerNorm": "layer_output_norm",
 };
 
-/** The tensors of a Hugging Face checkpoint under llama.cpp's names. */
+/** Returns the tensors of a Hugging Face checkpoint under llama.cpp's names. */
 export function bertTensors(shape: BertShape, weights: Weights): TensorPlan[] {
   const plan = (name: string, from: string, type: TensorPlan["type"] = "f32", mostRows = Infinity): TensorPlan => {
     const { values, shape: size } = weights.get(from);

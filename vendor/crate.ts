@@ -1,4 +1,4 @@
-// Brings pinned crates as plain archives.
+// Downloads pinned crates as plain archives.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,16 +8,16 @@ export interface PinnedCrate {
   readonly crate: string;
   readonly version: string;
   readonly url: string;
-  /** Of the archive, in hexadecimal digits. */
+  /** Checksum of the archive, in hexadecimal digits. */
   readonly sha256: string;
 }
 
-/** The registry cannot be reached. */
+/** Thrown when the registry cannot be reached. */
 export class MissingCrate extends BuildError {}
 
 /**
- * Unpacks a crate under `directory` and returns its folder; nothing is fetched when it is there already. `prepare` changes the
- * folder before it counts as there. Throws MissingCrate, or BuildError when the archive is not the pinned one.
+ * Unpacks a crate under `directory` and returns its folder; does nothing when that exists. `prepare` changes the folder
+ * before it gets its final name. Throws MissingCrate, or BuildError when the archive is not the pinned one.
  */
 export async function fetchCrate(
   pin: PinnedCrate,

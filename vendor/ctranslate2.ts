@@ -11,13 +11,13 @@ export interface HalfTensor {
 const VERSION = 6;
 const HALF = 4;
 
-/** The tensors of a file by name. Throws BuildError about one of another version, or with other than half-precision numbers. */
+/** Returns a file's tensors by name. Throws BuildError about another version, or other than half-precision numbers. */
 export function readCtranslate2(file: Buffer): ReadonlyMap<string, HalfTensor> {
   let at = 0;
   const take = (length: number): Buffer => file.subarray(at, (at += length));
   const u8 = () => take(1).readUInt8();
   const u32 = () => take(4).readUInt32LE();
-  // Its length counts the zero behind it.
+  // The length includes the terminating zero.
   const text = () => take(take(2).readUInt16LE()).toString("utf8").slice(0, -1);
 
   const version = u32();
@@ -29,7 +29,7 @@ export function readCtranslate2(file: Buffer): ReadonlyMap<string, HalfTensor> {
     const name = text();
     const shape = Array.from({ length: u8() }, u32);
     const type = u8();
-    // A copy begins at an address that numbers may have.
+    // A copy, because its address is aligned for numbers.
     const bytes = new Uint8Array(take(u32()));
     if (type === HALF) tensors.set(name, { shape, values: new Float16Array(bytes.buffer) });
     else if (shape.length > 0) throw new BuildError(`${name} of ${kind} has no half-precision numbers.`);

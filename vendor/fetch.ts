@@ -1,4 +1,4 @@
-// Brings pinned npm packages as plain archives, without their dependencies and install scripts.
+// Downloads pinned npm packages as plain archives, without their dependencies and install scripts.
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ export interface PinnedPackage {
   readonly integrity: string;
 }
 
-/** Unpacks a package under `directory` and returns its folder; nothing is fetched when it is there already. */
+/** Unpacks a package under `directory` and returns its folder; does nothing when that exists. */
 export async function fetchPackage(pin: PinnedPackage, directory: string): Promise<string> {
   const target = join(directory, `${pin.package.replaceAll("/", "-")}-${pin.version}`);
   if (existsSync(target)) return target;

@@ -1,4 +1,4 @@
-// Writes the files that whisper.cpp reads: a header of the model's own, then each tensor with its name and size.
+// Writes the files that whisper.cpp reads: a header specific to the model, then each tensor with its name and size.
 
 import { q8Bytes, quantizeQ8 } from "./quantize.ts";
 
@@ -17,10 +17,10 @@ const TENSOR_TYPE = { f32: 0, f16: 1, q8_0: 8 } as const;
 
 export const i32s = (...values: readonly number[]): Uint8Array => bytesOf(Int32Array.from(values));
 
-/** The bytes of a text or token behind their number. */
+/** Returns the bytes of a text or token, preceded by their number. */
 export const counted = (bytes: Uint8Array): readonly Uint8Array[] => [i32s(bytes.length), bytes];
 
-/** The whole file: what a model's header says, and its tensors. */
+/** Returns the whole file: a model's header and its tensors. */
 export const ggmlFile = (header: readonly Uint8Array[], tensors: readonly GgmlTensor[]): Buffer =>
   Buffer.concat([i32s(MAGIC), ...header, ...tensors.flatMap(encode)]);
 

@@ -18,7 +18,7 @@ export type TensorType = "f32" | "q8_0";
 export interface TensorPlan {
   readonly name: string;
   readonly type: TensorType;
-  /** Elements a row (the fastest dimension). */
+  /** Elements per row (the fastest dimension). */
   readonly columns: number;
   /** 1 for a vector. */
   readonly rows: number;

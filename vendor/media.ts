@@ -1,4 +1,5 @@
-// The media library: llama.cpp's mtmd and our shim over it, linked against the very libraries that the llama shim uses.
+// Builds the media library: llama.cpp's mtmd and our shim over it, linked against the very libraries that the llama
+// shim uses.
 
 import {
   copyFileSync,
@@ -26,7 +27,7 @@ export interface MtmdObjects {
 }
 
 const out = join(import.meta.dir, ".build/media");
-// Sections, so that the linker leaves out the speech models that nothing here calls. Their warnings are upstream's.
+// Sections let the linker leave out the speech models that nothing here calls. -w: mtmd's warnings are upstream's.
 const MTMD_FLAGS = [...CXX_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
 /** Most of mtmd builds graphs, where more than -O1 only takes time to compile; these files work on pixels and samples. */
 const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
@@ -60,14 +61,14 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
   return join(libraries, name);
 }
 
-/** Compiles mtmd without its programs; what was compiled before is kept, also when a build was interrupted. */
+/** Compiles mtmd without its programs. Keeps what was compiled before, even by an interrupted build. */
 export async function compileMtmd(sources: string, flavour: Flavour): Promise<MtmdObjects> {
   const { units, models } = mtmdSources(sources);
   const flags = flavourFlags(flavour);
   const id = fingerprint([versions, units, models, MTMD_FLAGS, String(HOT), ...flags]);
   const folder = join(out, `mtmd-${id}`);
   mkdirSync(folder, { recursive: true });
-  // The largest of all: it goes first, so that no core is left alone with it at the end.
+  // The largest unit goes first, so that no core is left alone with it at the end.
   const joined = await joinSources(
     models.map((model) => join(sources, model)),
     join(folder, "models"),
@@ -92,7 +93,7 @@ export async function compileUnit(
   object: string,
   more: readonly string[],
 ): Promise<void> {
-  // Upstream compiles these as C or as C++ by what hash.cpp expects of their names.
+  // Upstream compiles these as C or C++, depending on the names that hash.cpp expects.
   const isC = /(xxhash|sha256)\.c$/.test(unit);
   const language = isC ? ["-x", "c"] : ["-x", "c++"];
   const flags = MTMD_FLAGS.filter((flag) => !isC || !flag.startsWith("-std"));
@@ -114,7 +115,7 @@ export async function compileUnit(
   renameSync(temporary, object);
 }
 
-/** Gives `target` the content of `source`; whoever has the old file open keeps it. */
+/** Gives `target` the content of `source`; processes that have the old file open keep it. */
 export function place(source: string, target: string): void {
   if (existsSync(target) && statSync(target).ino === statSync(source).ino) return;
   const temporary = `${target}.${process.pid}`;
@@ -129,7 +130,10 @@ export function place(source: string, target: string): void {
   rmSync(temporary, { force: true });
 }
 
-/** mtmd without its programs and the helpers of these, which decode sound and images once more; the graphs of models apart. */
+/**
+ * Returns mtmd's sources without its programs and their helpers, which decode sound and images again. `models`: the
+ * graphs of models.
+ */
 function mtmdSources(sources: string): { readonly units: readonly string[]; readonly models: readonly string[] } {
   const cpp = (folder: string, skip: RegExp) =>
     readdirSync(join(sources, folder))
@@ -142,6 +146,6 @@ function mtmdSources(sources: string): { readonly units: readonly string[]; read
   };
 }
 
-/** Names content that is made of JSON values. */
+/** Returns a name for content that is made of JSON values. */
 export const fingerprint = (content: unknown): string =>
   new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);

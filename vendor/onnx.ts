@@ -11,7 +11,7 @@ interface Field {
   readonly bytes: Uint8Array;
 }
 
-/** The tensors of single-precision numbers in the file at `path`, by name, in its order. Throws BuildError. */
+/** Returns the single-precision tensors of the file at `path` by name, in file order. Throws BuildError. */
 export function readOnnxWeights(path: string): Map<string, Float32Array> {
   const graph = fields(readFileSync(path)).find(({ number }) => number === 7);
   if (graph === undefined) throw new BuildError(`${path} has no graph.`);
@@ -22,7 +22,7 @@ export function readOnnxWeights(path: string): Map<string, Float32Array> {
       const field = (wanted: number) => tensor.find(({ number }) => number === wanted);
       const [type, name, raw] = [field(2)?.value, field(8)?.bytes, field(9)?.bytes];
       if (type !== FLOAT || name === undefined || raw === undefined) return [];
-      // A copy begins at an address that numbers may have.
+      // A copy, because its address is aligned for numbers.
       return [[new TextDecoder().decode(name), new Float32Array(new Uint8Array(raw).buffer)]];
     }),
   );

@@ -1,12 +1,12 @@
-// Weights as Q8_0: blocks of 32 values as a half-precision scale and 32 signed bytes.
+// Quantizes weights to Q8_0: blocks of 32 values as a half-precision scale and 32 signed bytes.
 
 const BLOCK = 32;
 const BLOCK_BYTES = 2 + BLOCK;
 
-/** Bytes of that many values. */
+/** Returns the bytes of that many values. */
 export const q8Bytes = (values: number): number => (values / BLOCK) * BLOCK_BYTES;
 
-/** Writes whole blocks. Only where a value lies halfway between two steps does ggml take the other one. */
+/** Writes whole blocks. Differs from ggml's result only where a value lies halfway between two steps. */
 export function quantizeQ8(values: Float32Array, bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, q8Bytes(values.length));
   for (let from = 0, at = 0; from < values.length; from += BLOCK, at += BLOCK_BYTES) {

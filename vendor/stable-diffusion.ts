@@ -1,5 +1,6 @@
-// The image library: stable-diffusion.cpp with a ggml of its own, and our shim over it, all in one file. It needs longer names
-// in ggml than other libraries do, so it shares nothing with them, and a process has either.
+// Builds the image library: stable-diffusion.cpp with its own ggml, and our shim over it, all in one file. It needs
+// longer names in ggml than other libraries do, so it shares nothing with them, and a process loads only one of the
+// two.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -17,20 +18,20 @@ const out = join(import.meta.dir, ".build");
 const inside = join(import.meta.dir, "../ffi/image/inside");
 const arch = process.arch === "arm64" ? "arm" : "x86";
 
-/** What is compiled alike: sources by their folder, and flags. */
+/** Sources that are compiled alike, and their flags. */
 interface Part {
-  /** Below the sources of the library; `*` stands for all C and C++ files that are right in the folder. */
+  /** Paths below the library's sources; `*` stands for all C and C++ files directly in the folder. */
   readonly sources: readonly string[];
   readonly skip?: RegExp;
   /**
-   * A file of ours below ffi/image/inside, before these: all are compiled as one. Reading the same headers for each alone, and
-   * making the same templates, would take most of the time.
+   * One of our files below ffi/image/inside, to precede these: all are compiled as one unit. Compiling each alone would
+   * take most of the time to read the same headers and instantiate the same templates.
    */
   readonly begins?: string;
   readonly flags: readonly string[];
 }
 
-// Its warnings are upstream's.
+// -w: the warnings are upstream's.
 const FLAGS = [...CXX_FLAGS, "-ffunction-sections", "-fdata-sections", "-w", "-DGGML_MAX_NAME=128", "-DGGML_USE_CPU"];
 const GGML_FLAGS = [
   "-DGGML_SCHED_MAX_COPIES=4",
@@ -40,11 +41,13 @@ const GGML_FLAGS = [
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
 const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
-/** It builds graphs and runs samplers: -O1 takes half as long again to compile as this, and makes no step faster. */
+/**
+ * This code builds graphs and runs samplers: -O1 takes half as long again to compile as -Og, and makes no step faster.
+ */
 export const MAIN_FLAGS: readonly string[] = ["-Og", ...SD_FLAGS];
-/** What every processor of the last ten years has; ffi/image/load.cpp looks whether it is there. */
+/** Every processor of the last ten years supports this; ffi/image/load.cpp checks for it. */
 const BASELINE = process.arch === "x64" ? ["-march=x86-64-v3"] : [];
-/** Of ggml, what only reads files and finds devices. */
+/** The files of ggml that only read files and find devices. */
 const SETTING_UP = ["ggml-backend-dl", "ggml-backend-meta", "ggml-backend-reg", "gguf"];
 
 const PARTS = {
@@ -54,13 +57,13 @@ const PARTS = {
     skip: /\/(stable-diffusion|version|convert|ggml_graph_cut)\.cpp$/,
     flags: MAIN_FLAGS,
   },
-  // It includes what the others have another declaration of.
+  // Compiled alone, because it includes what the others declare differently.
   cut: { sources: ["src/core/ggml_graph_cut.cpp"], flags: MAIN_FLAGS },
   kernels: {
     sources: ["ggml/src/ggml-cpu/*", `ggml/src/ggml-cpu/arch/${arch}/*`, "ggml/src/ggml-cpu/llamafile/*"],
-    // Weights in another order, and AMX, are for buffers that stable-diffusion.cpp does not use.
+    // Repacked weights and AMX are for buffers that stable-diffusion.cpp does not use.
     skip: /\/(cpu-feats|hbm|repack)\.cpp$/,
-    // Llamafile's matrix products take a quarter off each image.
+    // Llamafile's matrix products make each image a quarter faster.
     flags: ["-O3", "-DGGML_USE_LLAMAFILE", ...GGML_FLAGS, ...BASELINE],
   },
   ggml: {
@@ -70,11 +73,11 @@ const PARTS = {
   },
   settingUp: { sources: SETTING_UP.map((name) => `ggml/src/${name}.cpp`), flags: ["-Og", ...GGML_FLAGS] },
 } as const satisfies Readonly<Record<string, Part>>;
-/** Static functions of these names are in several of the files that are compiled as one. */
+/** Static functions with these names occur in several of the files that are compiled as one. */
 const TWICE = ["set_error", "get_cache_reuse_threshold"];
 /**
- * What a file calls by another name: a function of its own that takes every character, where the C library's reads beyond its
- * table for those above 255, which ends the process for the highest.
+ * Functions that a file must call by another name. Its own function accepts every character; the C library's reads
+ * beyond its table for those above 255, which ends the process for the highest.
  */
 const INSTEAD: Readonly<Record<string, readonly [string, string]>> = { "tokenize_util.cpp": ["isspace", "is_space"] };
 const INCLUDES = ["", "include", "src", "src/core", "thirdparty", "ggml/include", "ggml/src", "ggml/src/ggml-cpu"];
@@ -88,10 +91,10 @@ export interface SdObjects {
 }
 
 /**
- * Builds the image library and puts it beside the llama shim, so that development runs find it there. Takes half a minute the
- * first time, and seconds after a change of the shim; what it has of its own does not wait for `llama`. Returns its path;
- * undefined, with a line about it, where the sources cannot be had or do not compile. Throws BuildError when they are not the
- * pinned ones.
+ * Builds the image library and puts it beside the llama shim, so that development runs find it there. Takes half a
+ * minute the first time, and seconds after a change of the shim; only the last step waits for `llama`. Returns its
+ * path; undefined, with a printed line, where the sources cannot be fetched or do not compile. Throws BuildError when
+ * they are not the pinned ones.
  */
 export async function buildImage(flavour: Flavour, llama: Promise<LlamaBuild>): Promise<string | undefined> {
   const name = libraryName("image");
@@ -109,7 +112,7 @@ export async function buildImage(flavour: Flavour, llama: Promise<LlamaBuild>): 
         makeFolder(target, async (temporary) => {
           const includes = [...INCLUDES.map((folder) => join(sources, folder)), inside];
           const parts = [...objects, ...(await exportsOnly(temporary))];
-          // The shim computes nothing.
+          // The shim itself computes nothing, so -O1 is enough.
           const flags = ["-O1", "-DGGML_MAX_NAME=128", ...flavourFlags(flavour)];
           await compileShim({ name: "image", includes, parts, flags }, temporary);
         }),
@@ -119,18 +122,18 @@ export async function buildImage(flavour: Flavour, llama: Promise<LlamaBuild>): 
     return join(libraries, name);
   } catch (error) {
     if (!(error instanceof MissingCrate || error instanceof CompileError)) throw error;
-    // Of a compiler's many, the first.
+    // Only the first of a compiler's many lines.
     console.log(`left out the image library: ${error.message.split("\n").slice(0, 2).join(" ")}`);
     return undefined;
   }
 }
 
-/** A compiler does not take it. */
+/** Thrown when a file does not compile. */
 class CompileError extends BuildError {}
 
 /**
- * Compiles stable-diffusion.cpp and its ggml, the same for all flavours: what is undefined there is not ours to mend. What was
- * compiled before is kept, also when a build was interrupted.
+ * Compiles stable-diffusion.cpp and its ggml, the same for all flavours: undefined behaviour there is not ours to fix.
+ * Keeps what was compiled before, even by an interrupted build.
  */
 export async function compileStableDiffusion(): Promise<SdObjects> {
   const crate = await fetchCrate(pin, join(out, "packages"), { prepare: packVocabularies });
@@ -174,7 +177,7 @@ async function unitsOf(sources: string, name: string, part: Part, folder: string
   return [{ source: await joined([join(inside, begins), ...files], join(folder, `${name}.cpp`)), flags }];
 }
 
-/** Writes the part of the library that is compiled as one with this file at its beginning, and returns its path. */
+/** Writes the part of the library that is compiled as one unit, beginning with file `first`, and returns its path. */
 export const mainWith = (first: string, sources: string, path: string): Promise<string> =>
   joined([first, ...filesIn(sources, PARTS.main)], path);
 
@@ -222,7 +225,7 @@ export async function compileSdUnit(
   renameSync(temporary, object);
 }
 
-/** What tells the linker that nothing but the shim's functions leaves the library: upstream marks its own as exported. */
+/** Returns linker flags that export only the shim's functions: upstream marks its own as exported. */
 async function exportsOnly(folder: string): Promise<string[]> {
   if (forMac) return ["-Wl,-exported_symbol,_svc_*"];
   const script = join(folder, "exports.map");

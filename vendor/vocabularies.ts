@@ -1,5 +1,5 @@
-// The vocabularies of text encoders, which upstream spells out byte by byte in a quarter of a gigabyte of C++: minutes of
-// compiling. Here they are packed, and an assembler puts them into the library as they are.
+// Packs the vocabularies of text encoders, which upstream spells out byte by byte in a quarter of a gigabyte of C++:
+// minutes of compiling. An assembler puts the packed files into the library as they are.
 
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -7,12 +7,14 @@ import { deflateSync } from "node:zlib";
 
 const mac = process.platform === "darwin";
 const HEADERS = "stable-diffusion.cpp/src/tokenizers/vocab";
-/** Of models that draw no images, or whose licence is not ours to pass on: ffi/image/vocabularies.cpp says so when one is asked for. */
+/** For models that draw no images, or whose licence forbids redistribution; ffi/image/vocabularies.cpp reports them. */
 const LEFT_OUT = /^(gemma|umt5)/;
-/** `0x`, two digits and a comma. */
+/** Codes of the characters in `0x`, two digits and a comma. */
 const [X, COMMA] = [120, 44];
 
-/** Replaces the vocabularies in a crate's sources by packed files, `vocabularies/NAME`: the length, 8 bytes, and zlib's data. */
+/**
+ * Replaces the vocabularies in a crate's sources by packed files `vocabularies/NAME`: length (8 bytes) and zlib data.
+ */
 export async function packVocabularies(crate: string): Promise<void> {
   const folder = join(crate, HEADERS);
   for (const header of readdirSync(folder).filter((name) => name.endsWith(".hpp"))) {
@@ -30,7 +32,7 @@ export async function packVocabularies(crate: string): Promise<void> {
   }
 }
 
-/** The bytes of an array as C spells it. */
+/** Returns the bytes of an array that is spelled out in C. */
 function spelledOut(text: Uint8Array): Uint8Array {
   const start = text.indexOf(X, text.indexOf(123));
   const bytes = new Uint8Array(Math.ceil((text.length - start) / 5));
@@ -41,7 +43,7 @@ function spelledOut(text: Uint8Array): Uint8Array {
   return bytes.subarray(0, length);
 }
 
-/** Of a hexadecimal digit's code. */
+/** Returns the value of a hexadecimal digit, given its character code. */
 const digit = (code: number): number => (code < 58 ? code - 48 : (code | 32) - 87);
 
 /** Writes the assembler's source for the packed files in `packed` below `folder`, and returns its path. */

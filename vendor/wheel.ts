@@ -1,4 +1,4 @@
-// Brings pinned Python wheels as plain archives, without their dependencies.
+// Downloads pinned Python wheels as plain archives, without their dependencies.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,11 +7,11 @@ import { BuildError, run } from "./run.ts";
 export interface PinnedWheel {
   readonly package: string;
   readonly version: string;
-  /** Of the wheel, in hexadecimal digits. */
+  /** Checksum of the wheel, in hexadecimal digits. */
   readonly sha256: string;
 }
 
-/** pip is missing, or cannot bring the wheel. */
+/** Thrown when pip is missing or cannot download the wheel. */
 export class MissingWheel extends BuildError {}
 
 /** Downloads a wheel and unpacks it into `directory`. Throws MissingWheel, or BuildError when it is not the pinned one. */

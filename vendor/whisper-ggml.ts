@@ -1,5 +1,5 @@
-// A Whisper model of CTranslate2 as whisper.cpp reads it; Q8_0 is what whisper.cpp's own quantizer makes so: all matrices but
-// the positions.
+// Converts a Whisper model of CTranslate2 to whisper.cpp's format. Q8_0 is used as by whisper.cpp's own quantizer: for
+// all matrices but the positions.
 
 import type { HalfTensor } from "./ctranslate2.ts";
 import { bytesOf, counted, ggmlFile, i32s, type GgmlTensor, type GgmlType } from "./ggml-file.ts";
@@ -15,7 +15,10 @@ const TRANSFORM = 400;
 const FILE_TYPE = 2007;
 const END_OF_TEXT = "<|endoftext|>";
 
-/** The file. `vocabulary`: a token a line, as byte-level BPE spells them. Throws BuildError about a model of another kind. */
+/**
+ * Returns the file. `vocabulary`: one token per line, as byte-level BPE spells them. Throws BuildError about a model of
+ * another kind.
+ */
 export function whisperFile(weights: Weights, vocabulary: string): Buffer {
   const [words = 0, width = 0] = tensor(weights, "decoder/embeddings/weight").shape;
   const [audioContext = 0] = tensor(weights, "encoder/position_encodings/encodings").shape;
@@ -92,7 +95,9 @@ const norm = (weights: Weights, to: string, from: string): GgmlTensor[] => [
   plan(`${to}.bias`, "f32", tensor(weights, `${from}/beta`)),
 ];
 
-/** Layers that CTranslate2 computes as one: their rows stand one below the other. Keys have no bias, there it is zero. */
+/**
+ * Splits layers that CTranslate2 computes as one, with rows one below the other. Keys have no bias; there it is zero.
+ */
 function joined(weights: Weights, to: string, from: string, names: readonly string[]): GgmlTensor[] {
   const { shape, values } = tensor(weights, `${from}/weight`);
   const bias = tensor(weights, `${from}/bias`).values;
@@ -109,7 +114,7 @@ function joined(weights: Weights, to: string, from: string, names: readonly stri
 
 const plan = (name: string, type: GgmlType, from: HalfTensor): GgmlTensor => ({ name, type, ...from });
 
-/** The bytes of the tokens that are text; whisper.cpp knows the special ones by number. */
+/** Returns the bytes of the tokens that are text; whisper.cpp knows the special ones by number. */
 function textTokens(vocabulary: string): Uint8Array[] {
   const lines = vocabulary.split("\n");
   const bytes = byteOfCharacter();
@@ -118,7 +123,7 @@ function textTokens(vocabulary: string): Uint8Array[] {
     .map((token) => Uint8Array.from(token, (character) => bytes.get(character) ?? 0));
 }
 
-/** Byte-level BPE writes a printable byte as its character, and each other as one above 255. */
+/** Byte-level BPE writes a printable byte as its character, and any other byte as a character above 255. */
 function byteOfCharacter(): ReadonlyMap<string, number> {
   const all = Array.from({ length: 256 }, (_, byte) => byte);
   const isPrintable = (byte: number) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
@@ -126,7 +131,7 @@ function byteOfCharacter(): ReadonlyMap<string, number> {
   return new Map(all.map((byte) => [String.fromCharCode(isPrintable(byte) ? byte : 256 + others.indexOf(byte)), byte]));
 }
 
-/** Which frequencies each band of the spectrogram takes: triangles on Slaney's scale, as librosa makes them. */
+/** Returns how each spectrogram band weights frequencies: triangles on Slaney's scale, as librosa makes them. */
 function melFilters(bands: number): Float32Array {
   const frequencies = TRANSFORM / 2 + 1;
   const highest = melOf(SAMPLE_RATE / 2);
@@ -139,7 +144,7 @@ function melFilters(bands: number): Float32Array {
   });
 }
 
-/** Even steps up to a kilohertz, even ratios above. */
+/** Slaney's scale: even steps up to a kilohertz, even ratios above. */
 const STEP = 200 / 3;
 const BEND = 1000 / STEP;
 const RATIO = Math.log(6.4) / 27;

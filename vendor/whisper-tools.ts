@@ -1,5 +1,5 @@
-// Builds whisper.cpp's own `whisper-cli` and `whisper-server` from the pinned sources and against the very libraries that svc
-// ships, so that a comparison shows what our shim does and nothing else.
+// Builds whisper.cpp's own `whisper-cli` and `whisper-server` from the pinned sources and against the very libraries
+// that svc ships, so that a comparison shows only what our shim does.
 
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,10 +19,10 @@ export interface WhisperTools {
 const SHARED = ["src/whisper.cpp", "examples/common.cpp", "examples/common-whisper.cpp", "examples/grammar-parser.cpp"];
 const PROGRAMS = { "whisper-cli": "examples/cli/cli.cpp", "whisper-server": "examples/server/server.cpp" };
 const INCLUDES = ["include", "src", "examples"];
-// As a release build of theirs would be; the warnings are upstream's.
+// As in whisper.cpp's own release build. -w: the warnings are upstream's.
 const FLAGS = [...CXX_FLAGS, "-O3", "-w", `-DWHISPER_VERSION="${versions["whisper.cpp"]}"`];
 
-/** Builds the programs, or returns at once when they were built before: a minute. Throws BuildError. */
+/** Builds the programs in about a minute, or returns at once when they were built before. Throws BuildError. */
 export async function buildWhisperTools(flavour: Flavour): Promise<WhisperTools> {
   const [{ sources: llama, libraries }, sources] = await Promise.all([buildLlama(flavour), whisperSources()]);
   const content = JSON.stringify([versions, SHARED, PROGRAMS, FLAGS]);
@@ -45,7 +45,7 @@ export async function buildWhisperTools(flavour: Flavour): Promise<WhisperTools>
             objectOf(unit),
           ]),
         );
-        // Beside the programs, where they search for compute backends.
+        // Placed beside the programs, where they search for compute backends.
         const set = readdirSync(libraries).filter((library) => /^lib(llama|ggml).*\.(so|dylib)$/.test(library));
         for (const library of set) place(join(libraries, library), join(folder, library));
         for (const [name, unit] of Object.entries(PROGRAMS)) {

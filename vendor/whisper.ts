@@ -1,4 +1,4 @@
-// The whisper library: whisper.cpp and our shim over it, linked against the very ggml that the llama libraries use.
+// Builds the whisper library: whisper.cpp and our shim over it, linked against the same ggml as the llama libraries.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,10 +11,10 @@ import { compileShim, libraryName, linkedLibraries, shimFingerprint } from "./sh
 import versions from "./versions.json" with { type: "json" };
 
 const out = join(import.meta.dir, ".build");
-/** Of whisper.cpp; ggml and JSON come from llama.cpp, as the libraries do. */
+/** Folders of whisper.cpp; ggml and JSON come from llama.cpp, as the libraries do. */
 const INCLUDES = ["src", "include"];
 const LLAMA_INCLUDES = ["ggml/include", "common", "include"];
-/** It asks for what its build would have found out. */
+/** whisper.cpp needs a value that its own build would determine. */
 const DEFINES = [`-DWHISPER_VERSION="${versions["whisper.cpp"]}"`];
 
 /**
@@ -44,7 +44,7 @@ export async function buildWhisper(flavour: Flavour): Promise<string> {
   return join(llama.libraries, name);
 }
 
-/** The sources of the pinned version, fetched when they are not there. */
+/** Returns the sources of the pinned version, fetching them if needed. */
 export async function whisperSources(): Promise<string> {
   const { folder, ...pin } = versions.whisper;
   return join(await fetchPackage(pin, join(out, "packages")), folder);

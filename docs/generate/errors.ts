@@ -1,10 +1,10 @@
-// The page of error codes, from the contract's table.
+// Generates the page of error codes from the contract's table.
 
 import { chatErrors, messagesError } from "../../src/contract/errors.ts";
 import { SvcError, type ErrorCode } from "../../src/domain/errors.ts";
 import { page, table } from "./table.ts";
 
-/** What each code means and what to do, for people: one sentence or two. */
+/** What each code means and what to do, for users, in one or two sentences. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_json: "The body is not JSON, or nested too deep, or has too many values.",
   invalid_type: "A field has the wrong type; `param` names it.",

@@ -1,4 +1,4 @@
-// The fields of a JSON schema as rows of a table.
+// Lists the fields of a JSON schema as rows of a table.
 
 export interface Schema {
   readonly type?: string;
@@ -21,7 +21,7 @@ export interface Schema {
 
 const DEEPEST = 4;
 
-/** Rows of name, type and meaning; fields of objects have dotted names. `known`: schemas that are listed elsewhere. */
+/** Returns rows of name, type and meaning; fields of objects have dotted names. `known`: schemas listed elsewhere. */
 export function fieldsOf(schema: Schema, known: ReadonlyMap<string, string>, prefix = "", depth = 0): string[][] {
   const required = new Set(schema.required);
   return Object.entries(schema.properties ?? {}).flatMap(([name, given]) => {
@@ -42,14 +42,14 @@ export function fieldsOf(schema: Schema, known: ReadonlyMap<string, string>, pre
 export const isObject = (schema: Schema | undefined): boolean =>
   schema !== undefined && objectsIn(schema).some(({ isItem }) => !isItem);
 
-/** The objects that a value may be, or hold as items. */
+/** Returns the objects that a value may be, or hold as items. */
 function objectsIn(schema: Schema, isItem = false): { readonly of: Schema; readonly isItem: boolean }[] {
   if (schema.properties) return [{ of: schema, isItem }];
   if (schema.anyOf) return schema.anyOf.flatMap((one) => objectsIn(one, isItem));
   return schema.type === "array" && schema.items ? objectsIn(schema.items, true) : [];
 }
 
-/** Every field may be null, which counts as absent: tables need not say so. */
+/** Removes null from a schema: every field may be null, which counts as absent, so tables need not say so. */
 function withoutNull(schema: Schema): Schema {
   const others = schema.anyOf?.filter(({ type }) => type !== "null");
   return others?.length === 1 && schema.anyOf?.length === 2 ? withoutNull(others[0] as Schema) : schema;

@@ -1,4 +1,4 @@
-// The page of the HTTP API, from the OpenAPI document that the server serves.
+// Generates the page of the HTTP API from the OpenAPI document that the server serves.
 
 import { tmpdir } from "node:os";
 import { readConfig } from "../../src/config/read-config.ts";
@@ -13,11 +13,11 @@ import { page, table } from "./table.ts";
 
 type Described = OpenApiDocument["paths"][string][string];
 
-/** What every route has: the page says it once. */
+/** Parameters and statuses that every route has: the page describes them once. */
 const COMMON_PARAMETERS = new Set(["X-Request-ID", "X-Svc-Client", "X-Svc-Deadline-Ms"]);
 const COMMON_STATUSES = new Set(["401", "429"]);
 
-/** The document of a server with default options. Its routes are described, none is called. */
+/** Returns the OpenAPI document of a server with default options. Calls none of the described routes. */
 export async function describedApi(): Promise<OpenApiDocument> {
   const clock = { now: () => 0, wall: () => 0, after: () => () => {} };
   const config = readConfig(new Map(), { HOME: tmpdir() }, tmpdir());
@@ -56,14 +56,14 @@ export async function apiPage(): Promise<string> {
   return page("HTTP API", intro, `## Routes\n\n${table(["route", "group", "what it does"], list)}`, ...chapters);
 }
 
-/** The anchor that GitHub gives a heading of a route. */
+/** Returns the anchor that GitHub gives a route's heading. */
 const anchor = (route: string) =>
   route
     .toLowerCase()
     .replaceAll(/[^\w\- ]/g, "")
     .replaceAll(" ", "-");
 
-/** `known`: bodies of routes before, by their schema: what two routes share is listed once. */
+/** `known`: bodies of earlier routes by schema, so that a body that two routes share is listed once. */
 function operationText(route: string, described: Described, known: Map<string, string>): string {
   const parts = [`### \`${route}\``];
   if (described["summary"]) parts.push(`${String(described["summary"])}.`);

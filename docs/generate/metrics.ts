@@ -1,4 +1,4 @@
-// The page of metrics: a scrape of a server in which nothing has happened, by the functions that make the real one.
+// Generates the page of metrics from a scrape of an idle server, made by the functions of the real one.
 
 import { drawnMetrics } from "../../src/engine/image/image-engine.ts";
 import { metricsOf } from "../../src/gateway/replica-metrics.ts";
@@ -36,7 +36,7 @@ export function metricsPage(): string {
   return page("Metrics", intro, ...parts);
 }
 
-/** Labels of metrics whose samples come with the first request. */
+/** Labels of metrics that have no samples before the first request. */
 const LATER: Readonly<Record<string, string>> = {
   svc_http_requests_total: "route, status",
   svc_api_key_requests_total: "api_key, status",

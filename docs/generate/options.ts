@@ -1,4 +1,4 @@
-// Pages of the options table: options, environment, exit codes, the example of a config file, the man page.
+// Generates pages from the options table: options, environment, exit codes, an example config file, the man page.
 
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from "../../src/cli/commands.ts";
@@ -51,7 +51,7 @@ Lists are comma-separated or JSON arrays (\`--stop '["\\n\\n", ", "]'\`), and th
 const ownFlags = (name: CommandName): string =>
   (commandOf(name).flags ?? []).map((flag) => `${code(flagSpelling(flag).trim())} ${flag.help}`).join(" ");
 
-/** Variables that are no options of svc's own, and what they do. */
+/** Environment variables that are not svc's own options, and what they do. */
 export const otherVariables: readonly (readonly [name: string, meaning: string])[] = [
   ["HF_TOKEN", "Token for private and gated repositories, sent to the hub alone (svc pull)."],
   ["HF_ENDPOINT", "Mirror of Hugging Face (svc pull)."],
@@ -86,10 +86,10 @@ export function exitCodesPage(): string {
   return page("Exit codes", table(["code", "meaning"], rows));
 }
 
-/** Every key, commented out, with its default or a value of its type. */
+/** Returns every key, commented out, with its default or a value of its type. */
 export function exampleConfig(): string {
   const groups = optionGroups.map((group) => {
-    // These are about one call of the program.
+    // Options that concern a single call of the program are left out.
     const rows = options.filter((option) => option.group === group && isForFile(option));
     return rows.length === 0 ? "" : `\n## ${group}\n\n${rows.map(exampleRow).join("\n")}`;
   });
@@ -135,7 +135,9 @@ const typeOf = ({ type, choices, minimum, maximum }: Option): string => {
   return `${type}, ${minimum} to ${maximum}`;
 };
 
-/** Text as roff, in which backslashes, quotes and dots at the start of a line mean something, and all is ASCII. */
+/**
+ * Escapes text for roff, where backslashes, quotes and dots at the start of a line have a meaning, and all is ASCII.
+ */
 const roff = (text: string) =>
   text
     .replaceAll("\\", "\\e")

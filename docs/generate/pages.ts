@@ -1,4 +1,4 @@
-// Everything that `bun build.ts docs` writes. It needs no native library and no network.
+// Writes everything that `bun build.ts docs` generates. It needs no native library and no network.
 
 import { join } from "node:path";
 import { errorsPage } from "./errors.ts";
@@ -9,7 +9,7 @@ import { environmentPage, exampleConfig, exitCodesPage, manPage, optionsPage } f
 /** The folder of the pages. */
 export const REFERENCE = join(import.meta.dir, "../reference");
 
-/** Contents by file name. */
+/** Returns the contents of the pages by file name. */
 export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["options.md", optionsPage()],

@@ -1,4 +1,4 @@
-// The typed face of the audio shim: what `binding.ts` implements with bun:ffi.
+// The typed interface of the audio shim; `binding.ts` implements it with bun:ffi.
 
 import { NativeError } from "../runtime/native-error.ts";
 
@@ -11,38 +11,40 @@ export class AudioError extends NativeError<AudioErrorCode> {
   override readonly name = "AudioError";
 }
 
-/** Of all samples that come out: Hz, one channel. */
+/** Sample rate of everything that is decoded or converted, in Hz; always one channel. */
 export const SAMPLE_RATE = 16_000;
 
 /** See svc_audio_info in shim.h. */
 export interface SoundInfo {
   readonly format: "wav" | "mp3" | "flac";
-  /** Of the file, in Hz. */
+  /** Sample rate of the file, in Hz. */
   readonly rate: number;
   readonly channels: number;
-  /** How long the file says to play, which may be wrong; null: it does not say. */
+  /** Duration according to the file, which may be wrong; null when the file does not state one. */
   readonly seconds: number | null;
 }
 
 /** An open WAV, MP3 or FLAC file. */
 export interface NativeSound {
   readonly info: SoundInfo;
-  /** Fills `out` with the next samples and returns how many there were: 0 at the end, and where the rest is damaged. */
+  /**
+   * Fills `out` with the next samples and returns their count: 0 at the end, or when the rest of the file is damaged.
+   */
   read(out: Float32Array): number;
   close(): void;
 }
 
-/** Brings samples of one channel to SAMPLE_RATE, as they come. */
+/** Resamples a stream of one-channel samples to SAMPLE_RATE, block by block. */
 export interface RateConverter {
-  /** What comes of these samples; the last few may come with the next ones. */
+  /** Returns the resampled samples; output for the last few input samples may come with the next call. */
   convert(samples: Float32Array): Float32Array;
   close(): void;
 }
 
-/** Sound files. Everything that is opened must be closed. */
+/** Opens sound files and rate converters; the caller must close each of them. */
 export interface NativeAudio {
-  /** Throws AudioError. */
+  /** Opens a sound file. Throws AudioError. */
   open(path: string): NativeSound;
-  /** Throws AudioError for a rate that no sound has. */
+  /** Opens a converter from `rate` Hz. Throws AudioError when the rate is out of range. */
   openConverter(rate: number): RateConverter;
 }

@@ -48,7 +48,7 @@ class Converter {
     ma_resampler resampler;
 };
 
-// What a number stands for: a file or a converter.
+// What a handle refers to: either a file or a converter.
 struct Open {
     std::unique_ptr<SoundFile> file;
     std::unique_ptr<Converter> converter;
@@ -82,7 +82,7 @@ Converter & converter_of(int32_t number) {
     return *found->second.converter;
 }
 
-// A faulty file has a code of its own.
+// Reports a faulty file with its own error code.
 template <typename Body> int32_t checked(Body && body) {
     return guarded<int32_t>(-1, [&] {
         try {

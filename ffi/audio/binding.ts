@@ -1,4 +1,4 @@
-// The audio shim through bun:ffi: a typed API on top, no JSON and no numbers of open files above this file.
+// Binds the audio shim through bun:ffi; callers above this file see a typed API, never JSON or native handles.
 
 import { NativeLibrary } from "../runtime/library.ts";
 import {
@@ -16,8 +16,8 @@ import { ABI_VERSION, symbols } from "./symbols.ts";
 const shim = { name: "audio", abi: ABI_VERSION, symbols, errors: AUDIO_ERRORS, Failure: AudioError };
 
 /**
- * Loads the audio library in `directory`. Once a process.
- * Throws AudioError naming the path when it is missing or of another version.
+ * Loads the audio library in `directory`. Call it once per process.
+ * Throws AudioError naming the path when the library is missing or has another version.
  */
 export const openAudio = (directory: string): NativeAudio => new Binding(directory, shim);
 

@@ -18,7 +18,7 @@
 namespace svc {
 namespace {
 
-// Requests that came while their owner was not being computed; more than these are not worth keeping.
+// Limit on abort requests kept for owners that are not being computed; beyond it, the oldest one is dropped.
 constexpr size_t MOST_PENDING = 64;
 
 using Clock = std::chrono::steady_clock;
@@ -27,17 +27,18 @@ constexpr std::chrono::seconds REPORT_PERIOD(1);
 struct Aborts {
     std::mutex mutex;
     std::deque<int32_t> pending;
-    // Of the running computation; 0 also when there is none.
+    // Owner of the running computation; 0 also when nothing is running.
     int32_t running = 0;
     std::atomic<bool> stop{false};
-    // Whose request that is, and whether the computation has read it: one that comes behind its last look stops the next.
+    // The owner that requested the stop, and whether the computation has noticed. A request that arrives after the
+    // computation's last check stops this owner's next computation instead.
     int32_t stopped = 0;
     std::atomic<bool> heeded{false};
-    // What is being computed; empty: nothing.
+    // Description of the running computation; empty when nothing is running.
     std::atomic<const char *> work{""};
-    // Grows while a computation moves on.
+    // Increases while a computation makes progress.
     std::atomic<uint32_t> beats{0};
-    // What the parent listens on as well; negative: nobody listens.
+    // The descriptor for reports to the parent; negative until svc_abort_listen was called.
     std::atomic<int> fd{-1};
 };
 Aborts & aborts = *new Aborts;
@@ -54,14 +55,15 @@ void request_abort(int32_t owner) {
         aborts.stop = true;
         return;
     }
-    // It may arrive just before the owner's computation starts.
+    // The request may arrive just before the owner's computation starts.
     keep_pending(owner);
 }
 
-// One more; no two threads add to it often enough for a lost one to matter, and between graph nodes every nanosecond counts.
+// Increments the counter without an atomic read-modify-write: two threads rarely increment at once, so a lost increment
+// does not matter, and every nanosecond counts between graph nodes.
 void beat() { aborts.beats.store(aborts.beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
-// See svc_abort_listen.
+// Sends the periodic progress line; see svc_abort_listen.
 void report(int fd) {
     static uint32_t reported = 0;
     const uint32_t beats = aborts.beats.load(std::memory_order_relaxed);
@@ -81,7 +83,7 @@ void listen(int fd) {
             continue;
         }
         const int got = receive(fd, reinterpret_cast<char *>(&owner) + have, sizeof owner - have, static_cast<int>(left));
-        // The other end is gone, so nobody waits for this process any more, whatever it is computing.
+        // The parent has closed its end, so nothing needs this process any more, whatever it is computing.
         if (got < 0) _exit(0);
         have += static_cast<size_t>(got);
         if (have < sizeof owner) continue;

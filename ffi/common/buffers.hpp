@@ -1,4 +1,4 @@
-// Text in memory of the caller's.
+// Reads text from, and writes text to, buffers that the caller owns.
 #pragma once
 
 #include <cstdint>

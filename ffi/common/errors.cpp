@@ -6,11 +6,11 @@
 namespace svc {
 namespace {
 
-// One for each thread, because only the thread that failed asks for it.
+// Thread-local, because only the thread that failed reads its error.
 thread_local std::string last_error;
 thread_local int32_t last_code = 0;
 
-// Up to where the JSON parser and llama.cpp begin to quote what they were given.
+// Returns the sentence up to the point where the JSON parser or llama.cpp begins to quote its input.
 std::string without_quote(const std::string & sentence) {
     size_t end = sentence.size();
     for (const char * quote : {"last read:", "after accepting piece:"}) end = std::min(end, sentence.find(quote));

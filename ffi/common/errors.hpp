@@ -1,4 +1,4 @@
-// How failures leave a native library: as a sentence and a code for the calling thread.
+// Reports failures from a native library as a sentence and a code for the calling thread.
 #pragma once
 
 #include "library.h"
@@ -8,20 +8,20 @@
 
 namespace svc {
 
-// A failure with a code of the library's own (see its shim.h); 0: nobody would act upon it.
+// A failure with an error code of this library (see its shim.h); code 0 when no caller handles it specifically.
 struct Failure : std::runtime_error {
     Failure(int32_t code, const std::string & sentence) : std::runtime_error(sentence), code(code) {}
     int32_t code;
 };
 
-// The exception that is being handled. Other people's sentences lose what they quote: prompts are private.
+// Returns the exception being handled. Quoted input is removed from third-party messages, because prompts are private.
 Failure caught();
 
-// Leaves a failure for svc_last_error of this thread, and returns the number for "failed".
+// Stores a failure for svc_last_error of this thread. Returns -1, the return value for "failed".
 int32_t fail(const Failure & failure);
 int32_t fail(const std::string & sentence, int32_t code = 0);
 
-// Nothing may throw across the C border: runs `body`, or leaves its failure and returns `failed`.
+// Runs `body`. When it throws, stores the failure and returns `failed`, because no exception may cross the C boundary.
 template <typename Result, typename Body> Result guarded(Result failed, Body && body) noexcept {
     try {
         return body();

@@ -13,20 +13,20 @@ namespace {
 
 enum class Phase { idle, loading, ready, failed };
 
-// Held for each change of the phase.
+// Held while the phase changes.
 std::mutex & mutex = *new std::mutex;
-// Set last by the loading thread: whoever sees it ready may use what was loaded.
+// The loading thread sets this last: a thread that reads `ready` may use what was loaded.
 std::atomic<Phase> phase{Phase::idle};
 std::atomic<float> progress{0};
 Failure & failure = *new Failure(0, "");
 
 enum class News { none, untold, told };
-// The file that is read, and whether that is known outside; guarded by the mutex.
+// The file being read, and whether a poll has reported it; both guarded by the mutex.
 std::string & file = *new std::string;
 News news = News::none;
 std::condition_variable & known = *new std::condition_variable;
 
-// Whether there is a file to tell of; a second call lets its reader go on.
+// Returns whether there is a new file to report. The call after that lets the loading thread continue.
 bool tell_file() {
     std::lock_guard<std::mutex> lock(mutex);
     if (news == News::untold) {

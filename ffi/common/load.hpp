@@ -1,4 +1,4 @@
-// Loading on a native thread, with progress.
+// Loads a model on a native thread and reports progress.
 #pragma once
 
 #include <functional>
@@ -8,21 +8,21 @@
 
 namespace svc {
 
-// Runs `load` on a thread of its own; svc_load_poll tells how that ends. What it throws is the failure. 0, or negative when
-// something is loaded or loading already.
+// Runs `load` on its own thread; svc_load_poll reports how it ends. An exception from `load` becomes the failure.
+// Returns 0, or a negative number when something is already loaded or loading.
 int32_t start_load(std::function<void()> load);
 
-// Whether a load has ended well and was not unloaded since. Any thread.
+// Returns whether a load has succeeded and nothing has unloaded it since. Any thread.
 bool is_loaded();
 
-// What is read from here on is this file's. Waits until a poll has told so and another has come: a file that crashes its
-// reader is to be known by then. Only within `load`.
+// Announces that this file is read from here on. Waits until one poll has reported the file and another poll has come,
+// so that the caller knows which file crashed its reader. Call it only within `load`.
 void open_file(const std::string & path);
 
-// A progress callback for llama.cpp and its like.
+// Progress callback for llama.cpp and similar libraries.
 bool on_load_progress(float share, void *);
 
-// Each shim's own: frees what `load` made, or a part of that.
+// Frees what `load` made, even when only part of it was made. Each shim defines its own.
 void unload();
 
 } // namespace svc

@@ -36,7 +36,7 @@ std::string as_line(const char * text) {
     return line;
 }
 
-// "function: text" as llama.cpp writes it, without the function.
+// Removes the function name from llama.cpp's "function: text".
 std::string without_function(const std::string & line) {
     const size_t colon = line.find(": ");
     const bool is_name = colon != std::string::npos && line.find(' ') > colon;
@@ -46,7 +46,7 @@ std::string without_function(const std::string & line) {
 } // namespace
 
 void keep_log_line(ggml_log_level level, const char * text, void *) {
-    // A continuation belongs to the line before it; progress dots are continuations, too.
+    // A continuation belongs to the previous line; progress dots are continuations too.
     if (level == GGML_LOG_LEVEL_CONT || !text) return;
     note_complaint(level, text);
     const std::string line = as_line(text);

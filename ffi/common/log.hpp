@@ -1,4 +1,4 @@
-// Log lines on their way to JavaScript, and what they say about a failure.
+// Keeps native log lines for JavaScript, and finds the line that explains a failure.
 #pragma once
 
 #include "ggml.h"
@@ -7,16 +7,16 @@
 
 namespace svc {
 
-// A log callback for ggml and what is built on it: keeps the line for svc_log_drain, and as below. Any thread.
+// Log callback for ggml and libraries built on it: keeps the line for svc_log_drain and as a complaint. Any thread.
 void keep_log_line(ggml_log_level level, const char * text, void * = nullptr);
 
-// Keeps an error line as this thread's complaint, if it is the first one: it names the cause, the others repeat it.
+// Keeps this thread's first error line as its complaint: the first line names the cause, later ones only repeat it.
 void note_complaint(ggml_log_level level, const char * text);
 
-// Begins to watch for one.
+// Clears this thread's complaint; call it before an operation that may fail.
 void forget_complaint();
 
-// `sentence`, and the complaint, if there is one.
+// Returns `sentence`, followed by this thread's complaint if there is one.
 std::string with_complaint(const std::string & sentence);
 
 } // namespace svc

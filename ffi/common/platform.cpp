@@ -54,7 +54,7 @@ void forget_variable(const char * name) { unsetenv(name); }
 namespace svc {
 namespace {
 
-// How often a pipe is looked into: reading from it would keep others from writing to it.
+// Polling interval for a pipe: a blocking read would keep other threads from writing to it.
 constexpr int LOOK_MS = 10;
 
 HANDLE handle_of(int fd) { return reinterpret_cast<HANDLE>(_get_osfhandle(fd)); }
@@ -94,7 +94,7 @@ std::string library_of(void * function) {
 }
 
 void * function_of(const std::string & library, const char * name) {
-    // By its name alone: the path may have letters that this function does not know.
+    // The file name alone: the path may contain characters that this ANSI function cannot take.
     const HMODULE opened = GetModuleHandleA(library.substr(library.find_last_of("/\\") + 1).c_str());
     return opened ? reinterpret_cast<void *>(GetProcAddress(opened, name)) : nullptr;
 }

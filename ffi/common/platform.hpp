@@ -1,4 +1,4 @@
-// What systems do in ways of their own.
+// Functions whose implementation differs between operating systems.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,22 @@
 
 namespace svc {
 
-// The other end of `fd` is the parent's: a socket, or on Windows a pipe that goes both ways. Whether there is such a file; errno
-// says why not.
+// Returns whether `fd` is open; errno says why not. The parent has the other end of `fd`, a socket or on Windows a
+// bidirectional pipe.
 bool is_open(int fd);
-// Reads what has come, after waiting for that so long at most. Returns its length, 0 when nothing came, or negative when the
-// other end is gone.
+// Waits at most `milliseconds` for data and reads it. Returns the number of bytes read, 0 when nothing arrived, or a
+// negative number when the other end is closed.
 int receive(int fd, void * bytes, size_t size, int milliseconds);
-// Writes without waiting: where nobody reads, nothing is written.
+// Writes without blocking: the line is dropped when it does not fit.
 void tell(int fd, const std::string & line);
 
-// A file that keeps nothing; negative where it cannot be opened.
+// Opens the null device for writing. Returns a negative number when that fails.
 int open_nowhere();
-// Path of the library that a function is in; empty where that is not known.
+// Returns the path of the library that contains a function; empty when it is not known.
 std::string library_of(void * function);
-// A function of a library that is open already; null where there is none.
+// Returns a function of a library that is already loaded; null when there is none.
 void * function_of(const std::string & library, const char * name);
-// Takes a variable out of this process's environment.
+// Removes a variable from this process's environment.
 void forget_variable(const char * name);
 
 } // namespace svc

@@ -1,5 +1,5 @@
-// WAV, MP3 and FLAC files to samples of one channel and of any rate, block by block. What a file says about its length is
-// never the size of anything. For one source of a library: miniaudio is compiled where this is included.
+// Decodes WAV, MP3 and FLAC files to one-channel samples at any rate, block by block. No buffer is ever sized by the
+// length that a file declares. Only one source of a library may include this: it compiles miniaudio.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,18 @@
 #define MA_NO_ENGINE
 #define MA_NO_GENERATION
 #define MA_API static
-// The one object that is not static: others may bring a miniaudio of their own.
+// The only symbol that is not static; renamed because other libraries may bring their own miniaudio.
 #define ma_atomic_global_lock svc_sound_atomic_lock
 #include "miniaudio/miniaudio.h"
 
 namespace svc {
 
-// The file is at fault; the sentence may go to whoever sent it.
+// The file is at fault; the message may be shown to the client that sent the file.
 struct SoundError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The bytes of a file, for miniaudio to read.
+// Supplies the bytes of a file to miniaudio.
 class SoundSource {
   public:
     explicit SoundSource(FILE * file) : file(file) {
@@ -62,7 +62,7 @@ class SoundSource {
 
   private:
     static constexpr size_t CHUNK_HEADER = 8;
-    // Whose lengths are in a chunk before all others, as numbers of 64 bits.
+    // Files of this form keep their lengths as 64-bit numbers in a chunk before all others.
     static constexpr const char * LONG_FORM = "RF64";
     static constexpr int MOST_CHUNKS = 1 << 12;
 
@@ -81,7 +81,7 @@ class SoundSource {
         };
         if ((has(0, "RIFF") || has(0, LONG_FORM)) && has(8, "WAVE")) return ma_encoding_format_wav;
         if (has(0, "fLaC")) return ma_encoding_format_flac;
-        // A tag, or eleven set bits and layer III as each frame has them.
+        // Either a tag, or the eleven sync bits and layer III that start each frame.
         if (has(0, "ID3") || (head[0] == 0xff && (head[1] & 0xe6) == 0xe2)) return ma_encoding_format_mp3;
         throw SoundError("the audio is neither WAV, MP3 nor FLAC");
     }
@@ -90,8 +90,8 @@ class SoundSource {
         return at[0] | at[1] << 8 | at[2] << 16 | static_cast<uint32_t>(at[3]) << 24;
     }
 
-    // Where a recorder left the size of the sound open, because it did not know it yet, or where the file was cut: all that
-    // follows is meant.
+    // Finds a data size that is wrong because the recorder left it open or the file was truncated: all that follows is
+    // sound.
     void find_open_end() {
         uint8_t header[CHUNK_HEADER];
         uint8_t lengths[16];
@@ -101,7 +101,7 @@ class SoundSource {
         for (int chunk = 0; chunk < MOST_CHUNKS && read_at(at, header, CHUNK_HEADER); chunk++) {
             uint64_t length = number(header + 4);
             at += CHUNK_HEADER;
-            // That of the file, and that of the sound.
+            // The length of the file, then the length of the sound.
             if (is_long && chunk == 0 && read_at(at, lengths, sizeof(lengths))) long_length_at = at + 8;
             if (std::memcmp(header, "data", 4) == 0) {
                 if (long_length_at > 0) length = number(lengths + 8) | static_cast<uint64_t>(number(lengths + 12)) << 32;
@@ -115,7 +115,7 @@ class SoundSource {
         }
     }
 
-    // Writes the size there is over the one that is wrong, where bytes from `from` on contain it.
+    // Replaces the wrong size with the actual one where the bytes read from offset `from` contain it.
     void fill_open_end(uint8_t * out, uint64_t from, size_t bytes) const {
         for (uint64_t place = 0; open_end > 0 && place < open_bytes; place++) {
             const uint64_t at = open_end + place;
@@ -133,21 +133,21 @@ class SoundSource {
 class SoundFile {
   public:
     SoundFile(const std::string & path, int32_t sample_rate) : SoundFile(std::fopen(path.c_str(), "rb"), sample_rate) {}
-    // The bytes must outlive it.
+    // The bytes must outlive this object.
     SoundFile(const uint8_t * bytes, size_t size, int32_t sample_rate)
         : SoundFile(fmemopen(const_cast<uint8_t *>(size > 0 ? bytes : NOTHING), size > 0 ? size : 1, "rb"), sample_rate) {}
     ~SoundFile() { ma_decoder_uninit(&decoder); }
     SoundFile(const SoundFile &) = delete;
 
-    // Fewer frames than requested mean that it is over, or that the rest is damaged.
+    // Returns the number of frames read; fewer than requested means the end of the file, or that the rest is damaged.
     size_t read(float * out, size_t frames) {
         ma_uint64 read = 0;
         ma_decoder_read_pcm_frames(&decoder, out, frames, &read);
         return static_cast<size_t>(read);
     }
 
-    // Frames of the wanted rate that the file says to have, or that its parts add up to; 0: it does not say. An MP3 file is
-    // read to its end for that.
+    // Returns the number of frames, at the requested rate, that the file declares or that its parts add up to; 0 when
+    // it does not say. An MP3 file is read to its end to find out.
     uint64_t declared_frames() {
         ma_uint64 frames = 0;
         return ma_decoder_get_length_in_pcm_frames(&decoder, &frames) == MA_SUCCESS ? frames : 0;

@@ -1,5 +1,5 @@
-// The dlopen table of library.h: what every native library of ours exports. `buffer` arguments take the typed array itself,
-// so that it stays alive for the call.
+// The bun:ffi table of library.h, for the functions that each of our native libraries exports. `buffer` arguments take
+// the typed array itself, which keeps it alive during the call.
 
 import type { FFIFunction } from "bun:ffi";
 
@@ -18,5 +18,5 @@ export const symbols = {
   svc_abort_listen: { args: [i32], returns: i32 },
 } as const satisfies Record<string, FFIFunction>;
 
-/** The enums of library.h: names of 0 and what follows. */
+/** The enums of library.h: names of the values, starting at 0. */
 export const enums = { svc_load: ["loading", "opening", "ready"] } as const;

@@ -1,4 +1,4 @@
-// Windows' own functions, without the macros that are names of ours.
+// Includes windows.h without the macros that clash with our names.
 #pragma once
 
 #define WIN32_LEAN_AND_MEAN

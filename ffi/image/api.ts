@@ -1,9 +1,9 @@
-// The typed face of the image shim: what `binding.ts` implements with bun:ffi and a fake implements in tests.
+// The typed interface of the image shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
 import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
-/** Why a native call or an image failed, in the order of svc_image_error. */
+/** Why a native call or an image failed, in the order of the C enum svc_image_error. */
 export const IMAGE_ERRORS = ["failed", "stopped", "no-memory", "adapter"] as const;
 export type ImageErrorCode = (typeof IMAGE_ERRORS)[number];
 
@@ -12,44 +12,44 @@ export class ImageError extends NativeError<ImageErrorCode> {
   override readonly name = "ImageError";
 }
 
-/** See svc_image_load_start in shim.h. All are paths. */
+/** See svc_image_load_start in shim.h. All strings are paths. */
 export interface ImageConfig {
-  /** A whole model, or what draws in one that comes in parts. */
+  /** A complete model, or the diffusion model when the model is split over several files. */
   readonly path: string;
   readonly vae?: string;
   readonly textEncoders: readonly string[];
-  /** A small decoder: it shows images that are not done, and decodes all where there is no other. */
+  /** A small decoder: it decodes previews, and also finished images when there is no other decoder. */
   readonly taesd?: string;
   readonly threads: number;
   readonly mmap: boolean;
   readonly flashAttention: boolean;
-  /** It draws nothing, but makes pictures larger. */
+  /** True for a model that does not draw but enlarges pictures. */
   readonly upscales: boolean;
 }
 
 /** See svc_image_info in shim.h. */
 export interface ImageTraits {
-  /** As the library calls it: "Flux.2 klein". */
+  /** The library's name for the model family, for example "Flux.2 klein". */
   readonly family: string;
-  /** Sides of images are multiples of so many pixels. */
+  /** Width and height of images must be multiples of this many pixels. */
   readonly multiple: number;
-  /** It decodes quickly and with little memory. */
+  /** A small decoder is in use, which is fast and needs little memory. */
   readonly hasTinyDecoder: boolean;
-  /** Images are changed by showing them to the model. */
+  /** The model can edit images that are given as references. */
   readonly takesReferences: boolean;
-  /** It does nothing else. */
+  /** The model cannot draw without a reference. */
   readonly needsReference: boolean;
   readonly device: string;
-  /** What is taken where nothing is wished. */
+  /** Default sampler and scheduler. */
   readonly sampler: string;
   readonly scheduler: string;
   readonly samplers: readonly string[];
   readonly schedulers: readonly string[];
-  /** How many times as large pictures become; 1 of what draws. */
+  /** Factor by which an upscaler enlarges pictures; 1 for a model that draws. */
   readonly scale: number;
 }
 
-/** Rows from the top: three bytes a pixel, one of a mask. */
+/** A picture as rows from the top: three bytes per pixel, or one per pixel of a mask. */
 export interface Picture {
   readonly use: "image" | "mask" | "reference";
   readonly width: number;
@@ -58,7 +58,7 @@ export interface Picture {
 }
 
 export interface DrawOptions {
-  /** Whose abort requests stop it: see svc_abort_listen. */
+  /** Abort requests of this owner stop the image; see svc_abort_listen. */
   readonly owner: number;
   readonly prompt: string;
   readonly negativePrompt: string;
@@ -69,24 +69,24 @@ export interface DrawOptions {
   readonly guidance: number;
   readonly sampler: string;
   readonly scheduler: string;
-  /** How much of the picture `image` goes, 0 to 1. */
+  /** How much of the initial picture `image` is replaced, 0 to 1. */
   readonly strength: number;
-  /** How often it is shown before it is done. */
+  /** Number of previews to show before the image is done. */
   readonly previews: number;
   readonly threads: number;
-  /** It is decoded piece by piece, in less memory; pixels differ a little. */
+  /** Decode the image tile by tile, which needs less memory; pixels differ slightly. */
   readonly tiles: boolean;
   readonly adapters: readonly { readonly path: string; readonly scale: number }[];
   readonly pictures: readonly Picture[];
 }
 
 export interface DrawProgress {
-  /** Steps that are done, and how many there will be; both 0 before the first begins. */
+  /** Completed steps and total steps; both 0 before the first step begins. */
   readonly step: number;
   readonly steps: number;
-  /** How often it was shown. */
+  /** Number of previews shown so far. */
   readonly previews: number;
-  /** As it was shown last. */
+  /** Size of the latest preview, in pixels. */
   readonly width: number;
   readonly height: number;
 }
@@ -95,30 +95,30 @@ export interface DrawProgress {
 export const IMAGE_STAGES = ["none", "drawing", "done", "paused"] as const;
 export type DrawState = (typeof IMAGE_STAGES)[number] | NativeFailure<ImageErrorCode>;
 
-/** Draws images, one at a time: others have paused. Nothing here waits for them. */
+/** Draws images; one is computed at a time and the others are paused. No method waits for an image. */
 export interface ImageLibrary {
-  /** Reads abort requests from a pipe, and ends the process when that closes. */
+  /** Reads abort requests from a pipe, and ends the process when the pipe closes. */
   listenForAborts(fd: number): void;
   loadStart(config: ImageConfig): void;
   loadPoll(): LoadState;
   traits(): ImageTraits;
-  /** Stops what is drawn. Throws while loading. */
+  /** Stops all images and frees the model. Throws while loading. */
   unload(): void;
-  /** Begins to draw an image. Throws ImageError, also while another one is computed. */
+  /** Begins to draw an image. Throws ImageError, also while another image is being computed. */
   start(options: DrawOptions): void;
-  /** Has the owner's image pause behind its next step, unless that is its last. Throws ImageError where there is none. */
+  /** Pauses the owner's image after its current step, unless that is the last. Throws ImageError when there is none. */
   pause(owner: number): void;
-  /** Has it go on, or not pause. Throws ImageError, also while another one is computed. */
+  /** Resumes an image, or cancels a requested pause. Throws ImageError, also while another image is being computed. */
   resume(owner: number, threads: number): void;
   state(owner: number): DrawState;
-  /** Throws ImageError when the image was taken or stopped. */
+  /** Returns how far the image is. Throws ImageError when it was taken or stopped. */
   progress(owner: number): DrawProgress;
-  /** Red, green and blue of the image as it was shown last, of the size that `progress` has. */
+  /** Returns the latest preview as RGB pixels, of the size that `progress` reports. */
   preview(owner: number): Uint8Array;
-  /** Red, green and blue of the image that is done, as large as was wished; it is forgotten then. */
+  /** Returns the finished image as RGB pixels in the requested size. The library then forgets the image. */
   take(owner: number): Uint8Array;
-  /** The image ends within a node of its graphs, or at once: state is "drawing" until then, and "none" afterwards. */
+  /** Stops an image within one node of its graphs. `state` is "drawing" until the image has ended, then "none". */
   stop(owner: number): void;
-  /** Log lines since the last call. */
+  /** Returns the log lines since the last call. */
   drainLog(): LogLine[];
 }

@@ -1,4 +1,4 @@
-// The image shim through bun:ffi: a typed API on top, no JSON and no pointer above this file.
+// Binds the image shim through bun:ffi; callers above this file see a typed API, never JSON or pointers.
 
 import { addressable, NativeLibrary } from "../runtime/library.ts";
 import {
@@ -18,8 +18,9 @@ import { ABI_VERSION, symbols } from "./symbols.ts";
 const shim = { name: "image", abi: ABI_VERSION, symbols, errors: IMAGE_ERRORS, Failure: ImageError };
 
 /**
- * Loads the image library in `directory`. Once a process, and in none that has the llama library: each has a ggml of its own.
- * Throws ImageError naming the path when it is missing or of another version.
+ * Loads the image library in `directory`. Call it once per process, and never in a process that has loaded the llama
+ * library: each library has its own ggml.
+ * Throws ImageError naming the path when the library is missing or has another version.
  */
 export const openImageLibrary = (directory: string): ImageLibrary => new Binding(directory, shim);
 
@@ -70,9 +71,9 @@ class Binding extends NativeLibrary<typeof symbols, ImageErrorCode> implements I
     this.native.svc_image_stop(owner);
   }
 
-  /** What `write` puts into a buffer of the size that it says it needs. */
+  /** Returns what `write` puts into a buffer of the size that `write` asks for. */
   private pixels(write: (out: Uint8Array, capacity: number) => number, action: string): Uint8Array {
-    // A failure is -1; a pixel has three bytes.
+    // -1 is a failure, never a size: a pixel has three bytes.
     const needed = write(new Uint8Array(1), 0);
     const out = new Uint8Array(needed < -1 ? -needed : 1);
     return out.subarray(0, this.check(write(out, out.length), action));

@@ -1,4 +1,5 @@
-// Stands between stable-diffusion.cpp and ggml: it is compiled to compute its graphs here, where they can be stopped.
+// Stands between stable-diffusion.cpp and ggml: stable-diffusion.cpp is compiled to compute its graphs through this
+// file, so that a computation can be stopped.
 
 #include "state.hpp"
 
@@ -7,7 +8,7 @@
 
 using namespace image;
 
-// Throws Stopped: what calls it frees what it holds, as upstream has guards for all of that.
+// Throws Stopped when the image was stopped. The callers in stable-diffusion.cpp release everything through guards.
 extern "C" ggml_status svc_image_compute(ggml_backend_t backend, ggml_cgraph * graph) {
     if (is_stopped(nullptr)) throw Stopped();
     if (ggml_backend_is_cpu(backend)) ggml_backend_cpu_set_abort_callback(backend, is_stopped, nullptr);

@@ -1,5 +1,5 @@
-// Images: from a description to pixels, each on a thread of its own. One is computed at a time; others pause between two of
-// their steps, and go on later as if nothing had been.
+// Draws images from descriptions, each on its own thread. One image is computed at a time; the others pause between two
+// steps and resume later with the same result.
 
 #include "state.hpp"
 
@@ -38,7 +38,7 @@ struct Adapter {
 };
 
 struct Drawing {
-    // Never change once it has begun.
+    // Constant once drawing has begun, except `threads`, which svc_image_resume sets while the image is paused.
     int32_t owner = 0;
     std::string prompt, negative_prompt;
     std::vector<Adapter> adapters;
@@ -48,14 +48,14 @@ struct Drawing {
     int32_t previews = 0;
 
     std::atomic<bool> stopped{false};
-    // Of its thread: whose computation is under way.
+    // Marks the running computation; used only by the drawing's thread.
     std::optional<AbortScope> scope;
 
-    // The rest is protected by the mutex.
-    // Another image is to be drawn first, as soon as a step is done; and it has paused for that.
+    // The mutex protects the fields below.
+    // Whether the image must pause after the current step because another image goes first, and whether it has paused.
     bool is_to_pause = false, is_paused = false;
     int32_t step = 0, steps = 0;
-    // Of the step that was shown last.
+    // Number of the last step that had a preview.
     int32_t shown_step = 0;
     int32_t shown = 0;
     Picture preview;
@@ -69,19 +69,19 @@ using DrawingPtr = std::shared_ptr<Drawing>;
 struct Board {
     std::mutex mutex;
     std::condition_variable changed;
-    // What was begun, by owners, until it is taken or stopped.
+    // Images by owner, from their start until they are taken or stopped.
     std::map<int32_t, DrawingPtr> drawings;
-    // What is to be computed, or is.
+    // The image whose turn it is: being computed, or next to be computed.
     DrawingPtr turn;
-    // What is computed, also when it was stopped.
+    // The image being computed, even after it was stopped.
     DrawingPtr busy;
-    // Threads of images that have not ended.
+    // Number of threads whose images have not ended.
     int threads = 0;
 };
 Board & board = *new Board;
 std::atomic<Drawing *> current{nullptr};
 
-// With the mutex held, all of these.
+// The next three functions require the mutex.
 void end_turn(const DrawingPtr & drawing) {
     if (board.turn == drawing) board.turn.reset();
 }
@@ -158,7 +158,7 @@ DrawingPtr drawing_from(const Json & json, const uint8_t * pixels, size_t length
     return drawing;
 }
 
-// Its thread.
+// The functions from here to `pause` run on the drawing's thread.
 
 std::vector<uint8_t> pixels_of(const sd_image_t & image) {
     if (!image.data || image.channel != 3) throw std::runtime_error("the library gave no image");
@@ -171,7 +171,7 @@ std::vector<sd_lora_t> adapters_of(const Drawing & drawing) {
     return adapters;
 }
 
-// The weights are read anew: that takes a moment, and leaves nothing of a picture that paused or was broken off.
+// Reads the weights again for each picture: that is quick, and a paused or aborted picture leaves no state behind.
 std::vector<uint8_t> upscaled(Drawing & drawing) {
     const Upscaler upscaler = open_upscaler(drawing.threads);
     counts_tiles = true;
@@ -200,7 +200,7 @@ std::vector<uint8_t> draw(Drawing & drawing) {
     const std::unique_ptr<sd_image_t, void (*)(sd_image_t *)> images(generate_image(state.context, &params),
                                                                      [](sd_image_t * all) { free_sd_images(all, 1); });
     if (!images) throw std::runtime_error(with_complaint("the library could not draw the image"));
-    // The library draws without what does not fit.
+    // The library draws without any adapter that does not fit, and reports nothing.
     for (const Adapter & adapter : drawing.adapters) {
         if (was_applied(state.context, adapter.path)) continue;
         throw Failure(SVC_IMAGE_ERROR_ADAPTER, "nothing in the adapter " + adapter.path + " fits the model");
@@ -208,7 +208,7 @@ std::vector<uint8_t> draw(Drawing & drawing) {
     return pixels_of(images.get()[0]);
 }
 
-// Begins to compute, or goes on. Throws Stopped where nobody wants it any more.
+// Begins or resumes computing. Throws Stopped when the image was stopped meanwhile.
 void enter(Drawing & drawing) {
     drawing.scope.emplace(drawing.owner, "drawing an image");
     if (is_stopped(nullptr)) throw Stopped();
@@ -233,7 +233,7 @@ std::optional<Failure> attempt(Drawing & drawing) {
 
 void run(const DrawingPtr & drawing) {
     {
-        // One that was stopped may have to free what it holds.
+        // A stopped image may still be freeing its memory.
         std::unique_lock<std::mutex> lock(board.mutex);
         board.changed.wait(lock, [] { return !board.busy; });
         become_busy(drawing);
@@ -248,8 +248,8 @@ void run(const DrawingPtr & drawing) {
     become_idle();
 }
 
-// On its thread, between two steps: waits until it is to go on, or was stopped. That others may compute meanwhile, what
-// the context has of it is put aside.
+// Runs on the drawing's thread, between two steps: waits until the image is resumed or stopped. The image's state in
+// the context is put aside, so that other images can be computed meanwhile.
 void pause(const DrawingPtr & drawing) {
     const std::function<void()> put_back = is_upscaler() ? [] {} : put_aside(state.context, adapters_of(*drawing));
     drawing->scope.reset();
@@ -267,7 +267,8 @@ void pause(const DrawingPtr & drawing) {
     put_back();
 }
 
-// The first image is shown after the first step, the others at even distances before the last one.
+// Returns whether a preview is shown after this step. The first preview comes after the first step, the others at even
+// distances before the last step.
 bool is_shown_after(int32_t step, const Drawing & drawing) {
     const int32_t before_last = drawing.steps - 1;
     for (int32_t at = 0; at < drawing.previews; at++) {
@@ -276,14 +277,15 @@ bool is_shown_after(int32_t step, const Drawing & drawing) {
     return false;
 }
 
-// With the mutex held. Throws when nothing is drawn for the owner.
+// Returns the owner's image; throws when there is none. Requires the mutex.
 const DrawingPtr & drawing_of(int32_t owner) {
     const auto found = board.drawings.find(owner);
     if (found == board.drawings.end()) throw std::runtime_error("no image is drawn");
     return found->second;
 }
 
-// With the mutex held. What is computed ends within a node of its graphs, what has paused when nothing is.
+// Stops an image; requires the mutex. A running image ends within one node of its graphs, a paused one as soon as no
+// other is being computed.
 void stop(const DrawingPtr & drawing) {
     drawing->stopped = true;
     end_turn(drawing);
@@ -315,7 +317,7 @@ void on_step(int step, int steps, float) {
         if (!drawing) return;
         drawing->step = step;
         drawing->steps = steps;
-        // What comes behind the last step is quick.
+        // The work after the last step is quick, so the image does not pause there.
         if (!drawing->is_to_pause || step == steps) return;
     }
     pause(drawing);
@@ -396,7 +398,7 @@ int32_t svc_image_state(int32_t owner) {
         std::lock_guard<std::mutex> lock(board.mutex);
         const auto found = board.drawings.find(owner);
         if (found == board.drawings.end()) {
-            // One that was stopped is not forgotten before it has ended.
+            // A stopped image is reported as drawing until its computation has ended.
             const bool is_ending = board.busy && board.busy->owner == owner;
             return static_cast<int32_t>(is_ending ? SVC_IMAGE_STAGE_DRAWING : SVC_IMAGE_STAGE_NONE);
         }

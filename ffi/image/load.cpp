@@ -1,4 +1,4 @@
-// The model: loading it from its parts, what it is, and letting go of it.
+// Loads the model from its parts, describes it and unloads it.
 
 #include "state.hpp"
 
@@ -14,25 +14,25 @@ State & state = *new State;
 
 namespace {
 
-// "file.cpp:123  - text" as the library writes it, without the place.
+// Removes the source location from the library's "file.cpp:123  - text".
 const char * without_place(const char * text) {
     const char * dash = std::strstr(text, " - ");
     return dash && dash - text < 60 ? dash + 3 : text;
 }
 
-// Prompts are private: of what it says while it draws, only complaints are kept, and they quote none.
+// Log callback. While drawing, keeps only warnings and errors, which quote no prompt: prompts are private.
 void on_log(sd_log_level_t level, const char * text, void *) {
     if (!text) return;
     if (is_loaded() && (level < SD_LOG_WARN || is_stopped(nullptr))) return;
     text = without_place(text);
-    // A line for each, with every image; how many there are comes after them.
+    // The library writes one such line per tensor for every image, followed by a line with their count.
     if (std::strncmp(text, "unused lora tensor", 18) == 0) return;
     static constexpr ggml_log_level LEVELS[] = {GGML_LOG_LEVEL_DEBUG, GGML_LOG_LEVEL_INFO, GGML_LOG_LEVEL_WARN,
                                                 GGML_LOG_LEVEL_ERROR};
     keep_log_line(LEVELS[level], text);
 }
 
-// Of tensors that were read, and of tiles.
+// Progress callback: counts tensors while loading, and tiles while enlarging a picture.
 void on_progress(int done, int all, float, void *) {
     if (!is_loaded() && all > 0) on_load_progress(static_cast<float>(done) / static_cast<float>(all), nullptr);
     if (counts_tiles) on_step(done, all, 0);
@@ -95,7 +95,7 @@ void load(const Json & config) {
     sd_set_log_callback(on_log, nullptr);
     sd_set_progress_callback(on_progress, nullptr);
     state.threads = std::max(1, config.at("threads").get<int>());
-    // Of one that could not be loaded.
+    // A failed load may have left a path here.
     state.upscaler_path.clear();
     if (config.at("upscales").get<bool>()) {
         state.upscaler_path = config.at("path").get<std::string>();
@@ -118,9 +118,9 @@ void load(const Json & config) {
     params.n_threads = state.threads;
     params.enable_mmap = config.at("mmap").get<bool>();
     params.diffusion_flash_attn = config.at("flashAttention").get<bool>();
-    // Where there is a large decoder, too, the small one shows images that are not done.
+    // When there is also a large decoder, the small one only decodes previews.
     params.tae_preview_only = !files.vae.empty() || !files.whole.empty();
-    // Added to the weights themselves, adapters would leave traces: the same request would give other pixels.
+    // Adapters that were merged into the weights would leave traces: the same request would then give different pixels.
     params.lora_apply_mode = LORA_APPLY_AT_RUNTIME;
     forget_complaint();
     state.context = new_sd_ctx(&params);
@@ -137,10 +137,10 @@ std::string device() {
     return cpu ? ggml_backend_dev_name(cpu) : "CPU";
 }
 
-// Pixels of a side of what is computed at once: memory grows with it, and so does what overlaps when it is small.
+// Side of a tile when upscaling, in pixels. Larger tiles need more memory; smaller tiles overlap more.
 constexpr int TILE = 128;
 
-// What draws has samplers and more; this has a factor.
+// An upscaler has only a factor; the other fields are placeholders for the traits of models that draw.
 Json upscaler_info() {
     return {
         {"family", "ESRGAN"},
@@ -180,7 +180,7 @@ std::vector<std::string> sampler_names() { return names(sd_sample_method_name, S
 
 std::vector<std::string> scheduler_names() {
     std::vector<std::string> found = names(sd_scheduler_name, SCHEDULER_COUNT);
-    // They have noise levels of their own, for the models that these were measured with.
+    // Each of these schedulers has fixed noise levels, measured for other models.
     remove(found, "ltx2");
     if (!state.traits.is_transformer) return found;
     remove(found, "ays");

@@ -1,4 +1,4 @@
-// What the translation units of the image shim share: the one model, and the one image that is drawn with it.
+// State that the translation units of the image shim share: the model, and the image being drawn.
 #pragma once
 
 #include "shim.h"
@@ -23,42 +23,42 @@ using namespace svc;
 using Json = nlohmann::json;
 
 struct State {
-    // What draws; absent where pictures are made larger.
+    // The drawing context; null for an upscaler.
     sd_ctx_t * context = nullptr;
-    // Of what makes them larger.
+    // Path of the upscaler; empty for a model that draws.
     std::string upscaler_path;
     int32_t scale = 1;
     Traits traits;
     int32_t threads = 1;
 };
 
-// Filled by svc_image_load_start; whoever sees is_loaded() may use it.
+// Filled by svc_image_load_start; may be used once is_loaded() is true.
 extern State & state;
 
-// Samplers and schedulers by their names, as far as they make sense for the model.
+// Returns the names of the samplers and schedulers that make sense for the model.
 std::vector<std::string> sampler_names();
 std::vector<std::string> scheduler_names();
 
-// Thrown from within a computation.
+// Thrown from within a computation when its image was stopped.
 struct Stopped : Failure {
     Stopped() : Failure(SVC_IMAGE_ERROR_STOPPED, "the image was stopped") {}
 };
 
-// Whether the image that is drawn is wanted no more. Each call is a sign of life.
+// Returns whether the image being drawn was stopped or aborted. Each call is a sign of life.
 bool is_stopped(void *);
 
 using Upscaler = std::unique_ptr<upscaler_ctx_t, void (*)(upscaler_ctx_t *)>;
-// Throws where its file holds none.
+// Opens the upscaling model. Throws when its file holds none.
 Upscaler open_upscaler(int32_t threads);
 inline bool is_upscaler() { return !state.upscaler_path.empty(); }
 
-// Of a thread: what the library says of its progress are tiles, which are the steps of a picture that is made larger.
+// True on a thread where the library's progress counts tiles, which are the steps of enlarging a picture.
 extern thread_local bool counts_tiles;
 
-// Lets go of the image and returns when nobody draws.
+// Stops all images and returns when their threads have ended.
 void stop_drawing();
 
-// Called with what the library shows.
+// Preview callback of the library.
 void on_preview(int step, int count, sd_image_t * images, bool is_noisy, void *);
 
 } // namespace image

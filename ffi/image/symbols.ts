@@ -1,12 +1,12 @@
-// What shim.h declares; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array itself, so
-// that it stays alive for the call.
+// The declarations of shim.h as a bun:ffi table; `test/native/signatures.test.ts` compares the two. `buffer` arguments
+// take the typed array itself, which keeps it alive during the call.
 
 import type { FFIFunction } from "bun:ffi";
 import { IMAGE_ERRORS, IMAGE_STAGES } from "./api.ts";
 
 export const ABI_VERSION = 4;
 
-/** Names of 0 and what follows. */
+/** Names of the enum values, starting at 0. */
 export const enums = { svc_image_error: IMAGE_ERRORS, svc_image_stage: IMAGE_STAGES } as const;
 
 const i32 = "i32";

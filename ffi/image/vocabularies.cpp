@@ -1,4 +1,4 @@
-// The vocabularies of text encoders, unpacked when a model needs one. vendor/vocabularies.ts packs them.
+// Unpacks the vocabularies of text encoders when a model needs one; vendor/vocabularies.ts packs them.
 
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// LoRA adapters of the model, and which of them compute.
+// Loads the model's LoRA adapters and selects which of them are used.
 
 #include "state.hpp"
 
@@ -8,7 +8,7 @@
 namespace svc {
 namespace {
 
-// What was chosen last, for whatever begins to be computed.
+// The latest selection; it applies to every computation that begins from now on.
 struct Choice {
     std::vector<llama_adapter_lora *> adapters;
     std::vector<float> scales;
@@ -36,7 +36,7 @@ void forget_adapters() {
 void use_adapters(llama_context * context) {
     if (state.adapters.empty()) return;
     state.may_plan = true;
-    // Nothing happens when the context has this set already.
+    // llama.cpp does nothing when the context already uses this set.
     if (llama_set_adapters_lora(context, choice.adapters.data(), choice.adapters.size(), choice.scales.data()) != 0) {
         throw std::runtime_error("llama.cpp refused the adapters");
     }

@@ -1,6 +1,6 @@
-// Memory for what may be too much of it, and giving it back.
+// Allocates arrays that may be too large to allocate, and releases them at once.
 
-/** So many bytes, or undefined when there are not so many: an array has 4 GiB at most, however large the machine is. */
+/** Returns `bytes` bytes, or undefined when they cannot be allocated: an array has 4 GiB at most, on any machine. */
 export function allocate(bytes: number): Uint8Array | undefined {
   try {
     return new Uint8Array(bytes);
@@ -11,8 +11,8 @@ export function allocate(bytes: number): Uint8Array | undefined {
 }
 
 /**
- * Gives the array's memory back now; it is empty then. Memory that is only forgotten waits for the garbage collector, and
- * that comes after about as much again.
+ * Releases the array's memory now; the array is empty afterwards. Memory that is only unreachable waits for the garbage
+ * collector, which runs only after about as much memory was allocated again.
  */
 export function release(bytes: Uint8Array): void {
   if (bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);

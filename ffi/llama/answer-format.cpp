@@ -1,4 +1,4 @@
-// How answers are written, made from templates and schemas; those of the last requests are kept.
+// Builds answer formats from templates and schemas, and caches those of recent requests.
 
 #include "answer-format.hpp"
 
@@ -17,10 +17,10 @@
 namespace svc {
 namespace {
 
-// Formats kept; a server sees few sets of tools and schemas at a time.
+// Number of cached formats; a server sees few sets of tools and schemas at a time.
 constexpr size_t FORMATS_KEPT = 64;
 
-// The newest first.
+// The cache, most recently used first.
 std::mutex & formats_mutex = *new std::mutex;
 std::list<std::pair<std::string, FormatPtr>> & formats = *new std::list<std::pair<std::string, FormatPtr>>;
 
@@ -85,14 +85,14 @@ void take_constraint(AnswerFormat & format, const common_chat_params & params, c
 
 Failure invalid_grammar() { return {SVC_ERROR_BAD_GRAMMAR, "the grammar is not valid GBNF"}; }
 
-// The same request with tools whose arguments are any object: the grammar for names and frame is always small.
+// Applies the template with tools that take any object: the grammar for their names and framing is always small.
 common_chat_params apply_with_loose_tools(common_chat_templates_inputs inputs) {
     bool loosened = loosen(inputs);
     return apply_template(inputs, loosened);
 }
 
-// Tools and a schema together: the model may call or answer, and whatever it does is constrained. The parser is the one
-// for tools; an answer in the schema is content to it.
+// Combines tools and a schema: the model may call a tool or answer, and both are constrained. The parser is the one for
+// tools, which treats an answer in the schema as content.
 common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs, bool & loosened) {
     common_chat_templates_inputs answering = inputs;
     answering.tools.clear();
@@ -112,7 +112,8 @@ common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs, bo
     return either;
 }
 
-// What the template has written of the answer belongs to the grammars that llama.cpp makes, not to a client's own.
+// Compiles a grammar that applies from the first token. The part of the answer that the template has written belongs to
+// the grammars that llama.cpp makes, not to a client's own grammar.
 std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
     if (format.grammar.empty() || format.lazy) return nullptr;
     constexpr double MOST_SECONDS = 1;
@@ -136,7 +137,7 @@ std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
     return sampler;
 }
 
-// Whether the beginning has more brackets than may be inside one another, and the parser refuses it.
+// Returns whether the generation prompt opens more brackets than may nest, and the parser refuses it.
 bool nests_too_deep(const AnswerFormat & format) {
     const std::string & written = format.generation_prompt;
     const auto opens = std::count_if(written.begin(), written.end(), [](char c) { return c == '[' || c == '{'; });
@@ -174,7 +175,7 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
         take_constraint(*format, loose, COMMON_GRAMMAR_TYPE_TOOL_CALLS);
     }
     if (constrain && loosened) format->unconstrained = true;
-    // The grammar would take it in bracket by bracket, each time with all that are open.
+    // The grammar would read the prefill bracket by bracket, each time processing all open brackets.
     if (!format->grammar.empty() && !format->lazy && nests_too_deep(*format)) {
         throw Failure(SVC_ERROR_PREFILL_TOO_DEEP, "the prefill nests too deep");
     }
@@ -188,7 +189,7 @@ bool follows(const common_chat_parser_params & parser, const std::string & text)
     if (parser.parser.empty()) return true;
     common_peg_parse_context context(parser.generation_prompt + text, COMMON_PEG_PARSE_FLAG_LENIENT);
     const common_peg_parse_result result = parser.parser.parse(context);
-    // Some parsers end before the text does, and what they left would be lost.
+    // Some parsers stop before the end of the text, and the rest would be lost.
     const bool all = context.input.find_first_not_of(" \n\r\t", result.end) == std::string::npos;
     return result.need_more_input() || (result.success() && all);
 }

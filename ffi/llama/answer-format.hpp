@@ -1,4 +1,4 @@
-// How the answer to a prompt is written: what constrains it while it is sampled, and what takes it apart.
+// The format of the answer to a prompt: what constrains it during sampling, and what parses it.
 #pragma once
 
 #include "state.hpp"
@@ -12,44 +12,44 @@
 
 namespace svc {
 
-// How the model writes its answer: what takes it apart and what constrains it. Shared by all requests that differ only in
-// their messages, and read-only once made.
+// The parser and the constraint of an answer. Shared by all requests that differ only in their messages; never changed.
 struct AnswerFormat {
     common_chat_parser_params parser;
-    // Text alone: what the model writes is the content, and nobody needs to parse it.
+    // The answer is plain text: the model's output is the content, and nothing is parsed.
     bool plain = true;
     common_grammar grammar;
-    // Of a grammar that holds from the first token on: compiled, and fed with what the template has written. To be cloned.
+    // For a grammar that applies from the first token: the compiled grammar, which has already read what the template
+    // wrote. Clone it before use.
     std::shared_ptr<llama_sampler> compiled;
-    // The grammar waits for one of the triggers.
+    // The grammar applies only after one of the triggers.
     bool lazy = false;
     std::vector<common_grammar_trigger> triggers;
-    // Special tokens that are part of the format and therefore of the text.
+    // Special tokens that belong to the format and are therefore kept as text.
     std::set<llama_token> preserved;
-    // What the template has already written of the answer.
+    // The part of the answer that the template has already written.
     std::string generation_prompt;
     std::string thinking_start;
     std::vector<std::string> thinking_ends;
     std::vector<std::string> stops;
-    // A constraint was requested that could not be built; the answer is free instead.
+    // All or part of a requested constraint could not be built; that part of the answer is unconstrained.
     bool unconstrained = false;
 };
 
 using FormatPtr = std::shared_ptr<const AnswerFormat>;
 
-// Whether a text can still become what the format says. Any thread.
+// Returns whether a text can still become an answer in the format. Any thread.
 bool follows(const common_chat_parser_params & parser, const std::string & text);
 
-// The format of the answer to a chat: of this request, whose tools have the schemas that can be enforced, and whose prompt
-// ends with `generation_prompt`. Prompt thread only.
+// Returns the format of the answer to a chat request. `enforced` has the tools with the schemas that can be enforced;
+// `generation_prompt` is the end of the prompt. Prompt threads only.
 FormatPtr chat_format(const common_json & request, const common_chat_templates_inputs & enforced,
                       const std::string & generation_prompt);
 
-// The format of an answer to a text prompt: the text is the answer, `schema` or `grammar` of the request constrain it. Null
-// without these. Prompt thread only.
+// Returns the format of the answer to a text prompt, whose text is constrained by `schema` or `grammar` of the request.
+// Null without these. Prompt threads only.
 FormatPtr text_format(const common_json & request);
 
-// Its share of svc_unload.
+// Frees the cached formats; part of svc_unload.
 void forget_formats();
 
 } // namespace svc

@@ -5,7 +5,7 @@
 namespace svc {
 namespace {
 
-// Length of the text without an unfinished character at its end.
+// Returns the length of the text without an incomplete character at its end.
 size_t whole_characters(const std::string & text) {
     for (size_t back = 1; back <= std::min<size_t>(4, text.size()); back++) {
         const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -18,7 +18,7 @@ size_t whole_characters(const std::string & text) {
 
 bool starts_with(const std::string & text, const std::string & start) { return text.compare(0, start.size(), start) == 0; }
 
-// Moves `reported` on to `now` and returns the difference; nothing when `now` takes something back.
+// Moves `reported` forward to `now` and returns the added text; returns nothing when `now` retracts text.
 std::string advance(std::string & reported, const std::string & now) {
     if (now.size() <= reported.size() || !starts_with(now, reported)) return "";
     std::string rest = now.substr(reported.size());
@@ -36,7 +36,7 @@ AnswerReader::AnswerReader(std::shared_ptr<const AnswerFormat> made) : format(st
 
 void AnswerReader::push(const uint8_t * bytes, size_t count) { text.append(reinterpret_cast<const char *>(bytes), count); }
 
-// The longest beginning of the text up to `length` that follows the format.
+// Returns the length of the longest prefix of the text, up to `length`, that follows the format.
 size_t AnswerReader::followed(size_t length) const {
     size_t good = 0;
     for (size_t bad = length; bad - good > 1;) {
@@ -46,7 +46,8 @@ size_t AnswerReader::followed(size_t length) const {
     return whole_characters(text.substr(0, good));
 }
 
-// Parses the text up to `length`; false when it is not what the format says, or less than was reported already.
+// Parses the text up to `length`. Returns false when the text does not follow the format, or has fewer tool calls than
+// were already reported.
 bool AnswerReader::parse_to(size_t length, bool partial) {
     try {
         common_chat_msg now = common_chat_parse(text.substr(0, length), partial, format->parser);
@@ -58,8 +59,8 @@ bool AnswerReader::parse_to(size_t length, bool partial) {
     }
 }
 
-// False from the first byte on that does not follow the format. What is reported of the text before it must not depend on
-// how often somebody asked.
+// Returns false from the first byte that does not follow the format. What is reported of the text before that byte must
+// not depend on how often the caller reads.
 bool AnswerReader::parse(bool final) {
     if (broken) return false;
     const size_t length = final ? text.size() : whole_characters(text);
@@ -79,7 +80,7 @@ common_json AnswerReader::news(bool complete) {
     for (size_t i = 0; i < current.tool_calls.size(); i++) {
         const common_chat_tool_call & now = current.tool_calls[i];
         if (now.name.empty()) break;
-        // A name may still grow into another one until something follows it.
+        // Until something follows it, a name may still grow into another name.
         if (i + 1 == current.tool_calls.size() && now.arguments.size() < 2 && !complete) break;
         common_json call = common_json::object();
         if (i == reported.tool_calls.size()) {
@@ -97,7 +98,7 @@ common_json AnswerReader::news(bool complete) {
     return out;
 }
 
-// The text behind what was reported as reasoning and content.
+// Returns the text after what was reported as reasoning and content.
 std::string AnswerReader::unread() const {
     const std::string written = reported.content.substr(given);
     if (!written.empty()) {
@@ -105,7 +106,7 @@ std::string AnswerReader::unread() const {
         return at == std::string::npos ? "" : text.substr(at + written.size());
     }
     if (reported.reasoning_content.empty()) return text;
-    // Reasoning that the prompt began is not in the text.
+    // Reasoning that began in the prompt is not found in the text.
     const size_t at = text.find(reported.reasoning_content);
     const std::string rest = at == std::string::npos ? text : text.substr(at + reported.reasoning_content.size());
     for (const auto & tag : format->thinking_ends) {
@@ -120,7 +121,7 @@ common_json AnswerReader::read(bool final) {
     const bool parsed = parse(final);
     common_json out = was_broken ? common_json::object() : news(parsed && final);
     if (parsed || !final) return out;
-    // Not what the format says. Whatever was read of it counts; the rest is what the model said.
+    // The answer does not follow the format. What was parsed so far stands; the rest is reported as content.
     if (reported.tool_calls.empty()) {
         const std::string rest = unread();
         if (!rest.empty()) out["content"] = (out.contains("content") ? out.at("content").get<std::string>() : "") + rest;
@@ -149,7 +150,7 @@ int32_t svc_answer_read(int32_t sampler, int32_t final, uint8_t * out, int32_t c
     return guarded<int32_t>(0, [&] {
         Sampler * found = sampler_at(sampler);
         if (!found || !found->reader) return 0;
-        // What did not fit the last time is still to be reported.
+        // Output that did not fit last time must be reported first.
         if (found->unsent.empty()) {
             const common_json news = found->reader->read(final != 0);
             if (news.empty()) return 0;

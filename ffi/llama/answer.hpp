@@ -1,4 +1,4 @@
-// Takes an answer apart while the model writes it: reasoning, content, tool calls.
+// Parses an answer into reasoning, content and tool calls while the model writes it.
 #pragma once
 
 #include "answer-format.hpp"
@@ -11,8 +11,8 @@ class AnswerReader {
 
     void push(const uint8_t * bytes, size_t count);
 
-    // What the text so far has that earlier calls did not report (see svc_answer_read in shim.h). Nothing reported is
-    // ever taken back. `final`: the text is complete.
+    // Returns what the text so far contains beyond earlier reports (see svc_answer_read in shim.h). Nothing reported is
+    // ever retracted. `final`: the text is complete.
     common_json read(bool final);
 
   private:
@@ -24,12 +24,12 @@ class AnswerReader {
 
     std::shared_ptr<const AnswerFormat> format;
     std::string text;
-    // The text does not follow the format, and nothing more of it is parsed.
+    // The text does not follow the format; no more of it is parsed.
     bool broken = false;
     common_chat_msg current;
-    // As far as it has been reported.
+    // The part of `current` that has been reported.
     common_chat_msg reported;
-    // Of an answer whose beginning was given: the length of that, which nobody wants to hear again.
+    // Length of the content that came with the prompt (assistant prefill), which must not be reported again.
     size_t given = 0;
 };
 

@@ -1,4 +1,4 @@
-// The typed face of the llama shim: what `binding.ts` implements with bun:ffi and a fake implements in tests.
+// The typed interface of the llama shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
 import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
@@ -22,8 +22,8 @@ export class LlamaError extends NativeError<LlamaErrorCode> {
 }
 
 /**
- * How sequences lie in the KV cache: all in one piece of memory; each in a share of its own, all equal; or each in a region
- * of its own, which takes memory as it is filled.
+ * Layout of sequences in the KV cache. `unified`: all share one block of memory. `streams`: each has an equal share.
+ * `paged`: each has its own region, which takes memory as it fills.
  */
 type KvLayout = "unified" | "streams" | "paged";
 
@@ -32,11 +32,11 @@ export interface LoadConfig {
   readonly path: string;
   readonly context: number;
   readonly parallel: number;
-  /** Sequence ids wanted, at least `parallel`; with `streams`, and of some models, it is `parallel`. */
+  /** Requested number of sequence ids, at least `parallel`; exactly `parallel` with `streams`, and for some models. */
   readonly sequences: number;
-  /** How sequences lie in the KV cache. Where `paged` is not to be had, it is `unified`. */
+  /** Requested layout of the KV cache; `paged` falls back to `unified` where it is not available. */
   readonly layout: KvLayout;
-  /** Most cells of a paged sequence. */
+  /** Maximum number of cells of a paged sequence. */
   readonly region: number;
   readonly batch: number;
   readonly microBatch: number;
@@ -47,34 +47,38 @@ export interface LoadConfig {
   readonly mmap: boolean;
   readonly mlock: boolean;
   readonly warmup: boolean;
-  /** Jinja source in place of the model's own chat template, or "". */
+  /** Jinja source that replaces the model's own chat template, or "". */
   readonly chatTemplate: string;
   /** LoRA files for this model. */
   readonly adapters: readonly string[];
-  /** A draft model; `pMin`: a token that it gives less ends a draft. */
+  /** A draft model. `pMin`: a token with a lower probability ends the draft. */
   readonly draft?: { readonly path: string; readonly pMin: number };
-  /** Absent: over the GPUs of this machine. */
+  /** Absent: the model is split over the GPUs of this machine. */
   readonly spread?: Spread;
 }
 
-/** How a model lies over several devices: first those of the workers, in their order, then the GPUs of this machine. */
+/**
+ * How a model is split over several devices: first the workers' devices in their order, then the GPUs of this machine.
+ */
 export interface Spread {
-  /** `address:port` of each, known to be there: one that is not ends the process. */
+  /**
+   * `address:port` of each worker. The caller must know that all are reachable: an unreachable one ends the process.
+   */
   readonly workers: readonly string[];
-  /** `none`: all on the device `mainGpu`. */
+  /** `none` puts the whole model on device `mainGpu`. */
   readonly splitMode: "layer" | "row" | "none";
   readonly mainGpu: number;
-  /** A share for each device; empty: by free memory. */
+  /** Share of each device; empty to split by free memory. */
   readonly tensorSplit: readonly number[];
 }
 
-/** An adapter by its place among those of LoadConfig, and how much of it is added to the model. */
+/** An adapter, by its index in LoadConfig.adapters, and the scale at which it is added to the model. */
 export interface AdapterScale {
   readonly id: number;
   readonly scale: number;
 }
 
-/** What there is to know about every kind of model. */
+/** Properties that every kind of model has. */
 export interface ModelDescription {
   readonly description: string;
   readonly architecture: string;
@@ -87,14 +91,14 @@ export interface ModelDescription {
 
 /** See svc_model_info in shim.h. */
 export interface LoadedModel extends ModelDescription {
-  /** Cells that sequences may fill together. */
+  /** Total number of cells that all sequences together may fill. */
   readonly context: number;
   readonly contextPerSequence: number;
   readonly layout: KvLayout;
-  /** Sequence ids. */
+  /** Number of sequence ids. */
   readonly sequences: number;
   readonly batch: number;
-  /** Rows of a chunk of prompts whose computation can be paused; 0 where none can. */
+  /** Maximum rows of a prompt chunk that can be paused; 0 where chunks cannot be paused. */
   readonly chunk: number;
   readonly hasChatTemplate: boolean;
   /** Jinja source. */
@@ -108,9 +112,9 @@ export interface LoadedModel extends ModelDescription {
     readonly system: boolean;
   };
   readonly canRemovePartial: boolean;
-  /** Bytes of text that a token stands for at most; 0: unknown. */
+  /** Maximum bytes of text that one token stands for; 0 when unknown. */
   readonly longestToken: number;
-  /** The tokens of the last few steps can be removed. */
+  /** Whether the tokens of the last few steps can be removed. */
   readonly canRollBack: boolean;
   readonly sampling: Readonly<Partial<Omit<SamplerConfig, "seed">>>;
 }
@@ -138,12 +142,12 @@ export interface SamplerConfig {
   readonly mirostat: 0 | 1 | 2;
   readonly mirostatTau: number;
   readonly mirostatEta: number;
-  /** Token and what is added to its logit; -Infinity cannot be said in JSON, so -1e9 bans a token. */
+  /** Token and the value added to its logit. JSON cannot express -Infinity, so -1e9 bans a token. */
   readonly logitBias: readonly (readonly [token: number, bias: number])[];
   readonly seed: number;
   readonly ignoreEos: boolean;
   readonly minTokens: number;
-  /** Tokens of reasoning after which its end is forced; -1 is without limit. */
+  /** Tokens of reasoning after which the end of reasoning is forced; -1 for no limit. */
   readonly reasoningBudget: number;
   readonly topLogprobs: number;
 }
@@ -182,9 +186,12 @@ export const SAMPLER_DEFAULTS: Omit<SamplerConfig, "seed"> = {
 export interface ChatPrompt {
   readonly messages: readonly object[];
   readonly tools: readonly object[];
-  /** Of each tool, the schema that its arguments are held to; the model reads those in `tools`. */
+  /** For each tool, the schema that is enforced on its arguments; the model reads the schemas in `tools`. */
   readonly enforced: readonly object[];
-  /** How many of the last tools the messages themselves describe: they may be called and are not in the rendered list. */
+  /**
+   * Number of tools, counted from the end, that the messages themselves describe: they may be called, but are not in
+   * the rendered list.
+   */
   readonly described?: number;
   readonly toolChoice: "auto" | "required";
   readonly parallelToolCalls: boolean;
@@ -195,20 +202,20 @@ export interface ChatPrompt {
   /** False: nothing is enforced. */
   readonly constrain: boolean;
   readonly kwargs: Readonly<Record<string, unknown>>;
-  /** Absent: as the template does by itself. */
+  /** Absent: the template's default. */
   readonly enableThinking?: boolean;
-  /** The last message is the beginning of the answer. */
+  /** The last message is the beginning of the answer (assistant prefill). */
   readonly continueLast: boolean;
-  /** False: the prompt ends behind the last message. */
+  /** False: the prompt ends after the last message. */
   readonly generationPrompt: boolean;
-  /** Some parts are media: the rendered text is wanted, its tokens are not. */
+  /** Some parts are media: the result is the rendered text, not its tokens. */
   readonly media: boolean;
   readonly sampler: SamplerConfig;
 }
 
-/** Text or tokens, as no chat template is about them. */
+/** Fields common to text and token prompts, which use no chat template. */
 interface PlainPrompt {
-  /** Log probabilities of its own tokens are wanted. */
+  /** Requests log probabilities of the prompt's own tokens. */
   readonly score?: true;
   readonly schema?: unknown;
   readonly grammar?: string;
@@ -219,7 +226,7 @@ interface PlainPrompt {
 export interface TextPrompt extends PlainPrompt {
   readonly text: string;
   readonly suffix?: string;
-  /** With `suffix`: what the answer begins with, and what is read before the text. */
+  /** With `suffix`: the beginning of the answer, and files to read before the text. */
   readonly begun?: string;
   readonly files?: readonly { readonly filename: string; readonly text: string }[];
   readonly parseSpecial: boolean;
@@ -232,7 +239,7 @@ export interface TokenPrompt extends PlainPrompt {
 
 export type PromptRequest = ChatPrompt | TextPrompt | TokenPrompt;
 
-/** How an answer is written; see svc_prompt_take in shim.h. */
+/** The format of an answer; see svc_prompt_take in shim.h. */
 export interface AnswerFormat {
   readonly stops: readonly string[];
   readonly parsed: boolean;
@@ -242,7 +249,7 @@ export interface AnswerFormat {
   readonly thinkingEnds: readonly string[];
 }
 
-/** The answer is its text. */
+/** The format of an answer that is plain text. */
 export const PLAIN_FORMAT: AnswerFormat = {
   stops: [],
   parsed: false,
@@ -260,12 +267,12 @@ export type PromptResult =
       /** The rendered template of a prompt with media. */
       readonly text?: string;
       readonly format: AnswerFormat;
-      /** Of a prompt with a sampler; to be freed by whoever takes the result. */
+      /** Present when the prompt requested a sampler; the receiver of the result must free it. */
       readonly sampler?: SamplerId;
     }
   | ({ readonly job: number } & NativeFailure<LlamaErrorCode>);
 
-/** What an answer has more than at the last look; strings are to be appended. See svc_answer_read in shim.h. */
+/** What an answer gained since the last read; strings are to be appended. See svc_answer_read in shim.h. */
 export interface AnswerNews {
   readonly reasoning?: string;
   readonly content?: string;
@@ -286,7 +293,7 @@ export interface Batch {
   readonly tokens: Int32Array;
   readonly positions: Int32Array;
   readonly sequences: Int32Array;
-  /** Sampler of the row, or -1 where no logits are wanted. */
+  /** Sampler of the row, or -1 where no logits are needed; see svc_decode for rows that score a prompt. */
   readonly samplers: Int32Array;
 }
 
@@ -296,32 +303,34 @@ export interface Embeddings {
   readonly positions: Int32Array;
   readonly count: number;
   readonly sequence: number;
-  /** All of them attend to each other. */
+  /** All embeddings attend to each other. */
   readonly nonCausal: boolean;
 }
 
-/** What the draft model is to do with one of its sequences; see svc_draft in shim.h. */
+/** Work for the draft model on one of its sequences; see svc_draft in shim.h. */
 export interface DraftJob {
   readonly sequence: number;
-  /** What the sequence holds from here on is forgotten. */
+  /** The sequence is first trimmed to this position. */
   readonly position: number;
-  /** Fed to it from there. */
+  /** Tokens fed to the sequence from that position. */
   readonly tokens: Int32Array;
-  /** Tokens wanted, at most. */
+  /** Maximum number of tokens to draft. */
   readonly count: number;
 }
 
 export interface Drafted {
-  /** Decode calls. */
+  /** Number of decode calls. */
   readonly rounds: number;
-  /** Of each job; undefined where the draft model lacks a token that it was to be fed: its sequence was only cut. */
+  /**
+   * Drafted tokens of each job. Undefined where the draft model lacks a token to be fed: the sequence was only trimmed.
+   */
   readonly tokens: readonly (Int32Array | undefined)[];
 }
 
-/** As the owner of a batch: any request's abort may stop it. */
+/** Owner of a batch that an abort request from any owner stops. */
 export const ANY_OWNER = -1;
 
-/** How a computation ended, and of a chunk, whether there is more to compute; see svc_decoded in shim.h. */
+/** How a computation ended; a chunk may also be "paused" with more to compute. See svc_decoded in shim.h. */
 export const DECODE_RESULTS = ["done", "no-room", "aborted"] as const;
 export const CHUNK_RESULTS = [...DECODE_RESULTS, "paused"] as const;
 export type DecodeResult = (typeof DECODE_RESULTS)[number];
@@ -333,62 +342,79 @@ export interface Llama {
   loadPoll(): LoadState;
   model(): LoadedModel;
   /**
-   * Queues rendering and tokenizing on the native prompt threads, where clients take turns; returns the job number. Should
-   * its grammar end the process, the parent process learns its `owner`; 0: none.
+   * Queues a prompt for rendering and tokenizing on the native prompt threads, where clients take turns. Returns the
+   * job number. If the prompt's grammar ends the process, the parent process learns its `owner`; 0 for none.
    */
   submitPrompt(request: PromptRequest, owner?: number, client?: string): number;
-  /** Forgets a job; the result of one that has begun may still come. */
+  /** Forgets a job; the result of a job that has begun may still arrive. */
   cancelPrompt(job: number): void;
-  /** The next finished job, waiting up to `timeoutMs` (the whole thread waits), or undefined. */
+  /** Returns the next finished job, or undefined after `timeoutMs`; blocks the whole thread meanwhile. */
   takePrompt(timeoutMs: number): PromptResult | undefined;
-  /** Raw bytes of a token's text; control tokens have some only when `special`. The array is shared: do not write to it. */
+  /**
+   * Returns the raw bytes of a token's text; control tokens have text only with `special`. The array is shared: never
+   * write to it.
+   */
   piece(token: number, special?: boolean): Uint8Array;
   isEnd(token: number): boolean;
   freeSampler(sampler: SamplerId): void;
-  /** The answer of this sampler was cut at its last token: its grammar allows no other, or takes too long. */
+  /**
+   * Returns whether this sampler's answer was cut at its last token, because its grammar allows no other token or takes
+   * too long.
+   */
   isStuck(sampler: SamplerId): boolean;
   /** Appends a token's text to the answer of a request whose format is `parsed`. */
   pushAnswer(sampler: SamplerId, bytes: Uint8Array): void;
-  /** What is new in that answer, if anything. `final`: its text is complete. */
+  /** Returns what is new in that answer, if anything. `final`: its text is complete. */
   readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined;
-  /** The last sampled token first, then the alternatives, best first. */
+  /** Returns the last sampled token first, then the alternatives, best first. */
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
-  /** The same of a prompt's own tokens, for each of the last steps' rows that wanted it: so many since they were taken last. */
+  /**
+   * Returns the same for a prompt's own tokens, one list per row that requested it. `rows`: number of such rows since
+   * the last call.
+   */
   scores(sampler: SamplerId, rows: number): { readonly token: number; readonly logprob: number }[][];
   /**
-   * Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. Rows that follow
-   * each other with one sampler hold draft tokens (see svc_decode): -1 behind the first wrong one. With several `steps` it
-   * receives the rows of each, -1 for steps that were not made: the last one made is where the first row ended its turn.
+   * Decodes a batch and samples. `sampled` receives one token per sampled row, in row order. Consecutive rows with one
+   * sampler hold draft tokens (see svc_decode): rows after the first wrong draft give -1. With several `steps`,
+   * `sampled` receives the rows of each step, and -1 for steps that were not made: decoding stops after the step in
+   * which the first row ended its turn. Throws LlamaError when the computation fails.
    */
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
-  /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
+  /** Decodes embeddings of a medium, with the address and the positions that the media library returned. */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
-  /** What is decoded, and chunks that begin, from here on are computed with these adapters; with none, by the model alone. */
+  /**
+   * Selects the adapters for batches and chunks that begin from now on; with an empty list the model computes alone.
+   */
   setAdapters(adapters: readonly AdapterScale[]): void;
-  /** Begins a chunk of prompts that is computed beside others' steps: see svc_chunk_begin. Samplers are not looked at. */
+  /** Begins a prompt chunk that is computed between the steps of others: see svc_chunk_begin. Ignores samplers. */
   chunkBegin(batch: Batch, count: number): void;
-  /** Computes it for about `ms`. Unless it says "paused", the chunk has ended. Throws LlamaError when that fails. */
+  /**
+   * Computes the chunk for about `ms` milliseconds. Unless the result is "paused", the chunk has ended. Throws
+   * LlamaError on failure.
+   */
   chunkResume(owner: number, ms: number): ChunkResult;
-  /** Ends the chunk, if there is one: the cache is then as before it. */
+  /** Ends the chunk, if there is one, and restores the cache to its state before the chunk. */
   chunkAbandon(): void;
-  /** Threads that compute at this moment: at most those of the configuration, fewer while other programs want the cores. */
+  /** Returns the number of threads in use: at most the configured number, fewer while other programs need the cores. */
   computeThreads(): number;
-  /** Lets the draft model write on; undefined when it has no room: the sequences of these jobs are empty then. */
+  /** Runs the draft model. Returns undefined when its KV cache is full; the sequences of these jobs are then empty. */
   draft(jobs: readonly DraftJob[]): Drafted | undefined;
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
-  /** Gives back the memory of a paged sequence's cells but the first `cells`, which hold all its tokens. */
+  /** Releases the memory of a paged sequence's cells except the first `cells`, which must hold all its tokens. */
   kvGiveBack(sequence: number, cells: number): void;
-  /** Makes the first `length` positions of one sequence, in so many cells, all of another. */
+  /** Replaces the contents of `to` by the first `length` positions of `from`, which take `cells` cells. */
   kvCopy(from: number, to: number, length: number, cells: number): void;
   /**
-   * What a sequence holds at positions [from, to), to be restored later; `to` below 0 is to the end. Undefined when that is
-   * nothing or cannot be saved; parts can in the unified layout only.
+   * Returns what a sequence holds at positions [from, to), to be restored later; `to` below 0 means the end. Undefined
+   * when there is nothing to save or it cannot be saved; parts can be saved in the unified layout only.
    */
   kvSave(sequence: number, from: number, to: number): Uint8Array | undefined;
-  /** Makes what was saved, part by part, all of a sequence. False when that is not possible: it is empty then. */
+  /**
+   * Replaces a sequence's contents by saved parts, in order. Returns false when that fails; the sequence is then empty.
+   */
   kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean;
   kvClear(): void;
-  /** Log lines since the last call. */
+  /** Returns the log lines since the last call. */
   drainLog(): LogLine[];
 }

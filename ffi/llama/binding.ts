@@ -1,4 +1,4 @@
-// The llama shim through bun:ffi: a typed API on top, no pointers and no JSON above this file.
+// Binds the llama shim through bun:ffi; callers above this file see a typed API, never pointers or JSON.
 
 import { joined, packed } from "../runtime/library.ts";
 import { allocate, release } from "./allocate.ts";
@@ -26,31 +26,31 @@ import { LlamaLibrary } from "./library.ts";
 import { structs } from "./symbols.ts";
 
 const PIECE_BYTES = 256;
-/** A sampled token and its alternatives. */
+/** Maximum entries per row: the sampled token and its alternatives. */
 const MOST_LOGPROBS = 1 + 1024;
 
-/** The real library can also let go of its model. */
+/** The real library, which can do more than the engine needs: unload its model and work with grammars. */
 export interface NativeLlama extends Llama {
   /** Frees the model and everything made with it, so that another can be loaded. Throws LlamaError while one loads. */
   unload(): void;
-  /** Address of the llama_model, for other native libraries in this process. */
+  /** Returns the address of the llama_model, for other native libraries in this process. */
   modelPointer(): bigint;
-  /** The GBNF that llama.cpp makes of a JSON schema. Throws LlamaError when it cannot. */
+  /** Returns the GBNF that llama.cpp makes from a JSON schema. Throws LlamaError when llama.cpp cannot. */
   schemaGrammar(schema: unknown): string;
-  /** Whether a whole text follows a grammar. Throws LlamaError when the grammar is invalid. */
+  /** Returns whether a whole text follows a grammar. Throws LlamaError when the grammar is invalid. */
   grammarAccepts(grammar: string, text: string): boolean;
 }
 
 /**
- * Loads the library set in `directory` and its compute backends. Once a process.
- * Throws LlamaError naming the path when the set is missing, incomplete or of another version.
+ * Loads the library set in `directory` and its compute backends. Call it once per process.
+ * Throws LlamaError naming the path when the set is missing, incomplete or has another version.
  */
 export const openLlama = (directory: string): NativeLlama => new Binding(directory);
 
 class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   private readonly pieceBuffer = new Uint8Array(PIECE_BYTES);
   private pieces: Uint8Array[] = [];
-  /** Prompts with media that are not taken yet. */
+  /** Jobs with media whose results have not been taken yet. */
   private readonly mediaJobs = new Set<number>();
   private specialPieces: Uint8Array[] = [];
   private readonly logprobIds = new Int32Array(MOST_LOGPROBS);
@@ -265,11 +265,11 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   }
 }
 
-/** A grammar is made for its answer, which takes longer than its text tells. */
+/** Returns whether a grammar is made for the answer, which takes longer than the prompt's size suggests. */
 const hasGrammar = (request: PromptRequest): boolean =>
   "schema" in request || "grammar" in request || ("tools" in request && request.tools.length > 0);
 
-/** `count` of them, from number `from` on. */
+/** Returns `count` entries, starting at index `from`. */
 const logprobsIn = (
   ids: Int32Array,
   values: Float32Array,

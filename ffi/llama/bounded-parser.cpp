@@ -1,6 +1,6 @@
-// llama.cpp's parsers call themselves for each value inside another, without limit: a text of nothing but brackets would
-// overflow the stack of the thread that reads it. So every parser that leads back to itself is unrolled: a copy for each
-// level, and behind the last one there is none.
+// llama.cpp's parsers recurse into nested values without limit: a text of nothing but brackets would overflow the stack
+// of the thread that reads it. So every recursive parser is unrolled into a copy per level; beyond the last nothing
+// matches.
 
 #include "bounded-parser.hpp"
 
@@ -35,7 +35,7 @@ class Unrolling {
     }
 
   private:
-    // What stands behind a reference.
+    // Follows references to the parser that they name.
     Id target(Id id) const {
         while (parsers[id].at("type").get<std::string>() == "ref") {
             id = arena.at("rules").at(parsers[id].at("name").get<std::string>()).get<Id>();
@@ -51,7 +51,7 @@ class Unrolling {
         return out;
     }
 
-    // Walks all parsers, and notes from where each is used and to which of them a walk returns that is still inside.
+    // Walks all parsers. Records the users of each one, and which are reached again from within themselves.
     void find_returns(Id id) {
         seen.insert(id);
         inside.insert(id);
@@ -86,7 +86,7 @@ class Unrolling {
     std::vector<common_json> parsers;
     Id root = 0, nothing = 0;
     std::set<Id> seen, inside, returned_to;
-    // All that may come to one of these.
+    // All parsers from which one in `returned_to` can be reached.
     std::set<Id> leads_back;
     std::map<Id, std::vector<Id>> users;
     std::map<std::pair<Id, int>, Id> copies;

@@ -1,4 +1,4 @@
-// Parsers of answers that end with the text, however it nests.
+// Answer parsers whose recursion is bounded, however deep the text nests.
 #pragma once
 
 #include "state.hpp"
@@ -9,10 +9,10 @@
 
 namespace svc {
 
-// Returns of a parser to itself; a value inside another takes one or two. Clients' own JSON has at most 128 levels.
+// Maximum recursions of a parser; each nested value takes one or two. JSON from clients has at most 128 levels.
 constexpr int DEEPEST = 200;
 
-// The parser that was saved as `saved`, but for values inside one another deeper than DEEPEST: these do not follow the format.
+// Returns the parser serialized as `saved`; values nested deeper than DEEPEST do not follow its format.
 common_peg_arena bounded_parser(const std::string & saved);
 
 } // namespace svc

@@ -9,10 +9,10 @@
 namespace svc {
 namespace {
 
-// Alternatives that stay beside one another; src/json-schema counts by the same number.
+// Up to this many alternatives stay a flat list; src/json-schema counts with the same number.
 constexpr size_t MOST_FLAT = 32;
 
-// A literal, a character or its escape each.
+// A literal, split into characters and escapes.
 using Spelled = std::vector<std::string_view>;
 
 size_t after_space(std::string_view text, size_t at, bool lines) {
@@ -29,7 +29,7 @@ size_t after_space(std::string_view text, size_t at, bool lines) {
     return at;
 }
 
-// Of the character or escape at `at`; 0: none.
+// Returns the size in bytes of the character or escape at `at`; 0 if there is none.
 size_t spelling_size(std::string_view text, size_t at) {
     const unsigned char c = static_cast<unsigned char>(text[at]);
     if (c == '\\' && at + 1 < text.size()) {
@@ -41,7 +41,7 @@ size_t spelling_size(std::string_view text, size_t at) {
     return at + bytes <= text.size() ? bytes : 0;
 }
 
-// Behind the literal at `at`, or npos where none is.
+// Returns the position after the literal at `at`, or npos if there is none.
 size_t read_literal(std::string_view text, size_t at, Spelled & literal) {
     if (at >= text.size() || text[at] != '"') return std::string::npos;
     for (at++; at < text.size() && text[at] != '"';) {
@@ -53,7 +53,7 @@ size_t read_literal(std::string_view text, size_t at, Spelled & literal) {
     return at < text.size() ? at + 1 : std::string::npos;
 }
 
-// Where the alternatives that begin at `at` end, or npos where not all of them are literals.
+// Returns where the alternatives that begin at `at` end, or npos when not all of them are literals.
 size_t read_literals(std::string_view text, size_t at, bool bracketed, std::vector<Spelled> & literals) {
     for (;;) {
         Spelled literal;
@@ -69,10 +69,10 @@ size_t read_literals(std::string_view text, size_t at, bool bracketed, std::vect
     }
 }
 
-// What the names of rules begin with that the text, whatever a client wrote, has none of.
+// Returns a prefix for rule names that does not occur in the text, whatever a client wrote.
 std::string unused_stem(std::string_view text) {
     static constexpr std::string_view word = "branch";
-    // More digits than there can be names.
+    // More digits than the number of names can have.
     static constexpr size_t longest = 9;
     std::set<size_t> used;
     for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at)) {
@@ -89,7 +89,7 @@ std::string unused_stem(std::string_view text) {
     return std::string(word) + std::to_string(number) + "-";
 }
 
-// Literals in order that are alike up to `from`, as a rule.
+// A rule for the sorted literals from `first` to `last`, which are equal up to `from`.
 struct Branch {
     size_t first, last, from, number;
 };
@@ -107,12 +107,12 @@ public:
             out += text.substr(at, end - at);
             at = begins ? list(end, bracketed, out) : end;
         }
-        // Before their use: llama.cpp counts the names that it reads first inside brackets as what is repeated with these.
+        // Rules precede their use: llama.cpp counts names first read inside brackets as part of what these repeat.
         return rules + out;
     }
 
 private:
-    // Behind what is no beginning of alternatives.
+    // Returns the position after an item that does not begin alternatives.
     size_t behind(size_t at) const {
         const char c = text[at];
         if (c == '#') return std::min(text.find_first_of("\r\n", at), text.size());
@@ -123,7 +123,7 @@ private:
         return std::min(end + 1, text.size());
     }
 
-    // Writes alternatives, if they are a long list of literals, and says where to go on.
+    // Writes alternatives as rules if they are a long list of literals. Returns where to continue.
     size_t list(size_t at, bool bracketed, std::string & out) {
         std::vector<Spelled> literals;
         const size_t end = read_literals(text, after_space(text, at, true), bracketed, literals);
@@ -145,7 +145,7 @@ private:
         return end;
     }
 
-    // Writes what begins as the literal `first` does, and returns the first that does not.
+    // Writes the alternative for all literals that begin like literal `first`. Returns the first literal that does not.
     size_t alternative(const std::vector<Spelled> & literals, const Branch & branch, size_t first, std::vector<Branch> & open) {
         const Spelled & one = literals[first];
         size_t last = first + 1;

@@ -1,13 +1,13 @@
-// Lists of texts in grammars, made to branch where the texts part.
+// Rewrites long lists of literals in grammars as branching rules.
 #pragma once
 
 #include <string>
 
 namespace svc {
 
-// The same grammar, in which long lists of literals (`"a1" | "a2" | …`) are rules that branch where the literals part.
-// llama.cpp goes through the whole vocabulary once for each alternative that is open: of thousands beside one another each
-// token would take a second, for everybody. A text that is no grammar is none afterwards.
+// Returns the same grammar with each long list of literals (`"a1" | "a2" | …`) as rules that branch where the literals
+// differ. llama.cpp goes through the whole vocabulary once for each open alternative: with thousands in one list, each
+// token would take a second and delay every request. Text that is not a valid grammar stays invalid.
 std::string with_branches(const std::string & grammar);
 
 } // namespace svc

@@ -1,4 +1,4 @@
-// The loaded chat template.
+// Loads, analyses and applies the chat template.
 
 #include "chat-template.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 const char * const ANY_OBJECT = R"({"type": "object"})";
 
-// True when llama.cpp has code of its own for this template, which may change messages before they are rendered.
+// Returns true when llama.cpp has special code for this template, which may change messages before they are rendered.
 bool is_specialized(const std::string & source) {
     try {
         const common_chat_template parsed(source, "", "");
@@ -28,8 +28,8 @@ bool is_specialized(const std::string & source) {
     }
 }
 
-// Whether the template asks for thinking where its variable is not set. One that does not look at it is taken to: it may think
-// all the same. (llama.cpp always sets the variable.)
+// Returns whether the template requests thinking when its variable is not set. A template that ignores the variable
+// counts as requesting it, because it may think anyway. (llama.cpp always sets the variable.)
 bool asks_by_itself(const std::string & source) {
     try {
         const common_chat_template parsed(source, "", "");
@@ -89,13 +89,13 @@ common_chat_params apply_template(const common_chat_templates_inputs & inputs, b
         return params;
     } catch (const std::invalid_argument &) {
         if (inputs.force_pure_content) throw;
-        // No grammar can be made of some tool's schema: names and frame are still known.
+        // No grammar can be made from some tool's schema, but tool names and framing are still known.
         common_chat_templates_inputs less = inputs;
         if (loosen(less)) {
             loosened = true;
             return apply_template(less, loosened);
         }
-        // The template can be rendered but not analysed: what the model writes is then content, all of it.
+        // The template can be rendered but not analysed: all output of the model is then content.
         if (!chat_template.verbatim) throw;
         less.force_pure_content = true;
         return common_chat_templates_apply(chat_template.templates.get(), less);
@@ -128,7 +128,7 @@ bool load_chat_template(const std::string & override_source) {
         chat_template.stops = params.additional_stops;
         chat_template.thinks = params.supports_thinking || !params.thinking_end_tags.empty();
     } catch (const std::exception &) {
-        // Analysing failed, which says nothing about rendering.
+        // A failed analysis says nothing about rendering.
         chat_template.stops.clear();
         chat_template.thinks = false;
     }

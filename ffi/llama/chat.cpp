@@ -1,4 +1,4 @@
-// From the chat API's JSON to a prompt, through the model's template.
+// Turns the chat API's JSON into a prompt, using the model's template.
 
 #include "chat.hpp"
 
@@ -11,7 +11,7 @@
 namespace svc {
 namespace {
 
-// Nine letters and digits, always the same ones for an id.
+// Returns nine letters and digits, always the same ones for a given id.
 std::string short_id(const std::string & id) {
     if (id.size() == 9) return id;
     uint64_t hash = 14695981039346656037u; // FNV-1a
@@ -24,7 +24,7 @@ std::string short_id(const std::string & id) {
     return out;
 }
 
-// What `parse` makes of them. llama.cpp's own sentences quote what it refuses, and prompts are private.
+// Returns `parse(json)`. Replaces llama.cpp's error messages, because they quote the input and prompts are private.
 template <typename Parse> auto in_shape(const char * things, Parse parse, const common_json & json) {
     try {
         return parse(json);
@@ -63,13 +63,13 @@ common_chat_templates_inputs read_inputs(const common_json & request) {
     return inputs;
 }
 
-// The same for the grammar and the parser: tools with the schemas that can be enforced.
+// Returns the inputs for the grammar and the parser: tools with the schemas that can be enforced.
 common_chat_templates_inputs enforced_inputs(common_chat_templates_inputs inputs, const common_json & request) {
     for (size_t i = 0; i < inputs.tools.size(); i++) inputs.tools[i].parameters = request.at("enforced").at(i).dump();
     return inputs;
 }
 
-// A schema as older templates expect it: one type for everything.
+// Returns the schema in the form that older templates expect: a single type for everything.
 common_json with_single_types(const common_json & schema) {
     if (schema.is_array()) {
         common_json out = common_json::array();
@@ -97,14 +97,14 @@ common_json with_single_types(const common_json & schema) {
     return out;
 }
 
-// The prompt as the client's own tools make it. A template that cannot render them, or refuses to build a grammar for them,
-// gets the ones that can be enforced, then plainer ones, and at last names alone.
+// Renders the prompt with the client's own tools. When the template cannot render them, or no grammar can be built for
+// them, tries the tools with enforceable schemas, then simplified schemas, and finally names alone.
 std::pair<std::string, std::string> render_prompt(const common_chat_templates_inputs & inputs,
                                                   const common_chat_templates_inputs & enforced) {
     const auto rendered = [](common_chat_templates_inputs inputs) {
         inputs.json_schema.clear();
         inputs.force_pure_content = chat_template.verbatim && inputs.continue_final_message == COMMON_CHAT_CONTINUATION_NONE;
-        // No schema changes the prompt.
+        // A schema for the answer does not change the prompt.
         bool loosened = false;
         const common_chat_params params = apply_template(inputs, loosened);
         return std::pair{params.prompt, params.generation_prompt};
@@ -126,7 +126,7 @@ std::pair<std::string, std::string> render_prompt(const common_chat_templates_in
     return rendered(plainer);
 }
 
-// The same without the last tools, which the messages describe.
+// Returns the inputs without the last tools, which the messages describe.
 common_chat_templates_inputs without_described(common_chat_templates_inputs inputs, const common_json & request) {
     const size_t described = request.contains("described") ? request.at("described").get<size_t>() : 0;
     inputs.tools.resize(inputs.tools.size() - std::min(described, inputs.tools.size()));
@@ -139,7 +139,7 @@ RenderedChat render_chat(const common_json & request) {
     const SilentStderr silence;
     const common_chat_templates_inputs inputs = read_inputs(request);
     common_chat_templates_inputs enforced = enforced_inputs(inputs, request);
-    // A forced call is no answer, so a schema has no say in it.
+    // A forced call is not an answer, so a schema does not apply to it.
     const bool forced = !inputs.tools.empty() && inputs.tool_choice == COMMON_CHAT_TOOL_CHOICE_REQUIRED;
     if (forced) enforced.json_schema.clear();
     const auto [prompt, generation_prompt] =

@@ -1,4 +1,4 @@
-// From messages to a prompt, and how the answer to it will be written.
+// Renders messages to a prompt, and determines the format of its answer.
 #pragma once
 
 #include "answer-format.hpp"
@@ -11,7 +11,7 @@ struct RenderedChat {
 };
 
 // Renders {messages, tools, toolChoice, parallelToolCalls, schema, grammar, constrain, kwargs, enableThinking,
-// continueLast} (see shim.h). Throws std::runtime_error when the template refuses the messages. Prompt thread only.
+// continueLast} (see shim.h). Throws std::runtime_error when the template refuses the messages. Prompt threads only.
 RenderedChat render_chat(const common_json & request);
 
 } // namespace svc

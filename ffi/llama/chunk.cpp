@@ -1,5 +1,5 @@
-// Chunks of prompts that can be paused: computed on a thread of their own, in a second context on the same KV cache,
-// which waits between two nodes of its graph while the first context makes a step. CPU only.
+// Prompt chunks that can be paused. They are computed on their own thread, in a second context on the same KV cache,
+// which waits between two nodes of its graph while the first context computes a step. CPU only.
 
 #include "compute-threads.hpp"
 #include "paged-memory.hpp"
@@ -26,17 +26,17 @@ template struct Reach<SettingsMember, &llama_context::cparams>;
 
 namespace {
 
-// A node of the graph then takes some ten milliseconds at most, and kernels reach their full rate.
+// With this many rows, a graph node takes some ten milliseconds at most, and kernels reach their full rate.
 constexpr uint32_t CHUNK_ROWS = 128;
 
-// Multiplications in matrix products for which it is worth to wake the other threads once more: a few milliseconds.
+// Multiplications in matrix products that justify waking the other threads once more: a few milliseconds of work.
 constexpr int64_t PIECE_PRODUCTS = 200'000'000;
 
 llama_memory_ptr & memory_of(llama_context * context) { return context->*reach(MemoryMember{}); }
 llama_cparams & settings_of(llama_context * context) { return context->*reach(SettingsMember{}); }
 
-// Gives `context` the cache of `owner`, and what its graphs depend on. False, with nothing changed, when the members are
-// not where the headers say.
+// Gives `context` the cache of `owner`, and the settings that its graphs depend on. Returns false when the members are
+// not where the headers say; `context` must then be freed.
 bool share_cache(llama_context * context, llama_context * owner) {
     const auto is_as_said = [](llama_context * one) {
         const llama_cparams & settings = settings_of(one);
@@ -78,11 +78,11 @@ class Chunk {
         phase = Phase::paused;
     }
 
-    // Threads that compute it, and the clock of the one that has them compute.
+    // Number of threads that compute the chunk, and the CPU clock of the thread that drives them.
     int threads() const { return llama_n_threads(context); }
     clockid_t clock = CALLER;
 
-    // Computes until the time has come. True when the chunk is at its end; `result` is then what llama_decode returned.
+    // Computes for about `time`. Returns true when the chunk has ended; `result` then says how, as llama_decode does.
     bool resume(Clock::duration time) {
         std::unique_lock<std::mutex> lock(mutex);
         until = Clock::now() + time;
@@ -96,7 +96,7 @@ class Chunk {
         return true;
     }
 
-    // Leaves the cache as it was before the chunk.
+    // Ends the chunk and leaves the cache as it was before.
     void abandon() {
         if (!is_begun()) return;
         abandoned = true;
@@ -104,8 +104,9 @@ class Chunk {
         abandoned = false;
     }
 
-    // llama.cpp's callback around nodes. It asks of each whether a piece of the graph is to end with it, then computes
-    // that. Before a piece the time is looked at: what took too long the last time would again.
+    // llama.cpp's callback around graph nodes. llama.cpp first asks whether a piece of the graph should end with this
+    // node, and then computes that piece. The callback checks the time before each piece: a piece that recently took
+    // too long would do so again.
     bool on_node(const ggml_tensor * node, bool ask) {
         const bool is_attention = node->op == GGML_OP_FLASH_ATTN_EXT;
         Clock::duration & took = is_attention ? attention_took : products_took;
@@ -125,7 +126,7 @@ class Chunk {
     bool is_stopped() const { return abandoned || abort_requested(nullptr); }
 
     int32_t result = 0;
-    // Why, when that is negative.
+    // The reason when `result` is negative.
     std::string failure;
 
   private:
@@ -158,7 +159,7 @@ class Chunk {
                 result = -1;
                 failure = caught().what();
             }
-            // A callback that says no ends the graph, but not as a failure.
+            // A callback that returns false ends the graph, but llama_decode does not report a failure.
             if (is_stopped()) result = SVC_DECODED_ABORTED;
             lock.lock();
             phase = Phase::ended;
@@ -198,16 +199,16 @@ class Chunk {
 
     std::mutex mutex;
     std::condition_variable changed;
-    // Written under the lock, and read without it by whoever's turn it is.
+    // Written under the lock; the thread whose turn it is reads it without the lock.
     std::atomic<Phase> phase{Phase::idle};
     Clock::time_point until;
     Clock::time_point piece_began;
-    // What pieces of the graph took of late, by what they end with.
+    // Recent durations of graph pieces, by the kind of node that ends them.
     Clock::duration attention_took{};
     Clock::duration products_took{};
-    // Of the piece to come, so far.
+    // Multiplications in the next piece, so far.
     int64_t products = 0;
-    // Something was computed in this slice.
+    // Whether something was computed in this time slice.
     bool moved = false;
     bool started = false;
     std::atomic<bool> abandoned{false};
@@ -221,9 +222,9 @@ bool on_chunk_abort(void *) { return chunk.is_stopped(); }
 } // namespace
 
 void make_chunk_context(llama_context_params params) {
-    // Of other caches, cells change their place or are taken again while a chunk is paused.
+    // In other caches, cells move or are reused while a chunk is paused.
     if (uses_gpu() || !can_remove_partial()) return;
-    // It is created with the smallest cache, which it then gives up for the other's.
+    // The context is created with the smallest cache, which it then gives up for the main context's.
     params.n_ctx = CHUNK_ROWS;
     params.n_seq_max = params.n_outputs_max = 1;
     params.n_batch = params.n_ubatch = std::min(CHUNK_ROWS, params.n_ubatch);
@@ -247,7 +248,7 @@ void free_chunk_context() {
     chunk.abandon();
     state.chunk_rows = 0;
     if (!chunk.context) return;
-    // The cache is the other context's.
+    // The cache belongs to the main context.
     memory_of(chunk.context).release();
     llama_free(chunk.context);
     chunk.context = nullptr;

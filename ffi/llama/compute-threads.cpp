@@ -20,14 +20,15 @@
 namespace svc {
 namespace {
 
-// Computation that is judged at once: the system gives others turns of some milliseconds.
+// Seconds of computation that are judged together: the system gives other programs turns of some milliseconds.
 constexpr double JUDGED_SECONDS = 0.1;
-// What was measured before a longer pause says nothing about what comes after it.
+// Measurements from before a pause longer than this, in seconds, say nothing about the time after it.
 constexpr double LONGEST_PAUSE = 0.05;
-// How long a core that was taken away, or was not free after all, is left to others.
+// Seconds for which a core that was lost, or was not free after all, is left to other programs.
 constexpr double SHORTEST_PATIENCE = 0.1;
 constexpr double LONGEST_PATIENCE = 1;
-// Of a core that would be worth it; in between nothing changes.
+// Threads are added when less than this share of the break-even point (1/n of a core) would be missing; between the two
+// nothing changes.
 constexpr double WORTH = 0.8;
 
 double seconds(clockid_t clock) {
@@ -36,7 +37,7 @@ double seconds(clockid_t clock) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// Seconds that cores were idle since the system began; negative where it does not say.
+// Returns the total seconds that cores were idle since the system started; negative where the system does not say.
 double idle_seconds() {
 #ifdef __linux__
     std::FILE * file = std::fopen("/proc/stat", "re");
@@ -59,7 +60,7 @@ struct Moment {
 };
 
 #ifdef __linux__
-// Threads of this process, by the system's numbers.
+// Returns the thread ids of this process.
 std::set<int> own_threads() {
     std::set<int> threads;
     std::error_code failed;
@@ -69,17 +70,17 @@ std::set<int> own_threads() {
     return threads;
 }
 
-// What pthread_getcpuclockid makes of a thread of one's own.
+// Returns what pthread_getcpuclockid returns for a thread of this process.
 clockid_t clock_of(int thread) { return static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3 | 6); }
 #endif
 
-// Threads that wait for graphs, and the clocks of their processor time. The clock of the process would not do where a step is
-// short: the system adds what a thread runs on another core at its next tick only.
+// Threads that wait for graphs, and the clocks of their CPU time. The clock of the process is not precise enough for
+// short steps: the system accounts for a thread that runs on another core only at its next tick.
 struct Pool {
     ggml_threadpool * threads = nullptr;
-    // Of all but the caller's. Elsewhere than on Linux the caller's clock is that of the process.
+    // Clocks of all threads but the caller's. On systems other than Linux the caller's clock is that of the process.
     std::vector<clockid_t> clocks;
-    // No other thread began beside them. Windows' clocks tell nothing of so short a time.
+    // Whether the clocks can be trusted: no other thread started at the same time. Windows' clocks are too coarse.
     bool is_measured = true;
 };
 
@@ -108,15 +109,15 @@ class ComputeThreads {
         fixed = is_fixed || threads == 1;
     }
 
-    // Pools are made by the CPU variant, and freed by it; one that rests costs nothing.
+    // Pools are made and freed by the CPU variant; an idle pool costs nothing.
     ggml_threadpool * pool() {
         const auto found = by_size.find(count);
         if (found != by_size.end()) return found->second.threads;
         const auto make = reinterpret_cast<decltype(ggml_threadpool_new) *>(cpu_function("ggml_threadpool_new"));
         if (!make) return nullptr;
         ggml_threadpool_params params = ggml_threadpool_params_default(count);
-        // The least above none: workers spin for some milliseconds before they sleep, so that the next step need not wake them,
-        // and leave the cores to others when there is none.
+        // The smallest value above zero: threads spin for some milliseconds before they sleep, so that the next step
+        // need not wake them, and free the cores when no step follows.
         params.poll = 1;
         return (by_size[count] = make_pool(make, params)).threads;
     }
@@ -135,7 +136,7 @@ class ComputeThreads {
         if (count < most) grow_where_free();
     }
 
-    // Processor time that a computation on so many threads has had, with what its caller does of it; NAN where that is unknown.
+    // Returns the CPU time that the pool of this size and its caller have used so far; NAN where unknown.
     double had(int threads, clockid_t caller) const {
         const auto pool = by_size.find(threads);
         if (fixed || pool == by_size.end() || !pool->second.is_measured) return NAN;
@@ -148,7 +149,7 @@ class ComputeThreads {
         ended = now;
         if (fixed || threads != count) return;
         computed += wall;
-        // Unknown times are none.
+        // An unknown time (NAN) counts as nothing missing.
         missing += std::max(0.0, count * wall - processor);
         if (computed < JUDGED_SECONDS) return;
         const double cores = missing / computed;
@@ -160,18 +161,19 @@ class ComputeThreads {
   private:
     void shed(double cores) {
         since = Moment();
-        // What was taken just now was not free: it is tried again later each time.
+        // Cores that were added only recently were not free: wait longer each time before trying again.
         patience = since.wall - grown < 2 * patience ? std::min(2 * patience, LONGEST_PATIENCE) : SHORTEST_PATIENCE;
         left = since.wall;
         count = std::max(1, count - std::max(1, static_cast<int>(std::lround(cores))));
     }
 
-    // Judges the time since the last call: what others did in a pause before that says nothing about now.
+    // Judges only the time since the last call: what other programs did before that says nothing about now.
     void grow_where_free() {
         const Moment now;
         const double passed = now.wall - since.wall;
         if (passed < JUDGED_SECONDS) return;
-        // Cores that others left in this time, or the try itself tells where the system does not say.
+        // Cores that other programs left free in this time. Where the system does not say, only an attempt shows
+        // whether cores are free.
         const double free = now.idle < 0 ? most : (now.idle - since.idle + now.processor - since.processor) / passed;
         since = now;
         if (now.wall - left < patience || free < count + 1 - WORTH / (count + 1)) return;
@@ -182,14 +184,14 @@ class ComputeThreads {
     int most = 1;
     bool fixed = true;
     std::map<int, Pool> by_size;
-    // Of what is judged next: seconds that were computed, and seconds of cores that were wanted and not had.
+    // Input of the next judgement: seconds of computation, and core seconds that were needed but not available.
     double computed = 0;
     double missing = 0;
     double patience = SHORTEST_PATIENCE;
     double grown = -LONGEST_PATIENCE;
     double left = -LONGEST_PATIENCE;
     double ended = -LONGEST_PAUSE;
-    // When the free cores were counted last.
+    // When free cores were last counted.
     Moment since;
 };
 ComputeThreads & pools = *new ComputeThreads;

@@ -1,8 +1,8 @@
-// How many threads compute at this moment: fewer than may, while other programs want the cores.
+// Decides how many threads compute: fewer than allowed while other programs need the cores.
 //
-// The threads of ggml wait for one another many times in each step, and compute while they wait: where one of them has to wait
-// for a core, all come almost to a standstill. What they got of the time that they wanted is measured; with less of them the
-// same step is faster as soon as more than one part in n of a core is missing.
+// ggml's threads wait for one another many times in each step, and spin while they wait: when one of them has to wait
+// for a core, all nearly come to a standstill. The CPU time that the threads got, of the time that they needed, is
+// measured. With n threads, the same step is faster on fewer threads as soon as more than 1/n of a core is missing.
 #pragma once
 
 #include "ggml-backend.h"
@@ -12,30 +12,29 @@
 
 namespace svc {
 
-// Prepares for at most so many threads, the number to begin with; `fixed` where it is not to change.
+// Prepares for at most `most` threads, which is also the initial number; `fixed` when the number must not change.
 void create_compute_threads(int most, bool fixed);
 void free_compute_threads();
 
-// Threads that compute at this moment.
+// Returns the number of threads that compute now.
 int compute_threads();
 
-// Gives a context the threads of the moment. Not while it computes.
+// Gives a context the current number of threads. Not while it computes.
 void use_compute_threads(llama_context * context);
-// Likewise a backend that computes on the CPU.
+// The same for a backend that computes on the CPU.
 void use_compute_threads(ggml_backend_t cpu);
 
-// The clock of what the calling thread computes.
+// The CPU clock of the calling thread.
 #ifdef __linux__
 constexpr clockid_t CALLER = CLOCK_THREAD_CPUTIME_ID;
 #else
-// Of the whole process: other threads have no clocks that this one could read.
+// The clock of the whole process: threads have no clocks that other threads could read.
 constexpr clockid_t CALLER = CLOCK_PROCESS_CPUTIME_ID;
 #endif
-// The same, for other threads to read.
+// Returns the clock of the calling thread in a form that other threads can read.
 clockid_t own_clock();
 
-// Measures a computation on so many threads, from here to the end of the scope. `caller`: the clock of the thread that has the
-// others compute.
+// Measures a computation on `threads` threads until the scope ends. `caller`: the clock of the thread that drives it.
 class MeasuredComputation {
   public:
     explicit MeasuredComputation(int threads = compute_threads(), clockid_t caller = CALLER);

@@ -1,4 +1,4 @@
-// The step: batch, compute, sample; and the KV cache around it.
+// Computes a step (batch, decode, sample) and manages the KV cache.
 
 #include "compute-threads.hpp"
 #include "paged-memory.hpp"
@@ -12,9 +12,9 @@
 namespace svc {
 namespace {
 
-// Columns that every batch needs and no caller fills.
+// Columns that every batch needs but no caller provides.
 struct BatchColumns {
-    // What further steps compute: tokens and positions of their own.
+    // Tokens and positions of further steps in multi-step decoding.
     std::vector<llama_token> tokens;
     std::vector<llama_pos> positions;
     std::vector<int32_t> counts;
@@ -44,8 +44,8 @@ struct BatchColumns {
     }
 };
 
-// Rows whose tokens are to be chosen by one sampler, and where those go. Each row but the first holds the draft of the
-// token that the row before gives: the first wrong one ends the series.
+// Rows sampled by one sampler, and where their tokens go. Each row but the first holds the draft of the token that the
+// row before gives; the series ends at the first wrong draft.
 struct Sampling {
     Sampler * sampler;
     int32_t row;
@@ -74,7 +74,7 @@ struct Scoring {
 constexpr ptrdiff_t SLOW_ROWS_FOR_THREADS = 4;
 constexpr int MOST_SAMPLING_THREADS = 8;
 
-// What is wrong with a batch, or null. Fills in the rows to sample.
+// Returns what is wrong with a batch, or null. Fills in the rows to sample and to score.
 const char * refusal(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
                      const int32_t * samplers, int32_t count, int32_t * out_tokens, std::vector<Sampling> & sampled,
                      std::vector<Scoring> & scored) {
@@ -106,10 +106,10 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
     return rows + static_cast<int32_t>(scored.size()) > state.n_outputs ? "more rows are sampled than there is room for" : nullptr;
 }
 
-// What svc_kv_save writes: a sequence, or the one behind all others that stands for a part.
+// The sequence that svc_kv_save writes: one of the caller's, or the extra sequence that holds a part of one.
 int32_t chosen = 0;
 
-// Returns what svc_decode does: llama_decode has the same numbers.
+// Returns what svc_decode returns: llama_decode uses the same numbers.
 int32_t compute(const llama_batch & batch, int32_t owner) {
     forget_complaint();
     use_adapters(state.context);
@@ -125,7 +125,7 @@ int32_t compute(const llama_batch & batch, int32_t owner) {
 void sample(const std::vector<Sampling> & rows) {
     if (rows.empty()) return;
     {
-        // The first access waits for the computation and puts the rows in order; after it, threads may read.
+        // The first access waits for the computation and puts the rows in order; after that, other threads may read.
         const AbortScope scope(0, "decoding a step");
         llama_get_logits(state.context);
     }
@@ -146,26 +146,26 @@ void score(const std::vector<Scoring> & rows) {
     for (const Scoring & one : rows) one.sampler->score(one.row, one.position);
 }
 
-// There is a sequence beyond the others, for parts of them.
+// Returns whether there is an extra sequence for parts of others.
 bool can_save_parts() {
     return static_cast<int32_t>(llama_n_seq_max(state.context)) > state.n_seq_max;
 }
 
-// Streams are copied at the next decode; whoever reads or writes cells before that would find, or spoil, what is to be
-// copied. The call is virtual: no symbol that the libraries would have to export.
+// Executes pending copies of streams. llama.cpp copies them at the next decode; code that reads or writes cells before
+// that would miss or corrupt the data to be copied. The call is virtual, so no symbol must be exported.
 void finish_copies() {
     if (state.layout == Layout::unified) return;
     const llama_memory_context_ptr update = llama_get_memory(state.context)->init_update(state.context, false);
     if (update->get_status() == LLAMA_MEMORY_STATUS_SUCCESS) update->apply();
 }
 
-// What a batch computes further, step by step: each row's token is what its sampler gave in the step before.
+// Multi-step decoding of a batch: each row's next token is what its sampler gave in the step before.
 struct Decoding {
     BatchColumns & columns;
     std::vector<Sampling> & rows;
     int32_t owner;
 
-    // One row a sampler, and each with one.
+    // Returns whether every row has its own sampler.
     bool can_go_on(int32_t count) const {
         return static_cast<int32_t>(rows.size()) == count &&
                std::all_of(rows.begin(), rows.end(), [](const Sampling & row) { return row.count == 1; });
@@ -177,7 +177,7 @@ struct Decoding {
         });
     }
 
-    // False when it could not be computed: the cache then is as before.
+    // Computes the next step. Returns false when it could not be computed; the cache is then as before the step.
     bool step(const int32_t * sequences, llama_token * out) {
         for (size_t i = 0; i < rows.size(); i++) {
             columns.tokens[i] = *rows[i].out;
@@ -277,7 +277,7 @@ int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells) {
             finish_copies();
             share_cells(state.context, from, to, cells);
         } else {
-            // Whole sequences only, and at the next decode.
+            // llama.cpp copies streams as a whole, at the next decode.
             llama_memory_seq_cp(memory, from, to, -1, -1);
         }
         return llama_memory_seq_rm(memory, to, length, -1) ? 0 : fail("this model's sequences cannot be trimmed");

@@ -1,4 +1,4 @@
-// Drafts: what a small model thinks the large one will say next, for several sequences at once.
+// Drafts tokens: a small model predicts what the large model will generate, for several sequences at once.
 
 #include "compute-threads.hpp"
 #include "draft.hpp"
@@ -19,22 +19,22 @@ struct Draft {
     llama_context * context = nullptr;
     const llama_vocab * vocab = nullptr;
     int32_t n_vocab = 0;
-    // A token that the model gives less than this ends the draft.
+    // A token with a lower probability ends the draft.
     float p_min = 0;
     llama_batch batch = {};
 };
 
 Draft & draft = *new Draft;
 
-// As common/speculative.cpp has them, which keeps them to itself.
+// The values in common/speculative.cpp, which does not export them.
 constexpr int32_t MOST_TOKENS_APART = 128;
 constexpr int32_t FIRST_TOKEN_COMPARED = 5;
 
-// What a vocabulary puts before or behind a text; -1 is nothing.
+// The token that a vocabulary adds before or after a text; -1 for none.
 llama_token bos_of(const llama_vocab * vocab) { return llama_vocab_get_add_bos(vocab) ? llama_vocab_bos(vocab) : -1; }
 llama_token eos_of(const llama_vocab * vocab) { return llama_vocab_get_add_eos(vocab) ? llama_vocab_eos(vocab) : -1; }
 
-// How the draft's vocabulary differs from the model's by more than llama.cpp allows, or "".
+// Returns how the draft's vocabulary differs from the model's by more than llama.cpp allows, or "".
 std::string difference(const llama_vocab * model, const llama_vocab * other) {
     if (llama_vocab_type(model) != llama_vocab_type(other)) return "its tokenizer is of another type";
     if (bos_of(model) != bos_of(other)) return "it begins texts with another token";
@@ -56,20 +56,20 @@ struct Job : svc_draft_job {
     const llama_token * tokens;
     llama_token * out;
     int32_t * drafted;
-    // Of the last batch; -1 when nothing more is to be drafted.
+    // Row in the last batch; -1 when nothing more is drafted.
     int32_t row;
 
     void feed(llama_token token, int32_t at, bool output) {
         common_batch_add(draft.batch, token, position + at, {sequence}, output);
         if (output) row = draft.batch.n_tokens - 1;
     }
-    // Takes the most probable token of the last batch; true if another is wanted.
+    // Takes the most probable token of the last batch. Returns true when another token is needed.
     bool take() {
         const float * logits = llama_get_logits_ith(draft.context, row);
         row = -1;
         if (!logits) throw std::runtime_error("a row that wanted logits has none");
         const llama_token token = highest(logits, draft.n_vocab);
-        // The end of a turn has nothing behind it that could be checked with it.
+        // Drafting the end of a turn gains nothing: no token follows that could be verified with it.
         if (token >= state.n_vocab || llama_vocab_is_eog(state.vocab, token)) return false;
         if (draft.p_min > 0 && probability(logits, logits[token]) < draft.p_min) return false;
         out[(*drafted)++] = token;
@@ -83,7 +83,7 @@ struct Job : svc_draft_job {
     }
 };
 
-// What is wrong with the jobs, or null; reads them.
+// Reads the jobs. Returns what is wrong with them, or null.
 const char * read_jobs(const svc_draft_job * given, int32_t count, const int32_t * tokens, int32_t * out,
                        int32_t * counts, std::vector<Job> & jobs) {
     if (!draft.context) return "no draft model is loaded";
@@ -184,7 +184,7 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
                 job.feed(job.out[*job.drafted - 1], job.length + *job.drafted - 1, true);
             }
         }
-        // Its end is waited for here, so that whoever takes the time measures all of it.
+        // Wait for the end of the computation here, so that the caller's time measurement includes all of it.
         llama_synchronize(draft.context);
         return rounds;
     });

@@ -1,4 +1,4 @@
-// Vectors and relevance scores of whole inputs, several inputs in one computation.
+// Computes vectors and relevance scores of whole inputs, several inputs in one computation.
 
 #include "compute-threads.hpp"
 #include "state.hpp"
@@ -33,20 +33,20 @@ const char * pooling_name(Pooling type) {
     }
 }
 
-// What the file says; files that say nothing come from times when the mean was the only way.
+// Returns the pooling type of the file. Files without one date from when the mean was the only type.
 Pooling pooling_of_file() {
     const std::string key = meta("general.architecture") + ".pooling_type";
     const std::string value = meta(key.c_str());
     return value.empty() || value == "0" ? LLAMA_POOLING_TYPE_MEAN : LLAMA_POOLING_TYPE_UNSPECIFIED;
 }
 
-// Whether the model's word pieces are those of text without accents, as BERT's are where the file says nothing else.
+// Returns whether the tokenizer expects text without accents, which is BERT's default unless the file says otherwise.
 bool strips_accents() {
     const std::string value = meta("tokenizer.ggml.normalizer.strip_accents");
     return llama_vocab_type(state.vocab) == LLAMA_VOCAB_TYPE_WPM && value != "false";
 }
 
-// A state that is updated in place exists once for each input, so only one is computed at a time.
+// Returns the number of inputs per computation. Recurrent models keep a state per input, so they compute one at a time.
 uint32_t inputs_at_once(const common_json & config) {
     if (llama_model_is_recurrent(state.model) || llama_model_is_hybrid(state.model)) return 1;
     return static_cast<uint32_t>(std::min<size_t>(config.at("sequences").get<uint32_t>(), llama_max_parallel_sequences()));
@@ -72,7 +72,7 @@ int32_t compute() {
     return encoder_alone ? llama_encode(state.context, embedding.batch) : llama_decode(state.context, embedding.batch);
 }
 
-// False when the model computed something that is no number.
+// Returns false when the model computed a value that is not a finite number.
 bool write_vector(const float * from, float * to) {
     const int32_t size = embedding.dimensions;
     if (embedding.ranks) {
@@ -90,8 +90,8 @@ void create_embedding_context(const common_json & config) {
     llama_context_params params = llama_context_default_params();
     params.embeddings = true;
     params.pooling_type = embedding.ranks ? LLAMA_POOLING_TYPE_RANK : pooling_of_file();
-    // All at once: what is pooled, and what attends in both directions, cannot be computed in parts. For the same reason the
-    // cache of models that have one is not divided.
+    // A batch is computed in one piece: pooling and bidirectional attention cannot be computed in parts. For the same
+    // reason the KV cache, where the model has one, is not divided.
     params.n_ctx = params.n_batch = params.n_ubatch = config.at("batch").get<uint32_t>();
     params.kv_unified = true;
     params.swa_full = true;
@@ -102,7 +102,7 @@ void create_embedding_context(const common_json & config) {
     params.abort_callback = abort_requested;
     state.context = llama_init_from_model(state.model, params);
     if (!state.context) throw std::runtime_error(with_complaint("llama.cpp cannot create a context (is there enough memory?)"));
-    // A number that stands for none of them, in a damaged file: nothing would be computed.
+    // A damaged file may have a number that stands for no pooling type: nothing would be computed.
     if (pooling_name(llama_pooling_type(state.context)) == std::string("none")) {
         throw std::runtime_error("the file says an unknown way to pool vectors");
     }

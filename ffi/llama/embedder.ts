@@ -23,7 +23,7 @@ export interface LoadedEmbedder extends ModelDescription {
   readonly addSep: boolean;
   /** The tokenizer is BERT's for text without accents. */
   readonly stripsAccents: boolean;
-  /** The prompt of a reranker that is a language model, with `{query}` and `{document}`. */
+  /** Prompt template of a reranker that is a language model, with `{query}` and `{document}`. */
   readonly rerankTemplate?: string;
 }
 
@@ -32,11 +32,14 @@ export interface Embedder {
   loadPoll(): LoadState;
   /** Throws LlamaError while nothing is loaded. */
   model(): LoadedEmbedder;
-  /** `special`: `parsed` reads special tokens spelt in the text, `around` also adds what the model puts around an input. */
+  /**
+   * Tokenizes a text. With `parsed`, special tokens spelt in the text count as such; with `around`, the tokens that the
+   * model puts around an input are added as well.
+   */
   tokenize(text: string, special: "none" | "around" | "parsed"): Int32Array;
   /**
-   * The numbers of some inputs, computed together, one input after the other; undefined when an abort request for `owner`
-   * stopped it. Throws LlamaError.
+   * Computes several inputs together and returns their numbers, one input after the other; undefined when an abort
+   * request for `owner` stopped the computation. Throws LlamaError.
    */
   embed(inputs: readonly Int32Array[], owner: number): Float32Array | undefined;
   listenForAborts(fd: number): void;

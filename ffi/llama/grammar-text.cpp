@@ -1,4 +1,4 @@
-// Grammars as llama.cpp writes them, changed as text.
+// Edits the text of grammars that llama.cpp writes.
 
 #include "grammar-text.hpp"
 

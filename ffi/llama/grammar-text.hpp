@@ -1,4 +1,4 @@
-// Grammars as llama.cpp writes them, changed as text.
+// Edits the text of grammars that llama.cpp writes.
 #pragma once
 
 #include "state.hpp"
@@ -7,14 +7,14 @@
 
 namespace svc {
 
-// Whether a sampler can be made of a grammar. Also of llama.cpp's own: those of large schemas exceed its limits.
+// Returns whether a sampler can be made from a grammar. llama.cpp's own grammars for large schemas exceed its limits.
 bool compiles(const std::string & grammar);
 
-// Renames every rule of a grammar, so that two grammars fit into one text.
+// Adds a prefix to the name of every rule, so that two grammars fit into one text.
 std::string with_prefix(const std::string & grammar, const std::string & prefix);
 
-// A forced call begins the answer: takes the free text that may stand before it out of the root rule. What is in
-// parentheses is reasoning and stays.
+// Removes the free text that may precede a call from the root rule, because a forced call must begin the answer. Text
+// in parentheses is reasoning and stays.
 std::string without_preamble(const std::string & grammar);
 
 } // namespace svc

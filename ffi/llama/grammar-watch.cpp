@@ -32,7 +32,7 @@ void serve() {
     }
 }
 
-// What this thread has computed: others may keep it from doing so.
+// Returns the CPU time of this thread in seconds; wall-clock time would include time in which other threads ran.
 double thread_seconds() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

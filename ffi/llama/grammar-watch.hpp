@@ -1,4 +1,4 @@
-// An eye on grammars that take too long: an ambiguous one doubles llama.cpp's work with each character.
+// Watches for grammars that take too long: an ambiguous grammar doubles llama.cpp's work with each character.
 #pragma once
 
 #include <cstdint>
@@ -6,31 +6,32 @@
 
 namespace svc {
 
-// Where a grammar is handled, as the exit code that tells of it: what waits is no cause of what holds an answer up.
+// Where a grammar is handled; the value is the exit code that reports it. Prompts that wait are not to blame when an
+// answer hangs.
 enum class Handling : int { answer = 70, prompt = 71 };
 
-// What a watch sees.
+// State of one watch.
 struct Watched {
     Handling handling;
     int32_t owner;
-    // Counted, not read from a clock: time in which the whole process stood still does not count.
+    // Counted, not read from a clock, so that time in which the whole process was stopped does not count.
     int seconds;
 };
 
-// What this thread handles from here on is for this request, see svc_abort_listen; 0: for none.
+// Sets the owner of what this thread handles from now on, see svc_abort_listen; 0 for none.
 void handle_for(int32_t owner);
 
-// Lives as long as llama.cpp handles a grammar. That cannot be stopped: after half a minute it ends the process, which tells
-// for whom it was; the successor takes the other requests. Any thread.
+// Exists while llama.cpp handles a grammar, which cannot be interrupted. After half a minute the watch ends the process
+// and reports the owner; the next process takes over the other requests. Any thread.
 class GrammarWatch {
   public:
-    // `is_needed`: there is a grammar.
+    // `is_needed`: whether there is a grammar at all.
     GrammarWatch(Handling handling, bool is_needed = true);
     ~GrammarWatch();
     GrammarWatch(const GrammarWatch &) = delete;
     GrammarWatch & operator=(const GrammarWatch &) = delete;
 
-    // What it took of this thread's time so far; 0 where there is no grammar.
+    // Returns the CPU time, in seconds, that the grammar has taken on this thread so far; 0 where there is no grammar.
     double seconds() const;
 
   private:

@@ -1,4 +1,4 @@
-// JSON schemas as grammars, for the tables and tests that measure what they enforce.
+// Converts JSON schemas to grammars, for the tables and tests that measure what grammars enforce.
 
 #include "branches.hpp"
 #include "state.hpp"

@@ -1,4 +1,4 @@
-// What there is to know about the loaded model and the device it runs on.
+// Describes the loaded model and the device it runs on.
 
 #include "../common/platform.hpp"
 #include "chat-template.hpp"
@@ -16,7 +16,7 @@ void * cpu_function(const char * name) {
 
 namespace {
 
-// "sapphirerapids" when the functions come from libggml-cpu-sapphirerapids.so.
+// Returns "sapphirerapids" when the functions come from libggml-cpu-sapphirerapids.so.
 std::string cpu_variant() {
     void * function = cpu_function("ggml_threadpool_new");
     const std::string path = function ? library_of(function) : "";
@@ -58,7 +58,7 @@ common_json describe_model() {
     char description[256] = "";
     llama_model_desc(state.model, description, sizeof description);
     std::string text = description;
-    // What llama.cpp says of a size that it has no name for; the parameters tell more.
+    // llama.cpp writes this for a size that it has no name for; the parameter count says more.
     if (const size_t unnamed = text.find(" ?B"); unnamed != std::string::npos) text.erase(unnamed, 3);
     common_json info = common_json::object();
     info["description"] = text;
@@ -94,7 +94,7 @@ common_json sampling_of_file() {
 
 std::string token_text(llama_token token) { return token < 0 ? "" : llama_vocab_get_text(state.vocab, token); }
 
-// Bytes of text that a token stands for at most; 0 where tokenizing may leave text out.
+// Returns the maximum bytes of text that a token stands for; 0 where tokenizing may drop text.
 size_t longest_token() {
     const auto type = llama_vocab_type(state.vocab);
     if (type != LLAMA_VOCAB_TYPE_BPE && type != LLAMA_VOCAB_TYPE_SPM) return 0;
@@ -107,10 +107,10 @@ size_t longest_token() {
 
 } // namespace
 
-// A state that is updated in place has no positions to remove.
+// A recurrent state has no positions to remove.
 bool can_roll_back(const llama_model * model) { return !llama_model_is_recurrent(model) && !llama_model_is_hybrid(model); }
 
-// A sliding window has lost the ones before it.
+// A sliding window has already lost the positions before it.
 bool can_remove_partial() { return can_roll_back(state.model) && llama_model_n_swa(state.model) == 0; }
 
 } // namespace svc

@@ -14,11 +14,11 @@
 namespace svc {
 namespace {
 
-// Linux allows 65,530 mappings for each process by default. Beyond these, what sequences have in common is copied.
+// Linux allows 65,530 mappings per process by default. Beyond this limit, common prefixes are copied instead of shared.
 constexpr size_t MOST_MAPPINGS = 30'000;
 
-// The file has so many slots for each sequence. A sequence that gives up cells which others share leaves its slot to them and
-// takes another.
+// Slots per sequence in the file. A sequence that gives up shared cells leaves its slot to the others and takes
+// another.
 constexpr int32_t SLOTS = 2;
 
 size_t bytes_of(int64_t count, const KvRegions::Part & part) { return static_cast<size_t>(count) * part.cell_bytes; }
@@ -73,7 +73,7 @@ void KvRegions::reset() {
 
 void KvRegions::keep(int32_t sequence, int64_t kept) {
     const int64_t whole = kept / grain * grain;
-    // What is beyond the whole pages, in one that others may have too.
+    // The cells after the last whole page, in a page that other sequences may share.
     const std::vector<char> rest = rows(sequence, whole, kept);
     const Pieces before = sequences[static_cast<size_t>(sequence)];
     const Piece last = before.back();
@@ -148,18 +148,18 @@ void KvRegions::write(int32_t sequence, int64_t from, const std::vector<char> & 
 }
 
 void KvRegions::punch_file(off_t offset, size_t size) {
-    // Of an empty file there is nothing to free.
+    // Failure does not matter: an empty file has nothing to free.
     (void) fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, static_cast<off_t>(size));
 }
 
-// A slot keeps its cells before `from`.
+// Frees the pages of a slot from cell `from` on.
 void KvRegions::punch(int32_t slot, int64_t from) {
     for (const Part & part : parts) {
         if (from < cells) punch_file(in_file(part, slot, from), bytes_of(cells - from, part));
     }
 }
 
-// Where the pieces of a slot end that sequences have, other than one, which do not write to it.
+// Returns where the last piece of a slot ends that any sequence but `except` has. Those sequences do not write to it.
 int64_t KvRegions::shared_end(int32_t slot, int32_t except) const {
     int64_t end = 0;
     for (size_t s = 0; s < sequences.size(); s++) {
@@ -172,7 +172,7 @@ int64_t KvRegions::shared_end(int32_t slot, int32_t except) const {
     return end;
 }
 
-// One sequence fewer has a piece of the slot.
+// Called when one sequence fewer has a piece of the slot.
 void KvRegions::release(int32_t slot) {
     if (--uses[static_cast<size_t>(slot)] > 0) return punch(slot, shared_end(slot, -1));
     punch(slot, 0);
@@ -187,7 +187,8 @@ int32_t KvRegions::take() {
     return slot;
 }
 
-// Every slot that is shared may be left to others, and its sequence then needs another one.
+// Returns whether cells of `from` may be shared. Each shared slot may be left to others; its sequence then needs a free
+// one.
 bool KvRegions::may_share(int32_t from) const {
     const size_t count = sequences.size();
     const size_t left = count - unused.size();

@@ -1,5 +1,5 @@
-// The regions of a paged KV cache: one for each sequence, into which pages of a file without a name are mapped. Sequences with
-// a common prefix have the same pages there.
+// The regions of a paged KV cache, one for each sequence. Pages of an unnamed file are mapped into them; sequences with
+// a common prefix map the same pages.
 #pragma once
 
 #ifdef __linux__
@@ -12,36 +12,35 @@
 
 namespace svc {
 
-// Maps memory that may be read and written; null where that fails.
+// Maps readable and writable memory; returns null on failure.
 char * map_memory(void * at, size_t size, int flags, int file = -1, off_t offset = 0);
 
 class KvRegions {
   public:
-    // The keys or values of a layer: where they are in memory, how far into the cache's buffer, and the bytes of a cell.
+    // The keys or values of a layer: their address, their offset in the cache's buffer, and the bytes of a cell.
     struct Part {
         char * memory;
         size_t offset;
         size_t cell_bytes;
     };
 
-    // `count` regions of `cells` cells in each part, of a buffer of `bytes`. All are empty. Null where there can be no such
-    // file.
+    // Makes `count` empty regions of `cells` cells in each part, of a buffer of `bytes`. Null without such a file.
     static std::unique_ptr<KvRegions> make(std::vector<Part> parts, size_t bytes, int64_t cells, int32_t count);
     ~KvRegions();
     KvRegions(const KvRegions &) = delete;
     KvRegions & operator=(const KvRegions &) = delete;
 
-    // All are empty, and each has a slot of its own.
+    // Empties all regions and gives each its own slot.
     void reset();
 
-    // A sequence keeps its first cells. It goes on in a slot that no other has beyond them.
+    // Keeps a sequence's first cells. After them it continues in a slot that no other sequence uses there.
     void keep(int32_t sequence, int64_t kept);
 
-    // Makes the first cells of one sequence those of another, which is empty.
+    // Makes the first `count` cells of `from` those of `to`, which must be empty.
     void share(int32_t from, int32_t to, int64_t count);
 
   private:
-    // From this cell on, up to the next piece or the end, a slot's pages. A sequence writes to its last piece only.
+    // A slot's pages, from this cell to the next piece or the end. A sequence writes to its last piece only.
     struct Piece {
         int64_t from;
         int32_t slot;
@@ -50,12 +49,12 @@ class KvRegions {
 
     const int file;
     const std::vector<Part> parts;
-    // Of a region.
+    // Cells of a region.
     const int64_t cells;
-    // Cells that take whole pages in each part.
+    // Smallest number of cells that fill whole pages in every part.
     int64_t grain = 1;
     std::vector<Pieces> sequences;
-    // Sequences with a piece of the slot.
+    // Number of sequences with a piece of each slot.
     std::vector<int32_t> uses;
     std::vector<int32_t> unused;
 

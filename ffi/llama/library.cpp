@@ -17,11 +17,11 @@ State & state = *new State;
 namespace {
 
 void on_log(ggml_log_level level, const char * text, void *) {
-    // What llama.cpp says about a computation that was stopped on purpose is not news.
+    // Messages about a computation that was stopped on purpose are not logged.
     if (!text || is_stopping()) return;
-    // Nor is this: the cache is shared by all requests, and each of them is held to what the model was trained for.
+    // Nor is this one: all requests share the cache, and each is limited to the context that the model was trained for.
     if (std::strstr(text, "possible training context overflow")) return;
-    // Nor how it plans its graphs each time that other adapters compute.
+    // Nor is graph planning, which happens each time the adapters change.
     if (state.may_plan && (level == GGML_LOG_LEVEL_INFO || level == GGML_LOG_LEVEL_DEBUG)) return;
     keep_log_line(level, text);
 }
@@ -42,13 +42,13 @@ const char * svc_library_version(void) {
 
 int32_t svc_init(const char * backend_dir) {
     return guarded<int32_t>(-1, [&] {
-        // Also of ggml, where another library in this process may have taken it.
+        // This also sets ggml's log callback, which another library in this process may have taken.
         llama_log_set(on_log, nullptr);
         if (ggml_backend_dev_count() > 0) return 0;
         // The common library would print to stderr from a thread of its own.
         common_log_set_verbosity_thold(-1);
         common_log_pause(common_log_main());
-        // ggml would also load whatever this names.
+        // ggml would also load the backend that this variable names.
         forget_variable("GGML_BACKEND_PATH");
         state.libraries = backend_dir;
         ggml_backend_load_all_from_path(backend_dir);

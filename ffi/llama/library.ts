@@ -1,4 +1,4 @@
-// The llama shim, opened: what text models and embedding models have in common.
+// The opened llama shim: what the bindings for text models and embedding models have in common.
 
 import { NativeLibrary } from "../runtime/library.ts";
 import { LLAMA_ERRORS, LlamaError, type LlamaErrorCode } from "./api.ts";

@@ -1,4 +1,4 @@
-// Loading a model on a native thread of its own.
+// Loads a model on its own native thread.
 
 #include "answer-format.hpp"
 #include "chat-template.hpp"
@@ -54,7 +54,7 @@ void load_model(const common_json & config) {
     }
 }
 
-// Regions of paged sequences are multiples of this, so that they are whole pages whatever the bytes of a cell.
+// Regions of paged sequences are multiples of this many cells, to fill whole pages whatever the cell size.
 constexpr uint32_t REGION_CELLS = 1024;
 
 // Rows for draft tokens in a batch.
@@ -67,20 +67,20 @@ Layout layout_named(const std::string & name) {
     throw std::runtime_error("unknown layout of the KV cache " + name);
 }
 
-// Whether a sequence's cells are those of its tokens in their order, each with numbers of its own, in host memory.
+// Returns whether a sequence's cells are those of its tokens, in order, each with its own numbers, in host memory.
 bool can_be_paged(const common_json & config) {
     return !uses_gpu() && can_remove_partial() && config.at("flashAttention").get<std::string>() != "off";
 }
 
-// Unified and paged caches have cheap sequences, so that finished requests can stay in them. Recurrent models pay for each
-// one, and so do those with sliding windows.
+// Sequences are cheap in unified and paged caches, so that finished requests can stay in them. In recurrent and
+// sliding-window models each one takes memory.
 int sequences(const common_json & config, Layout layout) {
     const int parallel = config.at("parallel").get<int>();
     if (layout == Layout::streams || !can_remove_partial()) return parallel;
     return std::max(parallel, config.at("sequences").get<int>());
 }
 
-// One more in a unified cache, for parts of others (see svc_kv_save_begin).
+// A unified cache has one more sequence, for parts of others (see svc_kv_save_begin).
 uint32_t parts(Layout layout) { return layout == Layout::unified && can_remove_partial() ? 1u : 0u; }
 
 llama_context_params context_params(const common_json & config, Layout layout) {
@@ -91,7 +91,7 @@ llama_context_params context_params(const common_json & config, Layout layout) {
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
     params.n_seq_max = ids;
-    // One sampled row a sequence, and draft tokens: without this, buffers are reserved for the logits of whole batches.
+    // One sampled row per sequence, plus draft tokens: otherwise buffers are reserved for the logits of whole batches.
     const auto outputs = config.at("parallel").get<uint32_t>() + DRAFT_ROWS;
     params.n_outputs_max = std::max(params.n_seq_max, std::min(outputs, params.n_batch));
     params.n_threads = params.n_threads_batch = state.threads;
@@ -103,7 +103,7 @@ llama_context_params context_params(const common_json & config, Layout layout) {
     return params;
 }
 
-// A unified cache stands in for a paged one that is not to be had.
+// Creates the context. Falls back to a unified cache where a paged one is not available.
 llama_context_params create_context(const common_json & config) {
     const auto params_for = [&](Layout layout) {
         state.layout = layout;
@@ -150,9 +150,9 @@ void load(const common_json & config) {
     state.threads = std::max(1, config.at("threads").get<int>());
     if (config.contains("embedding")) return load_for_embedding(config);
     load_model(config);
-    // Before the contexts: these plan for them.
+    // Adapters are loaded before the contexts, which plan for them.
     load_adapters(config.at("adapters").get<std::vector<std::string>>());
-    // What follows is the model's own again.
+    // From here on the model's own file is read again.
     open_file(config.at("path").get<std::string>());
     const llama_context_params params = create_context(config);
     create_compute_threads(state.threads, uses_gpu());

@@ -18,7 +18,7 @@
 
 namespace svc {
 
-// llama.cpp keeps to itself where it puts the next cells.
+// llama.cpp does not expose where it puts the next cells.
 using HeadsMember = std::vector<uint32_t> llama_kv_cache::*;
 using CellsMember = std::shared_ptr<llama_kv_cells_vec> llama_kv_cache::*;
 HeadsMember reach(HeadsMember);
@@ -28,12 +28,12 @@ template struct Reach<CellsMember, &llama_kv_cache::v_cells_impl>;
 
 namespace {
 
-// Host memory that llama.cpp allocated for a context: address space, some of which may be a cache's.
+// Host memory that llama.cpp allocated for a context: reserved address space, parts of which may be a cache.
 struct Buffer {
     char * base;
     size_t size;
     std::vector<const ggml_tensor *> caches;
-    // Of the cache of this context, when it is paged.
+    // Regions of this context's cache, when the cache is paged.
     std::unique_ptr<KvRegions> regions;
     const llama_context * owner = nullptr;
     bool is_new = true;
@@ -53,7 +53,7 @@ void free_buffer(ggml_backend_buffer_t buffer) {
 
 void * base_of(ggml_backend_buffer_t buffer) { return paged(buffer).base; }
 
-// Called for each tensor that is put into the buffer: llama.cpp names those of its caches.
+// Called for each tensor that is placed in the buffer; llama.cpp names the tensors of its caches.
 ggml_status note_tensor(ggml_backend_buffer_t buffer, ggml_tensor * tensor) {
     if (!tensor->view_src && std::strncmp(tensor->name, "cache_", 6) == 0) paged(buffer).caches.push_back(tensor);
     return GGML_STATUS_SUCCESS;
@@ -76,11 +76,11 @@ void get_tensor(ggml_backend_buffer_t, const ggml_tensor * tensor, void * data, 
 void fill(ggml_backend_buffer_t buffer, uint8_t value) {
     Buffer & one = paged(buffer);
     if (one.regions && value == 0) one.regions->reset();
-    // New pages are zeros: writing them would take all the memory there is.
+    // New pages are zeros already: writing them would take memory for the whole reservation.
     else if (!one.is_new || value != 0) std::memset(one.base, value, one.size);
 }
 
-// Null, as of any allocation, where so much cannot be reserved.
+// Reserves address space for a buffer. Returns null, like any allocation, when that fails.
 ggml_backend_buffer_t reserve(ggml_backend_buffer_type_t type, size_t size) {
     const size_t reserved = std::max<size_t>(size, 1);
     char * base = map_memory(nullptr, reserved, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
@@ -98,9 +98,8 @@ ggml_backend_buffer_t reserve(ggml_backend_buffer_type_t type, size_t size) {
     return ggml_backend_buffer_init(type, calls, one, size);
 }
 
-// While it lives, the buffers in host memory that llama.cpp allocates are reserved address space. There is no public way to
-// give a cache another kind of buffer; the type's table of functions is that of the headers that the libraries were built
-// from.
+// While an object of this class exists, host buffers that llama.cpp allocates are reserved address space. There is no
+// public way to give a cache another kind of buffer; the type's function table is that of the libraries' headers.
 class Reserving {
   public:
     Reserving() { allocate = reserve; }
@@ -114,7 +113,8 @@ class Reserving {
     const Allocate usual = allocate;
 };
 
-// Puts pages of a file in place of a buffer's caches. False when those are not a region for each sequence, in whole pages.
+// Replaces a buffer's caches by pages of a file. Returns false unless each cache is one region per sequence, in whole
+// pages.
 bool make_regions(Buffer & buffer, const llama_context * context) {
     const auto count = static_cast<int32_t>(llama_n_seq_max(context));
     const int64_t cells = buffer.caches.front()->ne[1];
@@ -130,7 +130,8 @@ bool make_regions(Buffer & buffer, const llama_context * context) {
     return buffer.regions != nullptr;
 }
 
-// The plain cache, or null: there are others, for other kinds of attention. No symbol for a cast is exported.
+// Returns the plain cache, or null: other kinds of attention have other caches. The libraries export no symbol for a
+// cast.
 llama_kv_cache * plain_cache(const llama_context * context) {
     llama_memory_t memory = llama_get_memory(context);
     const bool is_plain = memory && std::strcmp(typeid(*memory).name(), typeid(llama_kv_cache).name()) == 0;

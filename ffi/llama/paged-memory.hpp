@@ -1,6 +1,6 @@
-// Memory for a KV cache in which every sequence has a region of its own that is large enough for the longest request: address
-// space is reserved, and only what was written takes memory, page by page, until it is given back. What two sequences have in
-// common lies in the same pages. Where the cache is in the host's memory, on Linux.
+// Memory for a KV cache in which every sequence has its own region, large enough for the longest request. The address
+// space is reserved; only written pages take memory, until they are given back. Two sequences with a common prefix
+// share its pages. For caches in host memory, on Linux.
 #pragma once
 
 #include "llama.h"
@@ -9,21 +9,21 @@
 
 namespace svc {
 
-// A context whose cache, in host memory, has a region for each sequence. Null where it cannot be made, or not so. The cells
-// of a sequence must be those of its tokens, in their order.
+// Creates a context whose cache, in host memory, has a region for each sequence. Returns null when the context cannot
+// be made, or not with such a cache. The cells of a sequence must be those of its tokens, in order.
 llama_context * create_paged_context(llama_model * model, const llama_context_params & params);
 
-// What comes next into a sequence goes behind what it holds: a cache may begin elsewhere where it was emptied. Called before
-// anything is put into the cache.
+// Makes new cells of a sequence follow those that it holds; an emptied cache might otherwise start elsewhere. Call this
+// before anything is put into the cache.
 void append_behind(const llama_context * context);
 
-// A sequence keeps its first cells: the memory of all others is given back. Nothing happens where the context is not paged.
+// Keeps a sequence's first cells and releases the memory of all others. Does nothing where the context is not paged.
 void give_back(const llama_context * context, int32_t sequence, int32_t cells);
 
-// Makes the first cells of one sequence those of another, which is empty. What either writes behind them is its own.
+// Makes the first `cells` cells of `from` those of `to`, which must be empty. What either writes after them is its own.
 void share_cells(const llama_context * context, int32_t from, int32_t to, int32_t cells);
 
-// While it lives, llama.cpp copies regions without what is in them.
+// While an object of this class exists, llama.cpp copies regions without their contents.
 class WithoutCopies {
   public:
     WithoutCopies();

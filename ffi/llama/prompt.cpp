@@ -1,4 +1,4 @@
-// Chat templates and tokenizing on native threads of their own: running streams must not feel a long prompt arriving, and
+// Renders chat templates and tokenizes on separate native threads: a long prompt must not stall running streams, and
 // short prompts do not wait for it.
 
 #include "chat.hpp"
@@ -26,26 +26,26 @@ struct Prompt {
     std::optional<Failure> failure;
 };
 
-// Bytes of a request that is done at once.
+// A request of at most this many bytes is small and does not wait for large ones.
 constexpr size_t SMALL = 32 * 1024;
 
-// Threads that do all requests; one more does the small ones only. Two, so that none is held up by any single request.
+// Threads for all requests; one more takes small ones only. Two, so that no single request holds up all others.
 constexpr int THREADS = 2;
 
 struct Queued {
     int32_t job;
-    // JSON, which is parsed when its turn comes: that may take long.
+    // JSON, parsed only when its turn comes, because parsing may take long.
     std::string request;
     std::string client;
     int32_t owner;
-    // Neither long nor with a grammar to be made.
+    // The request is not long and needs no grammar.
     bool is_small;
-    // When it would be done if all clients were served at the same pace: the bytes of its client's requests up to it.
+    // When it would be done if all clients were served at the same rate: the bytes of its client's requests up to it.
     uint64_t turn;
 };
 
-// Nothing ends a template or a tokenizer that has begun. A thread whose prompt nobody waits for any more is lost until it is
-// through: another takes its place, and what it makes is thrown away.
+// A template or tokenizer that has begun cannot be interrupted. When nobody waits for its prompt any more, its thread
+// counts as lost until it has finished: another thread takes its place, and its result is discarded.
 constexpr int MOST_LOST = 4;
 constexpr std::chrono::seconds LONGEST(20);
 
@@ -61,13 +61,13 @@ struct Prompts {
     std::mutex mutex;
     std::condition_variable submitted, finished;
     std::list<Queued> queue;
-    // The turn that began last, and the last one of each client.
+    // The latest turn that began, and the latest queued turn of each client.
     uint64_t now = 0;
     std::map<std::string, uint64_t> turns;
     std::list<Running> running;
     int lost = 0;
     std::chrono::steady_clock::time_point looked;
-    // Requests of each client on the threads that do all.
+    // Number of each client's requests on the threads for all requests.
     std::map<std::string, int> held;
     std::map<int32_t, Prompt> results;
     std::deque<int32_t> unreported;
@@ -76,7 +76,7 @@ struct Prompts {
 };
 Prompts & prompts = *new Prompts;
 
-// The job's share of svc_prompt_take's JSON that depends on the answer format.
+// Adds the part of svc_prompt_take's JSON that describes the answer format.
 void describe(common_json & details, const AnswerFormat & format) {
     details["stops"] = format.stops;
     details["parsed"] = !format.plain;
@@ -91,7 +91,7 @@ void describe(common_json & details, const AnswerFormat & format) {
 Prompt render_messages(const common_json & request) {
     RenderedChat chat = render_chat(request);
     Prompt prompt;
-    // Rendering has taken off a begin-of-text token that tokenizing puts back.
+    // Rendering has removed a begin-of-text token, which tokenizing adds again.
     if (!request.at("media").get<bool>()) prompt.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
     prompt.text = std::move(chat.prompt);
     describe(prompt.details, *chat.format);
@@ -99,7 +99,7 @@ Prompt render_messages(const common_json & request) {
     return prompt;
 }
 
-// What stands between files where the vocabulary has no token for that.
+// Separates files where the vocabulary has no token for that.
 constexpr char FILE_BREAK[] = "\n\n--- snippet ---\n\n";
 
 std::vector<llama_token> fill_gap(const common_json & request) {
@@ -111,7 +111,7 @@ std::vector<llama_token> fill_gap(const common_json & request) {
         const auto more = common_tokenize(state.vocab, text, false, false);
         tokens.insert(tokens.end(), more.begin(), more.end());
     };
-    // As models learn from whole repositories; the names are those that llama.cpp uses.
+    // The format in which models learn whole repositories, with the names that llama.cpp uses.
     if (request.contains("files") && !request.at("files").empty()) {
         const llama_token repository = llama_vocab_fim_rep(state.vocab), separator = llama_vocab_fim_sep(state.vocab);
         if (repository >= 0) {
@@ -176,7 +176,7 @@ Prompt process(const std::string & text) {
     }
 }
 
-// Under the mutex.
+// Requires the mutex.
 void enqueue(Queued && one) {
     if (prompts.queue.empty()) prompts.turns.clear();
     uint64_t & of_client = prompts.turns[one.client];
@@ -186,7 +186,7 @@ void enqueue(Queued && one) {
 
 void work(bool only_small);
 
-// From here on under the mutex, but for what says otherwise.
+// The functions below require the mutex unless they say otherwise.
 
 void leave_thread(const Running & one) {
     const std::string & client = one.prompt.client;
@@ -200,7 +200,7 @@ void report(int32_t job, Prompt && prompt) {
     prompts.finished.notify_all();
 }
 
-// Unless too many are lost, or the system has no thread for its place: then it goes on.
+// Gives up a thread and starts another in its place. Does nothing when too many are lost or no thread can be started.
 void lose_thread(Running & one) {
     if (prompts.lost == MOST_LOST) return;
     try {
@@ -215,7 +215,7 @@ void lose_thread(Running & one) {
 
 void lose_late_ones() {
     const auto now = std::chrono::steady_clock::now();
-    // Where the process or the machine stood still, nothing was computed.
+    // While the process or the machine stood still, nothing was computed.
     const auto passed = std::min<std::chrono::steady_clock::duration>(now - prompts.looked, std::chrono::seconds(1));
     prompts.looked = now;
     for (Running & one : prompts.running) {
@@ -230,9 +230,9 @@ void lose_late_ones() {
     }
 }
 
-// Not under the mutex. What comes behind a request that is never begun moves up by it.
+// Takes the mutex itself. When a queued request is removed, the later requests of its client move forward by its size.
 void cancel(int32_t job) {
-    // Freed when the mutex is free again: it may be long.
+    // Freed after the mutex is released, because the request may be long.
     std::list<Queued> cancelled;
     std::lock_guard<std::mutex> lock(prompts.mutex);
     for (Running & one : prompts.running) {
@@ -248,12 +248,12 @@ void cancel(int32_t job) {
     cancelled.splice(cancelled.end(), prompts.queue, gone);
 }
 
-// The next request for a thread that takes all, or small ones only.
+// Returns the next request for a thread that takes all requests, or small ones only.
 std::list<Queued>::iterator next_in_turn(bool only_small) {
     auto best = prompts.queue.end();
     for (auto one = prompts.queue.begin(); one != prompts.queue.end(); ++one) {
         if (only_small && !one->is_small) continue;
-        // One client leaves a thread to the others.
+        // A single client must leave one thread to the others.
         const auto held = prompts.held.find(one->client);
         if (!only_small && held != prompts.held.end() && held->second >= THREADS - 1) continue;
         if (best == prompts.queue.end() || one->turn < best->turn) best = one;
@@ -261,7 +261,7 @@ std::list<Queued>::iterator next_in_turn(bool only_small) {
     return best;
 }
 
-// From here on not under the mutex.
+// The functions below must be called without the mutex.
 
 std::list<Running>::iterator begin_next(bool only_small) {
     std::unique_lock<std::mutex> lock(prompts.mutex);
@@ -274,9 +274,9 @@ std::list<Running>::iterator begin_next(bool only_small) {
     return one;
 }
 
-// False: its thread is lost.
+// Returns false when the thread is lost and must end.
 bool finish(std::list<Running>::iterator one, Prompt && prompt) {
-    // Freed when the mutex is free again, on which all who submit and take wait: it may be long.
+    // Freed after the mutex is released, because the request may be long and all callers wait for the mutex.
     std::list<Running> done;
     std::lock_guard<std::mutex> lock(prompts.mutex);
     done.splice(done.end(), prompts.running, one);

@@ -1,6 +1,6 @@
-// Members that llama.cpp keeps to itself and has no public call for: the place of each is that in the headers which the libraries
-// were built from. In this namespace, `using M = Type Class::*; M reach(M); template struct Reach<M, &Class::member>;` makes
-// `object.*reach(M{})`.
+// Access to private members for which llama.cpp has no public call: their offsets are those of the headers that the
+// libraries were built from. In this namespace,
+// `using M = Type Class::*; M reach(M); template struct Reach<M, &Class::member>;` enables `object.*reach(M{})`.
 #pragma once
 
 namespace svc {

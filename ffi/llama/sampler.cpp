@@ -25,7 +25,7 @@ bool changes_logits(const common_params_sampling & params) {
            params.mirostat != 0;
 }
 
-// Tokens that end a turn.
+// Returns the tokens that end a turn.
 const std::vector<llama_token> & end_tokens() {
     static std::vector<llama_token> & tokens = *new std::vector<llama_token>;
     static const llama_vocab * of = nullptr;
@@ -67,12 +67,12 @@ common_params_sampling read_params(const common_json & config) {
     params.mirostat_tau = config.at("mirostatTau").get<float>();
     params.mirostat_eta = config.at("mirostatEta").get<float>();
     params.seed = static_cast<uint32_t>(config.at("seed").get<int64_t>());
-    // llama.cpp takes this one to mean "any".
+    // llama.cpp takes this seed to mean "any".
     if (params.seed == LLAMA_DEFAULT_SEED) params.seed--;
     const auto whole = static_cast<int32_t>(llama_n_ctx_seq(state.context));
     if (params.penalty_last_n < 0) params.penalty_last_n = whole;
     if (params.dry_penalty_last_n < 0) params.dry_penalty_last_n = whole;
-    // Dividing by it must not leave the range of numbers.
+    // Dividing by a smaller temperature could overflow.
     if (params.temp < 1e-5f) params.temp = 0;
     params.no_perf = true;
     for (const auto & entry : config.at("logitBias")) {
@@ -102,7 +102,8 @@ void take_format(common_params_sampling & params, const AnswerFormat & format, i
 llama_token highest(const float * logits, int32_t count) {
     constexpr int32_t BLOCK = 256, LANES = 8;
     int32_t best = 0;
-    // A block's maximum takes vector instructions only; its place is looked up in the few blocks that beat the best.
+    // The maximum of a block takes vector instructions only; its position is searched only in the few that beat the
+    // best.
     for (int32_t start = 0; start < count; start += BLOCK) {
         const int32_t end = std::min(start + BLOCK, count);
         float lanes[LANES];
@@ -130,7 +131,7 @@ std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_pt
     if (format) take_format(params, *format, config.at("reasoningBudget").get<int>());
     auto sampler = std::make_unique<Sampler>();
     sampler->top_logprobs = config.at("topLogprobs").get<int>();
-    // A constraint knows better when the answer is complete.
+    // With a constraint, the grammar decides when the answer is complete.
     if (params.grammar.empty()) {
         sampler->min_tokens = config.at("ignoreEos").get<bool>() ? INT32_MAX : config.at("minTokens").get<int>();
     }
@@ -172,17 +173,18 @@ llama_token Sampler::sample(int32_t row) {
         keep_logprobs(logits, token, logprobs);
     }
     generated++;
-    // With a real end token the answer is whole, however long it took.
+    // With a real end token the answer is complete, however long the grammar took.
     if (stuck || llama_vocab_is_eog(state.vocab, token)) return token;
     accept(token);
     note_grammar_seconds(watch.seconds());
     return token;
 }
 
-// All others of the step wait meanwhile. Where an ambiguous grammar doubles the work with each character, a few tokens on it
-// would end the process: every token takes longer than the one before, and after several of them one knows what the next would
-// take. Many alternatives take long as well, in the two or three tokens that come to them and in the one that chooses among
-// them, and then few of them are left: an answer of such values is whole.
+// Ends an answer whose grammar takes too long, because all other requests of the step wait meanwhile. An ambiguous
+// grammar doubles the work with each character: every token takes longer than the one before, and a few more would end
+// the process. After several such tokens, the time for the next one can be predicted. A grammar with many alternatives
+// is slow as well, but only at the two or three tokens that lead to them and at the one that chooses among them; after
+// it few are left, and the answer can be completed.
 void Sampler::note_grammar_seconds(double seconds) {
     constexpr double SLOW = 1, LEAST = 1.0 / 4096, GROWTH = 1.5, MOST = 10;
     if (seconds > SLOW) slow_seconds += seconds;
@@ -199,13 +201,13 @@ void Sampler::accept(llama_token token) {
         if (grammar) llama_sampler_accept(grammar.get(), token);
         if (chain) common_sampler_accept(chain.get(), token, true);
     } catch (const std::exception &) {
-        // The grammar has no way on with this token. The other requests of the batch are fine.
+        // The grammar cannot continue with this token. The other requests of the batch are not affected.
         stuck = true;
     }
 }
 
-// The most probable of the tokens that the grammar allows. Mostly that is the most probable of all, and if not, one of
-// the next few. Looking at the whole vocabulary costs the grammar milliseconds, so that comes last, and once.
+// Returns the most probable token that the grammar allows. Usually that is the most probable of all, and if not, one of
+// the next few. Checking the whole vocabulary costs the grammar milliseconds, so that comes last, and once.
 llama_token Sampler::choose_allowed(const float * logits) {
     constexpr size_t FEW = 16;
     const auto before = [&](llama_token a, llama_token b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); };
@@ -274,7 +276,7 @@ void Sampler::keep_logprobs(const float * logits, llama_token chosen, std::vecto
         sum += std::exp(logits[token] - peak);
         if (best.size() == wanted && (wanted == 0 || !before(token, best.back()))) continue;
         if (best.size() == wanted) best.pop_back();
-        // After its equals: of those the lowest id comes first.
+        // Inserted after its equals, so that the lowest id comes first.
         best.insert(std::upper_bound(best.begin(), best.end(), token, before), token);
     }
     const double log_sum = peak + std::log(sum);
@@ -289,7 +291,7 @@ void free_samplers() { slots.clear(); }
 
 namespace {
 
-// Returns how many there were room for.
+// Writes as many entries as fit. Returns their number.
 int32_t write_logprobs(const std::vector<llama_token_data> & list, int32_t * ids, float * logprobs, int32_t capacity) {
     const auto count = std::min(static_cast<size_t>(capacity), list.size());
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
-// This machine as a worker of others: its devices by llama.cpp's RPC protocol, for those networks alone that may connect.
+// Serves this machine's devices to other machines by llama.cpp's RPC protocol, to permitted networks only.
 //
-// The protocol has neither encryption nor a password, and its server no list of who may use it: connections are accepted
-// here, and only those of the list are given to it.
+// The protocol has neither encryption nor a password, and its server has no access list: connections are accepted here,
+// and only permitted ones are given to the server.
 
 #include "../common/platform.hpp"
 #include "compute-threads.hpp"
@@ -24,12 +24,12 @@
 namespace svc {
 namespace {
 
-// Clients that wait for the one that is served to go.
+// Maximum number of clients that wait while another is served.
 constexpr size_t MOST_WAITING = 16;
-// A connection on which nothing comes is not a client's.
+// A connection that sends nothing for this long is closed: it is not a client's.
 constexpr int GREETING_MS = 5000;
-// A machine that was switched off sends nothing any more: after so many seconds, then as often, each so many apart, its
-// connection ends.
+// A machine that was switched off sends nothing any more. Its connection ends after this many idle seconds and this
+// many unanswered probes, each this many seconds apart.
 constexpr int IDLE_SECONDS = 30;
 constexpr int PROBES = 3;
 constexpr int PROBE_SECONDS = 10;
@@ -68,7 +68,7 @@ void (*memory_of_machine)(ggml_backend_dev_t, size_t *, size_t *) = nullptr;
 
 void note(ggml_log_level level, const std::string & text) { keep_log_line(level, text.c_str()); }
 
-// ggml calls all memory of the machine free.
+// Reports the available memory, because ggml reports all memory of the machine as free.
 void free_memory(ggml_backend_dev_t device, size_t * free, size_t * total) {
     memory_of_machine(device, free, total);
     *free = std::min(*free, most_memory);
@@ -84,7 +84,7 @@ void free_memory(ggml_backend_dev_t device, size_t * free, size_t * total) {
 
 ggml_status (*compute_on_cpu)(ggml_backend_t, ggml_cgraph *) = nullptr;
 
-// As this machine computes its own models: with fewer threads while other programs want the cores.
+// Computes as for this machine's own models: with fewer threads while other programs need the cores.
 ggml_status compute_measured(ggml_backend_t backend, ggml_cgraph * graph) {
     use_compute_threads(backend);
     const MeasuredComputation measured;
@@ -139,7 +139,7 @@ void open_devices(int threads) {
     }
 }
 
-// The function of libggml-rpc, which is open already.
+// Returns the serving function of libggml-rpc, which is already loaded.
 Serve serving_function() {
     void * function = function_of(state.libraries + "/" + RPC_LIBRARY, "svc_rpc_serve");
     if (!function) throw std::runtime_error(std::string(RPC_LIBRARY) + " is missing: rebuild the native libraries");
@@ -156,7 +156,7 @@ void configure(int fd) {
 #endif
 }
 
-// One client at a time: the devices' memory is the one that came first's.
+// Serves one client at a time: the devices' memory belongs to the client that came first.
 void serve_clients() {
     for (;;) {
         Client client;
@@ -183,7 +183,7 @@ void accept_clients(int listener) {
         socklen_t size = sizeof peer;
         const int fd = static_cast<int>(accept(listener, reinterpret_cast<sockaddr *>(&peer), &size));
         if (fd < 0) {
-            // Of connections that ended before, and where no more files can be open.
+            // The connection has already ended, or no more files can be opened; only the latter needs a pause.
             if (errno != EINTR && errno != ECONNABORTED) std::this_thread::sleep_for(std::chrono::milliseconds(100));
             continue;
         }
@@ -191,7 +191,7 @@ void accept_clients(int listener) {
         inet_ntop(AF_INET, &peer.sin_addr, address, sizeof address);
         if (!is_allowed(peer)) {
             close_socket(fd);
-            // Whoever tries on and on is told of once.
+            // Repeated attempts from one address are logged once.
             if (refused != address) note(GGML_LOG_LEVEL_WARN, "refused " + std::string(address) + ", which --allow does not name");
             refused = address;
             continue;
@@ -207,7 +207,7 @@ void accept_clients(int listener) {
     }
 }
 
-// The listening socket.
+// Opens the listening socket.
 int listen_at(const std::string & host, int port) {
     const auto refuse = [&](int fd) {
         const std::string reason = socket_error();

@@ -1,5 +1,5 @@
-// Standard error, closed for a while: llama.cpp prints grammars and patterns that it refuses, and they are the client's own
-// words.
+// Silences standard error for a while: llama.cpp prints grammars and patterns that it refuses, which are the client's
+// own words.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace svc {
 
-// Any thread: the first one closes it, the last one opens it again.
+// Any thread: the first object silences standard error, the last one restores it.
 class SilentStderr {
   public:
     SilentStderr() {

@@ -1,4 +1,4 @@
-// What sockets of Windows have other names for.
+// Socket functions that differ on Windows.
 #pragma once
 
 #ifdef _WIN32
@@ -16,7 +16,7 @@ inline void start_sockets() {
     WSAStartup(MAKEWORD(2, 2), &data);
 }
 inline void close_socket(int fd) { closesocket(static_cast<SOCKET>(fd)); }
-// Windows never keeps an address from those who come later; with this option it would not even keep it for who has it.
+// Not needed: Windows does not block a recently used address, and with the option another program could take it.
 inline void reuse_address(int) {}
 inline void set_option(int fd, int level, int option, int value) {
     setsockopt(static_cast<SOCKET>(fd), level, option, reinterpret_cast<const char *>(&value), sizeof value);

@@ -38,7 +38,7 @@ void spread(const common_json & config, llama_model_params & params) {
     params.main_gpu = config.at("mainGpu").get<int>();
     auto shares = config.at("tensorSplit").get<std::vector<float>>();
     if (shares.empty()) return;
-    // llama.cpp reads so many when it makes the model.
+    // llama.cpp reads this many shares when it loads the model.
     static std::vector<float> & kept = *new std::vector<float>;
     shares.resize(llama_max_devices());
     kept = shares;

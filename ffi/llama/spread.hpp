@@ -1,4 +1,4 @@
-// A model over several devices: those of this machine and, by llama.cpp's RPC backend, those of others.
+// Splits a model over several devices: those of this machine and, by llama.cpp's RPC backend, those of other machines.
 #pragma once
 
 #include "state.hpp"
@@ -7,15 +7,15 @@
 
 namespace svc {
 
-// Whether the device is another machine's.
+// Returns whether the device belongs to another machine.
 bool is_remote(ggml_backend_dev_t device);
 
-// Makes the devices of the workers ("address:port" each) known, and says how `config` divides a model over all devices there
-// are: {workers, splitMode ("layer"|"row"|"none"), mainGpu, tensorSplit (a share for each device, workers first; empty: by
-// free memory)}. A worker that is not there ends the process: whoever names it has looked before.
+// Registers the devices of the workers ("address:port" each), and sets how `config` splits a model over all devices:
+// {workers, splitMode ("layer"|"row"|"none"), mainGpu, tensorSplit (share of each device, workers first; empty: by free
+// memory)}. An unreachable worker ends the process, so the caller must check it first.
 void spread(const common_json & config, llama_model_params & params);
 
-// Keeps a second model off the workers.
+// Restricts a second model to the devices of this machine.
 void stay_here(llama_model_params & params);
 
 } // namespace svc

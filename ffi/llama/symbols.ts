@@ -1,12 +1,12 @@
-// What shim.h declares; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array itself, so
-// that it stays alive for the call.
+// The declarations of shim.h as a bun:ffi table; `test/native/signatures.test.ts` compares the two. `buffer` arguments
+// take the typed array itself, which keeps it alive during the call.
 
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
 export const ABI_VERSION = 12;
 
-/** Names of 0 and what follows. */
+/** Names of the enum values, starting at 0. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
 
 /** Fields of 32 bits, in order. */

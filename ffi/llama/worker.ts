@@ -1,4 +1,4 @@
-// This machine as a worker, through the same library: its devices for other machines' models.
+// Serves this machine's devices to models on other machines, through the same library.
 
 import type { LogLine } from "../runtime/library.ts";
 import { LlamaLibrary } from "./library.ts";
@@ -7,12 +7,12 @@ import { LlamaLibrary } from "./library.ts";
 export interface WorkerConfig {
   /** An IPv4 address of this machine. */
   readonly host: string;
-  /** 0: a free one. */
+  /** 0 for a free port. */
   readonly port: number;
   /** Networks, `address/bits`, that may connect. */
   readonly allow: readonly string[];
   readonly threads: number;
-  /** Names; none: the GPUs, or else the CPU. */
+  /** Device names; empty for the GPUs, or else the CPU. */
   readonly devices: readonly string[];
   readonly memory: number;
 }
@@ -20,13 +20,13 @@ export interface WorkerConfig {
 export interface WorkerDevice {
   readonly name: string;
   readonly description: string;
-  /** Bytes. */
+  /** In bytes, as is `total`. */
   readonly free: number;
   readonly total: number;
 }
 
 interface NativeWorker {
-  /** Listens and serves from now on; returns the port. Once a process. Throws LlamaError. */
+  /** Listens and serves from now on; returns the port. Call it once per process. Throws LlamaError. */
   start(config: WorkerConfig): number;
   devices(): readonly WorkerDevice[];
   listenForAborts(fd: number): void;

@@ -1,4 +1,4 @@
-// A few threads that share the work of one step with the thread that asks for it.
+// A few threads that share the work of one step with the calling thread.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The typed face of the media shim: what `binding.ts` implements with bun:ffi and a fake implements in tests.
+// The typed interface of the media shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
 import type { LoadState } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
@@ -18,12 +18,12 @@ export interface ProjectorConfig {
   readonly threads: number;
   readonly gpu: boolean;
   readonly flashAttention: "auto" | "on" | "off";
-  /** For models with a dynamic resolution; 0 is what the file says. */
+  /** For models with a dynamic resolution; 0 for the value in the file. */
   readonly imageMinTokens: number;
   readonly imageMaxTokens: number;
-  /** Bound of the embedding cache. */
+  /** Maximum size of the embedding cache. */
   readonly cacheBytes: number;
-  /** Longest audio that is taken. */
+  /** Maximum length of an audio file. */
   readonly audioSeconds: number;
 }
 
@@ -40,11 +40,11 @@ export const PROJECTOR_DEFAULTS: Omit<ProjectorConfig, "path" | "threads"> = {
 export interface Projector {
   readonly vision: boolean;
   readonly audio: boolean;
-  /** Hz; 0 without audio. */
+  /** In Hz; 0 without audio. */
   readonly sampleRate: number;
   /** Floats of one token's embedding. */
   readonly width: number;
-  /** Whether image chunks are; see MediaChunk. */
+  /** Whether image chunks are non-causal; see MediaChunk. */
   readonly nonCausal: boolean;
   /** The text that stands for a medium in a prompt. */
   readonly marker: string;
@@ -53,16 +53,16 @@ export interface Projector {
 export type Medium =
   | {
       readonly kind: "image";
-      /** Names exactly these pixels. */
+      /** Identifies exactly these pixels. */
       readonly id: string;
       readonly width: number;
       readonly height: number;
-      /** Three bytes a pixel, rows from the top. */
+      /** Three bytes per pixel, rows from the top. */
       readonly rgb: Uint8Array;
     }
   | {
       readonly kind: "audio";
-      /** Names exactly these bytes. */
+      /** Identifies exactly these bytes. */
       readonly id: string;
       /** A whole WAV, MP3 or FLAC file. */
       readonly file: Uint8Array;
@@ -83,55 +83,55 @@ export interface MediaChunk {
   readonly id: string;
   /** Number of embeddings. */
   readonly tokens: number;
-  /** By how much the position advances behind the chunk. */
+  /** By how much the chunk advances the position. */
   readonly positions: number;
   /** Must be decoded in one micro-batch in which all tokens attend to each other. */
   readonly nonCausal: boolean;
-  /** The embeddings had been encoded before. */
+  /** The embeddings were already in the cache. */
   readonly cached: boolean;
-  /** Of the whole audio. */
+  /** Duration of the whole audio. */
   readonly seconds?: number;
 }
 
 export type PromptChunk = TextChunk | MediaChunk;
 
-/** Tokens and lengths are known from "prepared" on, and "encoded" has all embeddings; see svc_media_stage in shim.h. */
+/** From "prepared" on, tokens and lengths are known; "encoded" has all embeddings. See svc_media_stage in shim.h. */
 export const MEDIA_STAGES = ["open", "preparing", "prepared", "encoding", "encoded"] as const;
 export type MediaState = (typeof MEDIA_STAGES)[number] | NativeFailure<MediaErrorCode>;
 
 /** Branded so that it cannot be mistaken for a job of the llama shim. */
 export type MediaJob = number & { readonly __media: unique symbol };
 
-/** Image and audio input. Nothing here waits for work but `wait`; every job must be released. */
+/** Image and audio input. Only `wait` blocks; every job must be released. */
 export interface Media {
   /** `model`: address of the loaded llama_model. */
   loadStart(model: bigint, config: ProjectorConfig): void;
   loadPoll(): LoadState;
   projector(): Projector;
-  /** Lets go of the projector, all jobs and the cache; before the model is unloaded. */
+  /** Frees the projector, all jobs and the cache; call it before the model is unloaded. */
   unload(): void;
   /**
-   * Queues a prompt: a rendered chat template with one marker for each medium, in order. Clients take turns. Throws MediaError,
-   * with "bad-medium" when a medium is at fault.
+   * Queues a prompt: a rendered chat template with one marker per medium, in order. Clients take turns. Throws
+   * MediaError, with "bad-medium" when a medium is at fault.
    */
   submit(text: string, media: readonly Medium[], client?: string): MediaJob;
-  /** Queues the encoding of a prepared job. False: it is encoded already, and `wait` will not tell again. */
+  /** Queues the encoding of a prepared job. Returns false when it is already encoded; `wait` will not report it. */
   encode(job: MediaJob): boolean;
-  /** The next job whose preparation or encoding ended, waiting up to `timeoutMs` (the whole thread waits). */
+  /** Returns the next job whose preparation or encoding ended; blocks the whole thread for up to `timeoutMs`. */
   wait(timeoutMs: number): MediaJob | undefined;
   state(job: MediaJob): MediaState;
-  /** What a prepared job consists of, in order. */
+  /** Returns the chunks of a prepared job, in order. */
   chunks(job: MediaJob): PromptChunk[];
   /**
-   * Address of a media chunk's embeddings, `tokens` · `width` floats, or 0 while it is not encoded. Valid until the job
-   * is released.
+   * Returns the address of a media chunk's embeddings, `tokens` · `width` floats, or 0 until it is encoded. Valid until
+   * the job is released.
    */
   embeddings(job: MediaJob, chunk: number): bigint;
   /**
-   * Positions of `count` tokens of a media chunk from token `offset` on; `first` is the position of its first token.
-   * With mrope the four numbers of the tokens stand in four runs.
+   * Returns the positions of `count` tokens of a media chunk from token `offset` on; `first` is the position of its
+   * first token. With mrope each token has four numbers, returned as four runs.
    */
   positions(job: MediaJob, chunk: number, first: number, offset: number, count: number): Int32Array;
-  /** At any time; work on the job stops. */
+  /** May be called at any time; work on the job stops. */
   release(job: MediaJob): void;
 }

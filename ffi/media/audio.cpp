@@ -1,5 +1,5 @@
-// Audio files to samples. mtmd's own helper does the same with the same decoder, but believes what a file says about
-// its length, so that a small one can ask for all memory.
+// Decodes audio files to samples. mtmd's own helper uses the same decoder, but trusts the length that a file declares,
+// so that a small file can claim all memory.
 
 #include "jobs.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t BLOCK_FRAMES = 1 << 16;
 constexpr size_t ROUNDING_FRAMES = 1 << 12;
-// Some models' preprocessing divides a recording into frames and needs two of them.
+// The preprocessing of some models divides a recording into frames and needs at least two.
 constexpr int32_t SHORTEST_PART_OF_SECOND = 10;
 
 std::vector<float> decode(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds) {
@@ -29,7 +29,7 @@ std::vector<float> decode(const std::vector<uint8_t> & file, int32_t sample_rate
         if (read < BLOCK_FRAMES) break;
     }
     if (samples.empty()) throw SoundError("the audio contains no samples");
-    // Resampling rounds: mtmd's helper ends where the length says, so this must, too.
+    // Resampling rounds. mtmd's helper ends at the declared length, so this must as well.
     const auto length = static_cast<size_t>(declared);
     const bool is_close = length < samples.size() + ROUNDING_FRAMES && length + ROUNDING_FRAMES > samples.size();
     if (length > 0 && is_close) samples.resize(length, 0.0f);

@@ -1,5 +1,4 @@
-// The media shim through bun:ffi: a typed API on top, no JSON above this file, and no pointer but those that go on to the
-// other library.
+// Binds the media shim through bun:ffi; above this file there is no JSON, and no pointer except for the llama library.
 
 import { toArrayBuffer, type Pointer } from "bun:ffi";
 import { addressable, NativeLibrary } from "../runtime/library.ts";
@@ -30,18 +29,18 @@ interface MediaStats {
   readonly heldBytes: number;
 }
 
-/** The real library can also be looked into. */
+/** The real library, with functions to inspect it. */
 export interface NativeMedia extends Media {
   stats(): MediaStats;
-  /** A copy of a chunk's embeddings. Throws MediaError while it is not encoded. */
+  /** Returns a copy of a chunk's embeddings. Throws MediaError until the chunk is encoded. */
   copyEmbeddings(job: MediaJob, chunk: number): Float32Array;
 }
 
 type Description = { readonly kind: "text"; readonly tokens: number } | MediaChunk;
 
 /**
- * Loads the media library in `directory`, after the llama shim of the same folder. Once a process.
- * Throws MediaError naming the path when it is missing or of another version.
+ * Loads the media library in `directory`, after the llama shim of the same folder. Call it once per process.
+ * Throws MediaError naming the path when the library is missing or has another version.
  */
 export const openMedia = (directory: string): NativeMedia => new Binding(directory, shim);
 

@@ -1,4 +1,4 @@
-// Embeddings of media, kept for the next turn of a conversation.
+// Caches embeddings of media for the next turn of a conversation.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace media {
 
-// The encoded form of one chunk; counted while it lives, in the cache or outside.
+// The encoded form of one chunk; its memory is counted while it exists, in the cache or outside.
 class Embeddings {
   public:
     Embeddings(const float * values, size_t count);
@@ -23,7 +23,7 @@ class Embeddings {
     const float * data() const { return values.data(); }
     size_t bytes() const { return values.size() * sizeof(float); }
 
-    // Bytes of all that live.
+    // Returns the bytes of all existing objects.
     static int64_t held_bytes();
 
   private:
@@ -31,25 +31,25 @@ class Embeddings {
 };
 using EmbeddingsPtr = std::shared_ptr<const Embeddings>;
 
-// A medium may be cut into several chunks; this names one of them.
+// Identifies one chunk of a medium, which may be divided into several.
 struct PartName {
     std::string medium;
     int32_t part = 0;
-    // The same medium at another place of a prompt may need other padding.
+    // The same medium at another place in a prompt may need different padding.
     int32_t tokens = 0;
 };
 
-// Keeps the embeddings used last, up to a number of bytes. Any thread.
+// Keeps the most recently used embeddings, up to a number of bytes. Any thread.
 class EmbeddingCache {
   public:
     void set_limit(size_t bytes);
     void clear();
 
-    // The embeddings of a part, which become the ones used last; null when they are not here.
+    // Returns the embeddings of a part and marks them as most recently used; null when they are not cached.
     EmbeddingsPtr find(const PartName & name);
-    // Whether all parts of a medium are here.
+    // Returns whether all parts of a medium are cached.
     bool has_all(const std::string & medium);
-    // `parts`: how many the medium has.
+    // Adds a part. `parts`: number of parts of the medium.
     void keep(const PartName & name, int32_t parts, EmbeddingsPtr embeddings);
 
     struct Size {
@@ -69,7 +69,7 @@ class EmbeddingCache {
     void drop(Entries::iterator entry);
 
     std::mutex mutex;
-    // The one used last is in front.
+    // Most recently used first.
     Entries entries;
     std::unordered_map<std::string, Entries::iterator> index;
     size_t limit = 0;

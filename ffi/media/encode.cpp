@@ -1,19 +1,19 @@
-// From prepared chunks to embeddings, and to the positions that these have in a sequence.
+// Encodes prepared chunks to embeddings, and computes the positions of embeddings in a sequence.
 
 #include "jobs.hpp"
 
 namespace media {
 namespace {
 
-// How many graph nodes are computed between two looks at whether the result is still wanted; a layer has about twenty.
-// Each look makes the backend wait for its threads.
+// Graph nodes computed between two checks whether the result is still needed; a layer has about twenty. Each check
+// makes the backend wait for its threads.
 constexpr int NODES_BETWEEN_LOOKS = 16;
 
-// The job that this thread encodes.
+// The job that this thread is encoding.
 thread_local const Job * encoding = nullptr;
 thread_local int nodes = 0;
 
-// Null when the job was released meanwhile; what was computed by then is worthless.
+// Returns null when the job was released meanwhile; the partial result is then worthless.
 EmbeddingsPtr encode_chunk(const Job & job, const Chunk & chunk) {
     forget_complaint();
     encoding = &job;
@@ -25,12 +25,12 @@ EmbeddingsPtr encode_chunk(const Job & job, const Chunk & chunk) {
     return std::make_shared<Embeddings>(mtmd_get_output_embd(state.context), count);
 }
 
-// The numbers of one token's position, of which only M-RoPE has more than the first.
+// The position of one token; only M-RoPE uses more than the first number.
 struct Position {
     int32_t sections[4];
 };
 
-// As mtmd_helper_decode_image_chunk sets them: time, row, column and the model's own.
+// Same values as in mtmd_helper_decode_image_chunk: time, row, column and one of the model's own.
 Position position_of(const Chunk & chunk, int32_t first, int32_t token) {
     const int32_t next = first + token;
     const mtmd_image_tokens * image = mtmd_input_chunk_get_tokens_image(chunk.shape.get());
@@ -52,7 +52,7 @@ bool encode_next(Job & job) {
     for (Chunk & chunk : job.prompt.chunks) {
         if (chunk.is_text() || chunk.embeddings) continue;
         if (encoded) return false;
-        // Another job may have encoded it meanwhile, or this one, at another place of the prompt.
+        // Another job may have encoded the chunk meanwhile, or this job at another place in the prompt.
         EmbeddingsPtr embeddings = state.cache.find(chunk.name);
         const bool cached = embeddings != nullptr;
         if (!cached) embeddings = encode_chunk(job, chunk);

@@ -1,4 +1,4 @@
-// The table of jobs, and the two threads that work on them.
+// Holds the table of jobs, and runs the two threads that work on them.
 
 #include "jobs.hpp"
 
@@ -18,13 +18,13 @@ namespace {
 
 using JobPtr = std::shared_ptr<Job>;
 
-// Jobs waiting for one kind of work, and the thread that does it.
+// Jobs that wait for one kind of work, and the thread that does this work.
 struct Lane {
-    // Does a turn's work; whether it was the last. The stage that this leads to.
+    // Does one turn's work on a job and returns whether it was the last; `next` is the stage that follows.
     bool (*work)(Job &);
     svc_media_stage next;
     std::deque<JobPtr> queue;
-    // The turn that began last, and the last one of each client that waits, or when it came.
+    // The latest turn that began, and for each waiting client its latest turn, or when it arrived.
     uint64_t turn = 0;
     std::map<std::string, uint64_t> turns;
     std::condition_variable submitted;
@@ -61,13 +61,13 @@ std::optional<Failure> run(const Lane & lane, Job & job, bool & done) {
     }
 }
 
-// Called with the mutex held, as what follows.
+// The next three functions require the mutex.
 void wait_for_turn(Lane & lane, const JobPtr & job) {
     lane.turns.emplace(job->client, ++lane.turn);
     lane.queue.push_back(job);
 }
 
-// The first job of the client whose last turn is the longest ago.
+// Returns the first job of the client whose latest turn is the oldest.
 JobPtr take_next(Lane & lane) {
     const auto next = std::min_element(lane.queue.begin(), lane.queue.end(), [&](const JobPtr & one, const JobPtr & other) {
         return lane.turns[one->client] < lane.turns[other->client];
@@ -99,7 +99,7 @@ void serve(Lane & lane) {
         else settle(lane, *job, failure);
         if (lane.queue.empty()) lane.turns.clear();
         table.finished.notify_all();
-        // The last one to hold a released job frees megabytes, which others should not wait for.
+        // The last holder of a released job frees megabytes; other threads should not wait for that.
         lock.unlock();
         job.reset();
         lock.lock();
@@ -108,7 +108,7 @@ void serve(Lane & lane) {
     }
 }
 
-// Called with the mutex held.
+// Requires the mutex.
 void enqueue(Lane & lane, const JobPtr & job, svc_media_stage stage) {
     if (!lane.started) start_thread([&lane] { serve(lane); });
     lane.started = true;
@@ -117,14 +117,14 @@ void enqueue(Lane & lane, const JobPtr & job, svc_media_stage stage) {
     lane.submitted.notify_one();
 }
 
-// Called with the mutex held. Throws when there is no such job.
+// Returns a job; throws when there is none. Requires the mutex.
 const JobPtr & job_at(int32_t number) {
     const auto found = table.jobs.find(number);
     if (found == table.jobs.end()) throw std::runtime_error("no job has this number");
     return found->second;
 }
 
-// As above, for what is known of a prepared job only.
+// Returns the prompt of a job; also throws when the job is not prepared. Requires the mutex.
 const Prompt & prompt_of(int32_t number) {
     const Job & job = *job_at(number);
     if (job.failure || job.stage < SVC_MEDIA_STAGE_PREPARED) throw std::runtime_error("the job is not prepared");
@@ -223,7 +223,7 @@ int32_t svc_media_wait(int32_t timeout_ms) {
         while (table.finished.wait_until(lock, deadline, some)) {
             const int32_t number = table.unreported.front();
             table.unreported.pop_front();
-            // Others have been released since.
+            // Other jobs have been released meanwhile.
             if (table.jobs.count(number)) return number;
         }
         return 0;

@@ -15,11 +15,11 @@ namespace media {
 struct Medium {
     bool is_audio = false;
     std::string id;
-    // Pixels, or a file; empty once the job is prepared.
+    // Pixels, or an audio file; empty once the job is prepared.
     std::vector<uint8_t> bytes;
     int32_t width = 0, height = 0;
 
-    // Name for the cache: an image and an audio file never share.
+    // Key for the cache: an image and an audio file never share one.
     std::string key() const { return (is_audio ? "a" : "i") + id; }
 };
 
@@ -27,14 +27,14 @@ struct Chunk {
     mtmd_input_chunk_type type = MTMD_INPUT_CHUNK_TYPE_TEXT;
     int32_t tokens = 0;
     int32_t positions = 0;
-    // The rest is of media only.
+    // The fields below apply to media only.
     int32_t medium = -1;
     PartName name;
-    // Chunks of the whole medium.
+    // Number of chunks of the whole medium.
     int32_t parts = 0;
     bool non_causal = false;
     double seconds = 0;
-    // What is encoded; belongs to Prompt::source.
+    // The input of encoding; owned by Prompt::source.
     const mtmd_input_chunk * source = nullptr;
     // The chunk without its samples, for the positions of its tokens.
     mtmd::input_chunk_ptr shape;
@@ -44,9 +44,9 @@ struct Chunk {
     bool is_text() const { return type == MTMD_INPUT_CHUNK_TYPE_TEXT; }
 };
 
-// What preparation makes.
+// The result of preparing a job.
 struct Prompt {
-    // Of all text chunks.
+    // Tokens of all text chunks.
     std::vector<llama_token> tokens;
     std::vector<Chunk> chunks;
     // Preprocessed samples; freed when everything is encoded.
@@ -60,32 +60,32 @@ struct Job {
     ~Job();
 
     const int32_t number;
-    // Whose turns its work takes.
+    // The client whose turns this job uses.
     const std::string client;
-    // Whoever works on it stops.
+    // Set when the job is released: work on it stops.
     std::atomic<bool> released{false};
 
-    // Only changed while the job is open, afterwards read by the preparing thread alone.
+    // Changed only while the job is open; afterwards read only by the preparing thread.
     std::string text;
     std::vector<Medium> media;
 
-    // The rest is protected by `jobs_mutex`, but for what the encoding thread alone writes: it may read it without.
+    // `jobs_mutex` protects the fields below, but the encoding thread may read what it alone writes without it.
     svc_media_stage stage = SVC_MEDIA_STAGE_OPEN;
     std::optional<Failure> failure;
     Prompt prompt;
 };
 
-// Protects the table of jobs and what each says about itself.
+// Protects the table of jobs and the state of each job.
 extern std::mutex & jobs_mutex;
 
-// Adds a medium to an open job. 0, or negative.
+// Adds a medium to an open job. Returns 0, or a negative number.
 int32_t add_medium(int32_t number, Medium && medium);
 
 // Makes the prompt of a job. Throws MediumError when a medium is at fault.
 Prompt make_prompt(Job & job);
 
-// Encodes one chunk that is not encoded yet, or stops when the job is released. Whether nothing is left to do. Throws
-// std::runtime_error.
+// Encodes one chunk that is not encoded yet, or stops when the job is released. Returns whether nothing is left to do.
+// Throws std::runtime_error.
 bool encode_next(Job & job);
 
 // See svc_media_positions.
@@ -94,10 +94,11 @@ int32_t write_positions(const Chunk & chunk, int32_t first, int32_t offset, int3
 // mtmd's callback between graph nodes: lets the encoding of a released job end early.
 bool on_node(ggml_tensor *, bool ask, void *);
 
-// Mono samples of a WAV, MP3 or FLAC file. Throws MediumError when it is none, damaged or too long.
+// Decodes a WAV, MP3 or FLAC file to mono samples. Throws MediumError when the file is of another kind, damaged or too
+// long.
 std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds);
 
-// Stops all work and forgets all jobs; returns when nobody uses the projector any more.
+// Stops all work and forgets all jobs; returns when no thread uses the projector any more.
 void forget_jobs();
 
 } // namespace media

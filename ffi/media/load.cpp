@@ -1,4 +1,4 @@
-// The projector: loading it beside the model it belongs to, what it can do, and letting go of it.
+// Loads the projector beside its model, describes it and unloads it.
 
 #include "jobs.hpp"
 
@@ -20,7 +20,7 @@ struct Sink {
 };
 Sink & sink = *new Sink;
 
-// Sends mtmd's log lines to ggml's log, but for debug lines: those contain prompts.
+// Forwards mtmd's log lines to ggml's log, except debug lines, which contain prompts.
 void on_log(ggml_log_level level, const char * text, void *) {
     if (!text || level == GGML_LOG_LEVEL_DEBUG || level == GGML_LOG_LEVEL_CONT) return;
     note_complaint(level, text);
@@ -32,7 +32,7 @@ void forward_log() {
     mtmd_log_set(on_log, nullptr);
 }
 
-// A text that no client can guess: whoever could write it into a message would shift the media behind it.
+// Returns a text that no client can guess: a client that could write it into a message would shift the media after it.
 std::string random_marker() {
     std::random_device random;
     std::string marker = "<__media_";
@@ -44,7 +44,7 @@ std::string random_marker() {
     return marker + "__>";
 }
 
-// mtmd reads past the end of half a file without noticing, and says little about a file of another kind.
+// Checks the file first: mtmd reads past the end of a truncated file unnoticed, and says little about other files.
 void check_file(const std::string & path) {
     std::error_code missing;
     const uint64_t size = std::filesystem::file_size(path, missing);

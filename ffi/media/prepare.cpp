@@ -1,4 +1,4 @@
-// From a rendered prompt and its media to chunks with known lengths; nothing is encoded here.
+// Turns a rendered prompt and its media into chunks with known lengths; nothing is encoded here.
 
 #include "jobs.hpp"
 
@@ -7,19 +7,19 @@
 namespace media {
 namespace {
 
-// No model sees anything in a longer strip, and some preprocessors divide by the short side.
+// Models recognize nothing in a longer strip, and some preprocessors divide by the short side.
 constexpr int32_t LARGEST_ASPECT = 200;
 
 struct Bitmaps {
     std::vector<mtmd::bitmap_ptr> list;
-    // Of each medium; 0 for images.
+    // Duration of each medium; 0 for images.
     std::vector<double> seconds;
-    // Of each medium: only its size is here.
+    // For each medium, whether the bitmap has only its size.
     std::vector<bool> empty;
 
     void add(mtmd_bitmap * bitmap, double duration, bool is_empty) {
         list.emplace_back(bitmap);
-        // mtmd hands it down to the chunks of this medium.
+        // mtmd passes this id on to the chunks of the medium.
         mtmd_bitmap_set_id(bitmap, std::to_string(list.size() - 1).c_str());
         seconds.push_back(duration);
         empty.push_back(is_empty);
@@ -35,14 +35,14 @@ void add_audio(Bitmaps & bitmaps, const Medium & medium) {
     bitmaps.add(mtmd_bitmap_init_from_audio(samples.size(), samples.data()), seconds, false);
 }
 
-// `empty`: with the size of the image and nothing else, which is enough for its lengths, and no pixel is resized.
+// `empty`: the bitmap has only the size of the image, which is enough to find its lengths, and no pixel is resized.
 void add_image(Bitmaps & bitmaps, const Medium & medium, bool empty) {
     if (!state.vision) throw MediumError("this model takes no images");
     const auto width = static_cast<uint32_t>(medium.width), height = static_cast<uint32_t>(medium.height);
     bitmaps.add(mtmd_bitmap_init(width, height, empty ? nullptr : medium.bytes.data()), 0, empty);
 }
 
-// `reuse`: images with all embeddings in the cache are only measured.
+// `reuse`: images whose embeddings are all in the cache are only measured.
 Bitmaps make_bitmaps(const Job & job, bool reuse) {
     Bitmaps bitmaps;
     for (const Medium & medium : job.media) {
@@ -106,15 +106,15 @@ size_t count_markers(const std::string & text) {
     return count;
 }
 
-// Whether everything is in the cache that the bitmaps lack.
+// Returns whether the cache has everything that the bitmaps lack.
 bool has_what_it_lacks(const Prompt & prompt, const Bitmaps & bitmaps) {
     return std::all_of(prompt.chunks.begin(), prompt.chunks.end(), [&](const Chunk & chunk) {
         return chunk.is_text() || chunk.embeddings || !bitmaps.empty[static_cast<size_t>(chunk.medium)];
     });
 }
 
-// Makes the prompt with nothing but the sizes of known images; false when that is not enough: a model may need pixels to
-// measure an image, parts of it may have been dropped from the cache since, or be there for another place in a prompt.
+// Makes the prompt from only the sizes of known images. Returns false when that is not enough: a model may need pixels
+// to measure an image, or the cache may have dropped parts of it, or has them only for another place in a prompt.
 bool make_from_sizes(const Job & job, Prompt & prompt) {
     const Bitmaps bitmaps = make_bitmaps(job, true);
     try {

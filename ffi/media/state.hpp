@@ -1,4 +1,4 @@
-// What the translation units of the media shim share: the one projector, and what is wrong with a medium.
+// State that the translation units of the media shim share: the projector; and the error for a faulty medium.
 #pragma once
 
 #include "shim.h"
@@ -34,7 +34,7 @@ struct State {
     EmbeddingCache cache;
 };
 
-// Filled by svc_media_load_start; whoever sees is_loaded() may use it.
+// Filled by svc_media_load_start; may be used once is_loaded() is true.
 extern State & state;
 
 struct MediumError : Failure {

@@ -1,5 +1,5 @@
-// NVIDIA's management library, when the machine has it: power, utilisation and memory bandwidth of the GPUs. The
-// signatures are those of nvml.h; every function returns 0 when it succeeds.
+// Reads power, utilisation and memory bandwidth of the GPUs from NVIDIA's management library, where the machine has it.
+// The signatures are those of nvml.h; every function returns 0 on success.
 
 import type { FFIFunction } from "bun:ffi";
 import { openSymbols, type Native as Opened } from "../runtime/library.ts";
@@ -18,15 +18,15 @@ const symbols = {
 } as const satisfies Record<string, FFIFunction>;
 
 const MEMORY_CLOCK = 2;
-/** Places in nvmlUtilization_t. */
+/** Field indices in nvmlUtilization_t. */
 const UTILIZATION = { gpu: 0, memory: 1 };
 const NAME_BYTES = 96;
 
-/** The GPUs that were named when this was opened; null is what they do not tell. */
+/** The GPUs that `openGpus` was given; null stands for a value that they do not report. */
 export interface Gpus {
-  /** Watts of all of them together; utilisation of the busiest, 0 to 1. */
+  /** Power of all GPUs together, in watts; utilisation of the busiest, 0 to 1. */
   read(): { readonly watts: number | null; readonly share: number | null };
-  /** Bytes per second of all memories together: two transfers a clock, over the width of the bus. */
+  /** Memory bandwidth of all GPUs together in bytes per second: two transfers per clock, over the width of the bus. */
   readonly peakBandwidth: number | null;
 }
 
@@ -76,7 +76,7 @@ function handles(native: Native): bigint[] {
   ).filter((found) => found !== 0n);
 }
 
-/** Without a name a device is nobody's: the letter NUL occurs in no list of names. */
+/** Returns a device's name. NUL stands for no name: it occurs in no list of names. */
 function nameOf(native: Native, device: bigint): string {
   const text = new Uint8Array(NAME_BYTES);
   if (native.nvmlDeviceGetName(device, text, NAME_BYTES) !== 0) return "\0";

@@ -1,12 +1,12 @@
-// Whether a file still is what was written: disks and killed machines damage files without changing their size.
+// Checks that a file is still what was written: disks and killed machines damage files without changing their size.
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 
-/** Small: a file read whole would stay in this process's memory for a while. */
+/** Small, because a file read whole would stay in this process's memory for a while. */
 const BUFFER_BYTES = 1 << 20;
 
-/** CRC-32 of a file's content. Throws when it cannot be read. */
+/** Returns the CRC-32 of a file's content. Throws when the file cannot be read. */
 export function checksum(path: string): number {
   const buffer = new Uint8Array(BUFFER_BYTES);
   const file = openSync(path, "r");

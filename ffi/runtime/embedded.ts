@@ -1,12 +1,12 @@
-// What the compiled binary carries beside its code. The build replaces this module; run from source there is nothing.
+// What the compiled binary contains besides its code. The build replaces this module; runs from source have nothing.
 
-/** What is unpacked together, because it is used together. */
+/** Sets of files that are used together and therefore unpacked together. */
 export const COMPONENTS = ["base", "embeddings", "transcription", "speech", "recognition", "images"] as const;
 export type ComponentName = (typeof COMPONENTS)[number];
 
-/** Files in an archive: one zstd stream, all of them one after the other. */
+/** Files in an archive: one zstd stream with all files one after the other. */
 export interface Packed {
-  /** Names the content: changes with every byte of it. */
+  /** Identifies the content: changes with every byte of it. */
   readonly id: string;
   /** In the order of the archive. */
   readonly files: readonly EmbeddedFile[];
@@ -14,9 +14,9 @@ export interface Packed {
 
 export interface Component extends Packed {
   readonly name: ComponentName;
-  /** Path of the archive inside the binary; absent: this binary is one that downloads it. */
+  /** Path of the archive inside the binary; absent when this binary downloads the archive. */
   readonly archive?: string;
-  /** Of the archive. */
+  /** Size of the archive. */
   readonly bytes: number;
   readonly sha256: string;
 }
@@ -25,9 +25,9 @@ interface EmbeddedFile {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  /** Of its content. */
+  /** Checksum of the content. */
   readonly crc32: number;
 }
 
-/** What the build made; a component whose files could not be had is empty. */
+/** The components that the build made; a component whose files were not available is empty. */
 export const embedded: readonly Component[] | undefined = undefined;

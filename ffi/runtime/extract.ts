@@ -1,4 +1,4 @@
-// Writes the files of a component to a folder of their own, once, so that a library finds its siblings by name.
+// Writes the files of a component to their own folder, once, so that a library finds its siblings by name.
 
 import {
   lstatSync,
@@ -28,30 +28,30 @@ interface Extracted {
 }
 
 const TEMPORARY = ".lib-";
-/** A component's folder or archive: exact, because the cache folder may be any that somebody names. */
+/** A component's folder or archive. The pattern is exact, because users may name any folder as the cache folder. */
 const COMPONENT = /^lib-[0-9a-f]{16}(\.zst)?$/;
 const STALE_MS = 3_600_000;
 const DAY_MS = 24 * 3_600_000;
-/** Another version's folder that was not used for so long is removed. */
+/** Folders of other versions are removed after this time without use. */
 const UNUSED_MS = 30 * DAY_MS;
 
 type Extractable = Packed & Pick<Component, "archive">;
 
-/** Where a component is below the folder that holds all of them. */
+/** Returns the folder of a component below the folder of all components. */
 export const folderOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}`);
 
-/** What a component's archive is called in a release: of all platforms', the same bytes have the same name. */
+/** Returns the name of a component's archive in a release: on all platforms, the same bytes have the same name. */
 export const archiveName = ({ name, sha256 }: Pick<Component, "name" | "sha256">): string =>
   `svc-component-${name}-${sha256.slice(0, 16)}.zst`;
 
-/** Where a component's archive is put that is downloaded. */
+/** Returns where a component's downloaded archive is stored. */
 export const downloadOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}.zst`);
 
 /**
- * Returns a folder, named without links, with every file of the component as it was packed, which nobody else can change. A sound folder is used
- * as it is; one that is damaged or open to others is replaced; several processes may do this at once. When nothing can be
- * written to `cacheDir` or loaded from it, or others could change it, a private folder below `temporary` serves. Throws an
- * Error naming --cache-dir when neither can be used.
+ * Returns a folder, as a path without links, with every file of the component as it was packed, which no other user can
+ * change. An intact folder is used as it is; one that is damaged or open to others is replaced. Several processes may
+ * do this at once. When `cacheDir` cannot be written to or loaded from, or others could change it, uses a private
+ * folder below `temporary`. Throws an Error naming --cache-dir when neither can be used.
  */
 export function extract(component: Extractable, cacheDir: string, temporary = tmpdir()): Extracted {
   try {
@@ -67,7 +67,7 @@ export function extract(component: Extractable, cacheDir: string, temporary = tm
   }
 }
 
-/** The same below `parent` alone. Throws an Error with the reason when that cannot be used. */
+/** Does the same below `parent` only. Throws an Error with the reason when `parent` cannot be used. */
 export function extractInto(component: Extractable, parent: string): string {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const real = realpathSync(parent);
@@ -82,7 +82,10 @@ export function extractInto(component: Extractable, parent: string): string {
   return directory;
 }
 
-/** Whether a folder, named without links, stays where it is: who can rename one above it can put another in its place. */
+/**
+ * Returns whether a folder, as a path without links, stays in place: anyone who can rename a folder above it can
+ * replace it.
+ */
 function isKept(folder: string): boolean {
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
     if (!keepsBelow(statSync(above))) return false;
@@ -90,13 +93,16 @@ function isKept(folder: string): boolean {
   return keepsOurs(statSync(folder));
 }
 
-/** Removes what other versions of this program, which has these components, unpacked in `parent` and did not use for a month. */
+/**
+ * Removes what other versions of this program unpacked in `parent` and did not use for a month. `components`: those of
+ * this version.
+ */
 export function removeUnused(components: readonly Packed[], parent: string): void {
   const ours = components.flatMap((component) => [folderOf(component, parent), downloadOf(component, parent)]);
   removeOlder(parent, UNUSED_MS, (name) => COMPONENT.test(name) && !ours.includes(join(parent, name)));
 }
 
-/** Notes that the folder is in use, once a day. */
+/** Marks the folder as in use, once a day. */
 function touch(directory: string): void {
   const now = new Date();
   try {
@@ -107,8 +113,8 @@ function touch(directory: string): void {
 }
 
 /**
- * Whether the component's files are in `directory` as they were packed. Every start reads all of them: 63 MB take 15 ms, and
- * what is damaged would be loaded by every start to come.
+ * Returns whether `directory` has the component's files as they were packed. Every start reads all of them: 63 MB take
+ * 15 ms, and a damaged file would otherwise be loaded at every later start.
  */
 export function isSound({ files }: Packed, directory: string): boolean {
   try {
@@ -128,7 +134,7 @@ function write(component: Extractable, parent: string, directory: string): void 
   const downloaded = downloadOf(component, parent);
   const { archive = downloaded, files } = component;
   if (forbidsPrograms(parent)) throw new Error("mounted noexec");
-  // What processes that were killed while writing left behind.
+  // Remove what killed processes have left behind while writing.
   removeOlder(parent, STALE_MS, (name) => name.startsWith(TEMPORARY));
   const temporary = mkdtempSync(join(parent, TEMPORARY));
   try {
@@ -145,7 +151,10 @@ function write(component: Extractable, parent: string, directory: string): void 
   }
 }
 
-/** Another process may have been faster, or a damaged folder is in the way, or another process just removes that. */
+/**
+ * Renames the new folder into place. Another process may have been faster, a damaged folder may be in the way, or
+ * another process may be removing that.
+ */
 function moveInto(component: Packed, temporary: string, directory: string): void {
   for (let attempts = 3; ; attempts--) {
     try {
@@ -164,7 +173,7 @@ function moveInto(component: Packed, temporary: string, directory: string): void
   }
 }
 
-/** What is ours in `parent`, has such a name and was not written to or used for so long. */
+/** Removes what is ours in `parent`, has a matching name and was not written or used for `ms` milliseconds. */
 function removeOlder(parent: string, ms: number, matches: (name: string) => boolean): void {
   for (const name of readdirSync(parent).filter(matches)) {
     const path = join(parent, name);
@@ -173,7 +182,7 @@ function removeOlder(parent: string, ms: number, matches: (name: string) => bool
   }
 }
 
-/** A folder that nobody else can have prepared: programs are loaded from it. */
+/** Returns a folder that no other user can have prepared, because programs are loaded from it. */
 function privateFolder(parent: string): string {
   const folder = join(parent, `svc-${ownUid()}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
-// A native library of ours through bun:ffi: opening it, and what all of them do in the same way. A binding extends it with
-// the functions of its own shim.h.
+// Opens one of our native libraries through bun:ffi, and does what all of them do in the same way. A binding extends it
+// with the functions of its own shim.h.
 
 import { dlopen, type FFIFunction } from "bun:ffi";
 import { join } from "node:path";
@@ -10,20 +10,20 @@ import { fileName, unpacked } from "./native-files.ts";
 type Table = Readonly<Record<string, FFIFunction>>;
 export type Native<Symbols extends Table> = ReturnType<typeof dlopen<Symbols>>["symbols"];
 
-/** What is particular to a library. */
+/** What differs between libraries. */
 interface Shim<Symbols extends Table, Code extends string> {
-  /** As its file is called: `libsvc_<name>`. */
+  /** Name within the file name: `libsvc_<name>`. */
   readonly name: string;
-  /** Version of shim.h that the binding was written for; the library must say the same. */
+  /** Version of shim.h that the binding was written for; the library must report the same version. */
   readonly abi: number;
   readonly symbols: Symbols;
-  /** Names of its error codes; the first is "failed". */
+  /** Names of the library's error codes; the first is "failed". */
   readonly errors: readonly (Code | "failed")[];
   readonly Failure: new (message: string, code?: Code | "failed") => NativeError<Code>;
 }
 
 export type LoadState =
-  /** `file`: is opened now, once a file; nothing of it is read before the next poll. */
+  /** `file`: opened now, reported once per file; nothing of it is read before the next poll. */
   | { readonly state: "loading"; readonly progress: number; readonly file?: string }
   | { readonly state: "ready" }
   | { readonly state: "failed"; readonly error: string };
@@ -35,7 +35,7 @@ export interface LogLine {
 
 const TEXT_BYTES = 64 * 1024;
 
-/** The functions of a library. Throws an Error with the system's reason when it or one of them is missing. */
+/** Opens a library and returns its functions. Throws an Error with the system's reason when anything is missing. */
 export function openSymbols<Symbols extends Table>(path: string, table: Symbols): Native<Symbols> {
   return dlopen(path, table).symbols;
 }
@@ -45,12 +45,12 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
   private readonly decoder = new TextDecoder();
   private readonly encoder = new TextEncoder();
   private readonly common: Native<typeof symbols>;
-  /** For whatever is read out as text. */
+  /** Buffer for everything that is read as text. */
   private text = new Uint8Array(TEXT_BYTES);
 
   /**
-   * Opens the library in `directory`. Once a process. Throws the shim's error naming the path when it is missing, incomplete
-   * or of another version; one that this program has packed is put back first.
+   * Opens the library in `directory`, unpacking it again first if this program has packed it. Call it once per process.
+   * Throws the shim's error naming the path when the library is missing, incomplete or has another version.
    */
   constructor(
     directory: string,
@@ -58,7 +58,7 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
   ) {
     const path = join(directory, fileName(shim.name));
     try {
-      // Somebody may have emptied the cache folder since the server began.
+      // The cache folder may have been emptied since the server started.
       this.common = openSymbols(unpacked(path), symbols);
       this.native = openSymbols(path, shim.symbols);
     } catch (error) {
@@ -84,12 +84,12 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
     this.check(this.common.svc_unload(), "unload");
   }
 
-  /** Reads abort requests from a pipe, and ends the process when that closes. */
+  /** Reads abort requests from a pipe, and ends the process when the pipe closes. */
   listenForAborts(fd: number): void {
     this.check(this.common.svc_abort_listen(fd), "listen for aborts");
   }
 
-  /** Log lines since the last call. */
+  /** Returns the log lines since the last call. */
   drainLog(): LogLine[] {
     const lines: LogLine[] = [];
     for (;;) {
@@ -102,27 +102,27 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
     }
   }
 
-  /** What the last call that failed left behind. */
+  /** Returns the failure of the last call that failed. */
   protected failure(): NativeFailure<Code> {
     const code = this.shim.errors[this.common.svc_last_error_code()] ?? "failed";
     return { error: this.textOf(this.common.svc_last_error(this.text, this.text.length)), code };
   }
 
-  /** Returns `result`, or throws when it is negative. A failure with a code of its own says all that matters. */
+  /** Returns `result`, or throws when it is negative. A failure with its own code needs no `action`. */
   protected check(result: number, action: string): number {
     if (result >= 0) return result;
     const { error, code } = this.failure();
     throw new this.shim.Failure(code === "failed" ? `cannot ${action}: ${error}` : error, code);
   }
 
-  /** The name that an enum gives to `result`. Throws when that is negative. */
+  /** Returns the name that an enum gives to `result`. Throws when `result` is negative or has no name. */
   protected named<Name>(names: readonly Name[], result: number, action: string): Name {
     const name = names[this.check(result, action)];
     if (name === undefined) throw new this.shim.Failure(`cannot ${action}: the result is ${result}`);
     return name;
   }
 
-  /** The text that `write` puts into a buffer; it is called again where that is too small. */
+  /** Returns the text that `write` puts into a buffer; calls `write` again when the buffer was too small. */
   protected read(write: (out: Uint8Array, capacity: number) => number, action: string): string {
     let length = write(this.text, this.text.length);
     // A failure is -1; no text needs a buffer of one byte.
@@ -141,7 +141,7 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
     return this.encoder.encode(JSON.stringify(value, wellFormed));
   }
 
-  /** UTF-8, and one byte more: an empty array has no address. */
+  /** Returns UTF-8 with one more byte, because an empty array has no address. */
   protected bytes(text: string): Uint8Array {
     return this.encoder.encode(`${text.toWellFormed()}\0`);
   }
@@ -151,11 +151,11 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
   }
 }
 
-/** The array itself, or where that is empty one that has an address; its length says that nothing of this one counts. */
+/** Returns the array itself, or for an empty array a substitute that has an address; pass the original length. */
 export const addressable = (array: Uint8Array | Float32Array): Uint8Array | Float32Array =>
   array.length > 0 ? array : new Uint8Array(4);
 
-/** All numbers in one array, and one place more: an empty array has no address. */
+/** Returns all numbers in one array with one more place, because an empty array has no address. */
 export function joined(parts: readonly Int32Array[]): Int32Array {
   const all = new Int32Array(parts.reduce((sum, { length }) => sum + length, 1));
   let at = 0;
@@ -166,13 +166,15 @@ export function joined(parts: readonly Int32Array[]): Int32Array {
   return all;
 }
 
-/** C structs, one after the other, whose `fields` are numbers of 32 bits in this order. */
+/** Returns C structs, one after the other, whose `fields` are 32-bit numbers in this order. */
 export const packed = <Field extends string>(
   fields: readonly Field[],
   rows: readonly Readonly<Record<Field, number>>[],
 ): Int32Array => Int32Array.from(rows.flatMap((row) => fields.map((field) => row[field])));
 
-/** Half a surrogate pair has no UTF-8, in a value or in a name; the native side would refuse its escape. */
+/**
+ * Replaces half surrogate pairs in values and names: they have no UTF-8, and native code would refuse their escapes.
+ */
 function wellFormed(_key: string, value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

@@ -1,8 +1,8 @@
-// Whether a folder may hold libraries at all: systems mount temporary folders so that nothing in them can be executed.
+// Finds out whether a folder may hold libraries at all: systems may mount temporary folders as not executable.
 
 import { readFileSync, realpathSync } from "node:fs";
 
-/** true when the file system below `folder` is mounted noexec. Where the system has no mount table: false. */
+/** Returns true when the file system of `folder` is mounted noexec; false where the system has no mount table. */
 export function forbidsPrograms(folder: string): boolean {
   try {
     return isNoexec(realpathSync(folder), readFileSync("/proc/self/mounts", "utf8"));
@@ -11,7 +11,7 @@ export function forbidsPrograms(folder: string): boolean {
   }
 }
 
-/** The same for an absolute path and the text of a mount table (`device folder type options …`, a line each). */
+/** Does the same for an absolute path and the text of a mount table (`device folder type options …`, one per line). */
 export function isNoexec(path: string, mounts: string): boolean {
   let best = "";
   let options = "";
@@ -19,7 +19,7 @@ export function isNoexec(path: string, mounts: string): boolean {
     const [, escaped = "", , flags = ""] = line.split(" ");
     const folder = escaped.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
     const holds = path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
-    // Of two mounts on one folder the later one is seen.
+    // Of two mounts on one folder, the later one is visible.
     if (folder !== "" && holds && folder.length >= best.length) [best, options] = [folder, flags];
   }
   return options.split(",").includes("noexec");

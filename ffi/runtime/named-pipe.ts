@@ -1,4 +1,4 @@
-// A pipe of Windows that goes both ways, by its handle: there is no file descriptor for the parent's end.
+// A bidirectional Windows pipe, used by its handle: the parent's end has no file descriptor.
 
 import { openSymbols } from "./library.ts";
 
@@ -11,10 +11,10 @@ const symbols = {
   CreateEventW: { args: ["ptr", "i32", "i32", "ptr"], returns: "u64" },
   CloseHandle: { args: ["u64"], returns: "i32" },
 } as const;
-/** STATUS_PENDING, where a struct OVERLAPPED keeps the state of its operation. */
+/** STATUS_PENDING, in the field of struct OVERLAPPED that holds the state of its operation. */
 const PENDING = 0x103n;
 
-/** Nothing here waits for the other end. */
+/** No method waits for the other end. */
 export class NamedPipe {
   private readonly native = openSymbols("kernel32.dll", symbols);
   private readonly event: bigint;
@@ -24,14 +24,14 @@ export class NamedPipe {
     this.event = this.native.CreateEventW(null, 1, 0, null);
   }
 
-  /** Reads what has come; returns its length, or undefined when the other end is gone. */
+  /** Reads what has arrived; returns its length, or undefined when the other end is gone. */
   read(bytes: Uint8Array): number | undefined {
     if (this.native.PeekNamedPipe(this.handle, null, 0, null, this.length, null) === 0) return undefined;
     const there = Math.min(this.length[0] ?? 0, bytes.length);
     return there === 0 ? 0 : this.transfer("ReadFile", bytes.subarray(0, there));
   }
 
-  /** What there is no room for is lost. */
+  /** Writes bytes; those that do not fit are lost. */
   write(bytes: Uint8Array): void {
     this.transfer("WriteFile", bytes);
   }
@@ -42,7 +42,7 @@ export class NamedPipe {
   }
 
   private transfer(how: "ReadFile" | "WriteFile", bytes: Uint8Array): number | undefined {
-    // struct OVERLAPPED. An event with its lowest bit set keeps the result from Bun, which waits for those of its own calls.
+    // struct OVERLAPPED. The event's lowest bit keeps the result from Bun, which waits for those of its own calls.
     const operation = new BigUint64Array(4);
     operation[3] = this.event | 1n;
     this.native[how](this.handle, bytes, bytes.length, null, operation);

@@ -1,6 +1,6 @@
-// How native failures look in TypeScript.
+// Represents native failures in TypeScript.
 
-/** Why something failed: a sentence for the log, and what callers act upon. "failed" is everything that they do not. */
+/** Why something failed: a message for the log, and a code that callers handle; "failed" for everything else. */
 export interface NativeFailure<Code extends string> {
   readonly error: string;
   readonly code: Code | "failed";
@@ -16,5 +16,5 @@ export class NativeError<Code extends string> extends Error {
   }
 }
 
-/** What a caught value says of itself. */
+/** Returns the message of a caught value. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,5 +1,5 @@
-// Where the native libraries and the embedded models are: the build folder when run from source, folders in the cache
-// folder, each filled when it is first used, when run from the compiled binary.
+// Locates the native libraries and the embedded models: in the build folder when run from source; in subfolders of the
+// cache folder, each filled on first use, when run from the compiled binary.
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -7,25 +7,25 @@ import { embedded, type Component, type ComponentName } from "./embedded.ts";
 import { extract, extractInto, folderOf, removeUnused } from "./extract.ts";
 import { reasonOf } from "./native-error.ts";
 
-/** `libraries` and `embeddedModel` are there. Whoever reads one of the others calls `unpacked` with its path before. */
+/** `libraries` and `embeddedModel` exist. Call `unpacked` before reading another of these files. */
 export interface NativeFiles {
   /** Folder with the shim, llama.cpp and its compute backends. */
   readonly libraries: string;
   /** The small chat model that serves when no other is given. */
   readonly embeddedModel: string;
-  /** The parts of the model that draws when no other is given. */
+  /** The parts of the image model that serves when no other is given. */
   readonly embeddedImages: { readonly model: string; readonly textEncoder: string; readonly taesd: string };
-  /** The library that draws; absent when the build left it out. */
+  /** The image library; absent when the build left it out. */
   readonly imageLibrary?: string;
   /** The embedding model that serves when no other is given; absent when the build left it out. */
   readonly embeddedEmbeddings?: string;
-  /** The model for speech to text that serves when no other is given; likewise. */
+  /** The model for speech to text that serves when no other is given; absent when the build left it out. */
   readonly embeddedTranscription?: string;
-  /** The speech detector that goes with any such model; likewise. */
+  /** The speech detector for any such model; absent when the build left it out. */
   readonly embeddedVad?: string;
-  /** The voice that speaks; its other files lie beside it; likewise. */
+  /** The voice for speech synthesis, with its other files beside it; absent when the build left it out. */
   readonly embeddedVoice?: string;
-  /** Tesseract's data for English; likewise. */
+  /** Tesseract's data for English; absent when the build left it out. */
   readonly embeddedTessdata?: string;
   /** Something the operator should know, in one sentence. */
   readonly warning?: string;
@@ -35,7 +35,7 @@ const root = join(import.meta.dir, "../..");
 
 const SUFFIXES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "dylib", win32: "dll" };
 
-/** Name of a library's file. */
+/** Returns the file name of a library. */
 export const fileName = (name: string): string => `libsvc_${name}.${SUFFIXES[process.platform] ?? "so"}`;
 
 /**
@@ -66,14 +66,14 @@ export function nativeFiles(cacheDir: string): NativeFiles {
   };
 }
 
-/** Throws an Error where the build left it out. */
+/** Returns a component. Throws an Error when the build left it out. */
 function embeddedComponent(name: ComponentName): Component {
   const component = embedded?.find((candidate) => candidate.name === name);
   if (!component) throw new Error(`This program has no component ${name}.`);
   return component;
 }
 
-/** The component that a path of NativeFiles lies in, and the folder of all components; undefined for any other path. */
+/** Returns the component of a path of NativeFiles, and the folder of all components; undefined for any other path. */
 export function componentOf(path: string): { readonly component: Component; readonly parent: string } | undefined {
   const directory = dirname(path);
   const parent = dirname(directory);
@@ -82,7 +82,7 @@ export function componentOf(path: string): { readonly component: Component; read
 }
 
 /**
- * `path`, which can be read now: the component that it lies in is unpacked, unless it was before. Any other path is left
+ * Returns `path`, which can then be read: unpacks its component unless that was done before. Leaves any other path
  * alone. Throws an Error with one plain sentence when that is not possible.
  */
 export function unpacked(path: string): string {
@@ -96,12 +96,12 @@ export function unpacked(path: string): string {
   }
 }
 
-/** Bytes of a file of NativeFiles, unpacked or not. */
+/** Returns the bytes of a file of NativeFiles, unpacked or not. */
 export const bytesOf = (path: string): number => packedFile(path)?.size ?? statSync(path).size;
 
 const packedFile = (path: string) => componentOf(path)?.component.files.find(({ name }) => name === basename(path));
 
-/** Those of the models that `isThere` finds where `place` says. */
+/** Returns the paths of optional files that `isThere` finds where `place` says. */
 function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => string, isThere: (path: string) => boolean) {
   const paths = Object.entries(OPTIONAL).map(([name, model]) => [name, place(model)] as const);
   return Object.fromEntries(paths.filter(([, path]) => isThere(path))) as Partial<
@@ -109,11 +109,11 @@ function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => strin
   >;
 }
 
-/** Whether the libraries in this folder compute on GPUs of this machine, too. */
+/** Returns whether the libraries in this folder also compute on GPUs of this machine. */
 export const hasGpuBackend = (libraries: string): boolean =>
   readdirSync(libraries).some((name) => /^(lib)?ggml-(?!base|cpu|blas|rpc)/.test(name));
 
-/** The set that `npm run build:native` made last. */
+/** Returns the folder of libraries that `npm run build:native` made last. */
 export function developmentLibraries(): string {
   const current = join(root, "vendor/.build/lib/current");
   if (!existsSync(current)) throw new Error("The native libraries are not built. Run `npm run build:native`.");
@@ -127,7 +127,7 @@ const imagesIn = (folder: string): NativeFiles["embeddedImages"] => ({
   textEncoder: join(folder, "svc-draw-llm.gguf"),
   taesd: join(folder, "svc-draw-tae.safetensors"),
 });
-/** What the build leaves out when pip or a target is missing: its component, the folder in the build folder, and the file. */
+/** Files that the build leaves out when pip or a target is missing: component, folder in the build folder, and file. */
 const OPTIONAL = {
   imageLibrary: { component: "images", folder: "lib", file: fileName("image") },
   embeddedEmbeddings: { component: "embeddings", folder: "embedding", file: "all-minilm-l6-v2.gguf" },

@@ -1,16 +1,18 @@
-// The socket to the parent process that native code reads aborts from, for engines whose code is WebAssembly: it blocks the
-// one thread there is, which looks here whenever it is let.
+// The socket to the parent process from which native code reads abort requests, for engines whose code is WebAssembly.
+// That code blocks the only thread, which polls this socket whenever it gets control.
 
 import { writeSync } from "node:fs";
 import { openSymbols } from "./library.ts";
 import { NamedPipe } from "./named-pipe.ts";
 
 const isMac = process.platform === "darwin";
-/** Do not wait. */
+/** Flag for a non-blocking read. */
 const MSG_DONTWAIT = isMac ? 0x80 : 0x40;
 const KEY_BYTES = 4;
 
-/** Reads what has come through a socket; returns its length, 0 when the other end is gone, and less when nothing has come. */
+/**
+ * Reads what has arrived through a socket; returns its length, 0 when the other end is gone, less when nothing arrived.
+ */
 type Receive = (bytes: Uint8Array) => number;
 
 function receiveFrom(fd: number): Receive {
@@ -37,7 +39,10 @@ export class ParentSocket {
     this.receive = process.platform === "win32" ? receiveFromPipe(fd) : receiveFrom(fd);
   }
 
-  /** Keys of the jobs whose abort was requested since the last call, which does not wait. Ends the process when the parent is gone. */
+  /**
+   * Returns the keys of the jobs whose abort was requested since the last call. Never waits. Ends the process when the
+   * parent is gone.
+   */
   aborts(): number[] {
     const length = this.receive(this.bytes);
     if (length === 0) process.exit(0);
@@ -47,7 +52,7 @@ export class ParentSocket {
     );
   }
 
-  /** Tells that a computation has moved on, and what it is. */
+  /** Reports that a computation has made progress, and what it is. */
   tellMoved(work: string): void {
     writeSync(this.fd, `+${work}\n`);
   }

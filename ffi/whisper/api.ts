@@ -1,9 +1,9 @@
-// The typed face of the whisper shim: what `binding.ts` implements with bun:ffi and a fake implements in tests.
+// The typed interface of the whisper shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
 import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
-/** Why a native call or a job failed; no failure asks for more than its sentence. */
+/** Why a native call or a job failed; callers need only the message. */
 export const WHISPER_ERRORS = ["failed"] as const;
 export type WhisperErrorCode = (typeof WHISPER_ERRORS)[number];
 
@@ -12,19 +12,19 @@ export class WhisperError extends NativeError<WhisperErrorCode> {
   override readonly name = "WhisperError";
 }
 
-/** Samples that the speech detector hears at once, and how many numbers it remembers from one to the next. */
+/** Samples per window of the speech detector, and how many numbers it remembers between windows. */
 export const LISTENING_WINDOW = 512;
 export const LISTENING_MEMORY = 256;
 
 /** See svc_whisper_load_start in shim.h. */
 export interface WhisperConfig {
-  /** Of the model, in whisper.cpp's format. */
+  /** The model, in whisper.cpp's format. */
   readonly path: string;
-  /** Of the Silero model that `speech` listens with; without it, `speech` throws. */
+  /** The Silero model for `speech` and `listen`; without it they throw. */
   readonly vadPath?: string;
-  /** Jobs that are worked on side by side, each with a state of its own on the one model, made when it is first needed. */
+  /** Number of jobs that run side by side, each with its own state on the one model, made when it is first needed. */
   readonly workers: number;
-  /** Of each worker. */
+  /** Threads of each worker. */
   readonly threads: number;
   readonly gpu: boolean;
   readonly flashAttention: boolean;
@@ -34,18 +34,18 @@ export interface WhisperConfig {
 export interface WhisperModel {
   /** "tiny", "base", "small", … */
   readonly type: string;
-  /** Of the model's file. */
+  /** Size of the model's file. */
   readonly bytes: number;
-  /** Codes of the languages it knows. */
+  /** Codes of the languages that the model knows. */
   readonly languages: readonly string[];
-  /** Where it is computed: "CPU", or the name of a GPU. */
+  /** The device that computes: "CPU", or the name of a GPU. */
   readonly device: string;
-  /** Positions of the encoder, a second has 50: the most that `audioContext` may be. */
+  /** Encoder positions, 50 per second: the maximum of `audioContext` in JobOptions. */
   readonly audioContext: number;
 }
 
 export interface SpeechOptions {
-  /** Probability from which on a moment counts as speech, 0 to 1. */
+  /** Probability from which a moment counts as speech, 0 to 1. */
   readonly threshold: number;
   /** Shorter silences do not end a phrase. */
   readonly minSilenceSeconds: number;
@@ -53,39 +53,41 @@ export interface SpeechOptions {
   readonly padSeconds: number;
 }
 
-/** whisper.cpp's own. */
+/** whisper.cpp's own defaults. */
 export const SPEECH_DEFAULTS: SpeechOptions = {
   threshold: 0.5,
   minSilenceSeconds: 0.1,
   padSeconds: 0.03,
 };
 
-/** A stretch of sound, in samples from the first one given; `end` is the one behind it. */
+/** A stretch of sound, in samples from the first one given; `end` is exclusive. */
 export interface Phrase {
   readonly start: number;
   readonly end: number;
 }
 
 export interface JobOptions {
-  /** A code out of the model's `languages`; absent: it is detected from the first half minute. */
+  /** A code from the model's `languages`; absent to detect the language from the first half minute. */
   readonly language?: string;
-  /** Into English. */
+  /** Whether to translate into English. */
   readonly translate: boolean;
-  /** Text that may have gone before: spelling and style follow it. Its last 224 tokens count. */
+  /** Text that may have preceded the sound; spelling and style follow it. Only its last 224 tokens count. */
   readonly prompt: string;
-  /** 0: the likeliest words by beam search. It grows each time that decoding has got stuck. */
+  /** 0 selects the likeliest words by beam search. Increased each time that decoding gets stuck. */
   readonly temperature: number;
-  /** Hypotheses at temperature 0, and tries above; 1 is greedy. */
+  /** Hypotheses at temperature 0, attempts at higher ones; 1 is greedy. */
   readonly beams: number;
   /** Whether segments have `words`. */
   readonly wordTimes: boolean;
-  /** Encoder positions to compute, 50 a second: less than the sound needs cuts it off; 0: half a minute, as trained. */
+  /**
+   * Encoder positions to compute, 50 per second. Fewer than the sound needs cut it off; 0 is half a minute, as trained.
+   */
   readonly audioContext: number;
-  /** 0: as many as the worker has. */
+  /** 0 for as many as the worker has. */
   readonly threads: number;
 }
 
-/** What whisper.cpp's own program does. */
+/** Defaults of whisper.cpp's own program. */
 export const JOB_DEFAULTS: JobOptions = {
   translate: false,
   prompt: "",
@@ -100,7 +102,7 @@ export const JOB_DEFAULTS: JobOptions = {
 interface Word {
   readonly start: number;
   readonly end: number;
-  /** Without the spaces around it. In languages that write none, a token's worth of characters. */
+  /** Without surrounding spaces. In languages without spaces, the characters of one token. */
   readonly text: string;
   /** Mean over its tokens. */
   readonly probability: number;
@@ -109,15 +111,15 @@ interface Word {
 export interface Segment {
   readonly start: number;
   readonly end: number;
-  /** As the model writes it, mostly with a space in front. */
+  /** As the model writes it, usually with a leading space. */
   readonly text: string;
   /** Without special tokens. */
   readonly tokens: readonly number[];
-  /** At which it was decoded. */
+  /** Temperature at which the segment was decoded. */
   readonly temperature: number;
   /** Mean over its tokens. */
   readonly avgLogprob: number;
-  /** Of the half minute that it is in, 0 to 1. */
+  /** Probability that the segment's half minute has no speech, 0 to 1. */
   readonly noSpeechProb: number;
   /** Only with `wordTimes`. */
   readonly words?: readonly Word[];
@@ -125,7 +127,7 @@ export interface Segment {
 
 export interface Language {
   readonly code: string;
-  /** Absent when it was not detected, but given. */
+  /** Absent when the language was given, not detected. */
   readonly probability?: number;
 }
 
@@ -136,9 +138,9 @@ export type WhisperState = (typeof WHISPER_STAGES)[number] | NativeFailure<Whisp
 /** Branded so that it cannot be mistaken for a job of another shim. */
 export type WhisperJob = number & { readonly __whisper: unique symbol };
 
-/** Speech to text. Nothing here waits for work but `wait` and `speech`; every job must be released. */
+/** Speech to text. Only `wait`, `speech` and `listen` block; every job must be released. */
 export interface Whisper {
-  /** Reads abort requests from a pipe, and ends the process when that closes. */
+  /** Reads abort requests from a pipe, and ends the process when the pipe closes. */
   listenForAborts(fd: number): void;
   loadStart(config: WhisperConfig): void;
   loadPoll(): LoadState;
@@ -146,34 +148,36 @@ export interface Whisper {
   /** Stops all work and releases all jobs. Throws while loading. */
   unload(): void;
   /**
-   * Phrases with speech in them, in order. Blocks for about 3 ms a second of sound, so give it a minute or so at a time. Each
-   * call begins anew, so cut a longer recording where there is silence: after a call whose last phrase ends with the samples,
-   * begin the next one with that phrase. Throws WhisperError.
+   * Returns phrases that contain speech, in order. Blocks for about 3 ms per second of sound, so pass about a minute at
+   * a time. Each call starts afresh, so cut a longer recording at silence: after a call whose last phrase ends with the
+   * samples, begin the next one with that phrase. Throws WhisperError.
    */
   speech(samples: Float32Array, options?: Partial<SpeechOptions>): Phrase[];
   /**
-   * Listens on in a sound that comes piece by piece: how likely it is in each whole LISTENING_WINDOW of the samples that
-   * somebody speaks. `memory` is what the call before left, LISTENING_MEMORY zeros at first, and is brought up to date. Blocks
-   * for about 3 ms a second of sound. Throws WhisperError.
+   * Continues to listen to a sound that arrives piece by piece: returns the probability of speech in each whole
+   * LISTENING_WINDOW of the samples. `memory` is what the previous call left, LISTENING_MEMORY zeros at first, and is
+   * updated. Blocks for about 3 ms per second of sound. Throws WhisperError.
    */
   listen(samples: Float32Array, memory: Float32Array): Float32Array;
   /**
-   * Queues sound, which is copied. It may have any length, but is prepared as a whole first, for about 3 ms a second of sound,
-   * and that alone cannot be stopped: give it a minute or so at a time. Throws WhisperError.
+   * Queues sound, which is copied. It may have any length, but is first prepared as a whole, for about 3 ms per second
+   * of sound, and that step cannot be stopped: pass about a minute at a time. Throws WhisperError.
    */
   submit(samples: Float32Array, options?: Partial<JobOptions>): WhisperJob;
   /**
-   * The next job of which there is something new: its language, segments, its end or failure. Waits up to `timeoutMs` (the whole
-   * thread waits). Look at its state first: of a job that is done then, `segments` gives all there are.
+   * Returns the next job that has news: its language, segments, end or failure. Blocks the whole thread for up to
+   * `timeoutMs`. Read the job's state first: if the job is done then, `segments` returns all of its segments.
    */
   wait(timeoutMs: number): WhisperJob | undefined;
   state(job: WhisperJob): WhisperState;
-  /** The segments known by now, from number `from` on. */
+  /** Returns the segments known so far, from index `from` on. */
   segments(job: WhisperJob, from: number): Segment[];
-  /** The language given, or detected; undefined before. */
+  /** Returns the language that was given or detected; undefined before it is known. */
   language(job: WhisperJob): Language | undefined;
-  /** At any time; work on the job stops within 100 ms (but see `submit`), and `wait` tells no more of it. */
+  /**
+   * May be called at any time; work on the job stops within 100 ms (but see `submit`), and `wait` reports it no more.
+   */
   release(job: WhisperJob): void;
-  /** Log lines since the last call. */
+  /** Returns the log lines since the last call. */
   drainLog(): LogLine[];
 }

@@ -1,4 +1,4 @@
-// The whisper shim through bun:ffi: a typed API on top, no JSON and no pointer above this file.
+// Binds the whisper shim through bun:ffi; callers above this file see a typed API, never JSON or pointers.
 
 import { addressable, NativeLibrary } from "../runtime/library.ts";
 import {
@@ -25,8 +25,8 @@ import { ABI_VERSION, symbols } from "./symbols.ts";
 const shim = { name: "whisper", abi: ABI_VERSION, symbols, errors: WHISPER_ERRORS, Failure: WhisperError };
 
 /**
- * Loads the whisper library in `directory`, where the compute backends are, too. Once a process.
- * Throws WhisperError naming the path when it is missing or of another version.
+ * Loads the whisper library in `directory`, which also has the compute backends. Call it once per process.
+ * Throws WhisperError naming the path when the library is missing or has another version.
  */
 export const openWhisper = (directory: string): Whisper => new Binding(directory);
 
@@ -48,7 +48,7 @@ class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements
     const json = this.json({ ...SPEECH_DEFAULTS, ...options });
     const sound = addressable(samples);
     const { length } = samples;
-    // A buffer that was too small would have it listen again.
+    // With a buffer that is too small, the library would listen again.
     const phrases = this.readJson(
       (out, size) => this.native.svc_whisper_speech(sound, length, json, json.length, out, size),
       "listen for speech",

@@ -1,4 +1,5 @@
-// Looks through a model's file before whisper.cpp does, which believes what it reads and ends the process at some of it.
+// Checks a model file before whisper.cpp reads it: whisper.cpp trusts the file, and some contents make it end the
+// process.
 
 #include "state.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr uint32_t MAGIC = 0x67676d6c;
 constexpr int32_t LONGEST_NAME = 256;
 constexpr int32_t LARGEST_DIMENSION = 1 << 24;
-// A file of the quantized formats' second version adds 2000 to its type.
+// Files in the second version of the quantized formats add 2000 to their type.
 constexpr int32_t VERSION_FACTOR = 1000;
 
 class Reader {
@@ -39,7 +40,7 @@ class Reader {
         return number;
     }
 
-    // A number within bounds.
+    // Reads a number, which must be within bounds.
     int32_t take(int32_t least, int32_t most) {
         const int32_t number = take();
         require(number >= least && number <= most);
@@ -72,12 +73,12 @@ bool is_one_of(int32_t value, std::initializer_list<int32_t> list) {
 }
 
 void check_tensor(Reader & reader) {
-    // A single number has none.
+    // A single number has no dimensions.
     const int32_t dimensions = reader.take(0, 4);
     const int32_t name = reader.take(1, LONGEST_NAME);
     const int32_t type = reader.take(0, GGML_TYPE_COUNT - 1);
     const auto format = static_cast<ggml_type>(type);
-    // Some numbers have no format any more.
+    // Some type numbers are no longer in use.
     reader.require(ggml_blck_size(format) > 0 && ggml_type_size(format) > 0);
     const int32_t columns = dimensions > 0 ? reader.take(1, LARGEST_DIMENSION) : 1;
     reader.require(columns % ggml_blck_size(format) == 0);
@@ -91,7 +92,7 @@ void check_tensor(Reader & reader) {
 }
 
 void check_tensors(Reader & reader) {
-    // whisper.cpp takes a file without any for a test.
+    // whisper.cpp takes a file without tensors for a test.
     do check_tensor(reader);
     while (!reader.is_at_end());
 }
@@ -107,7 +108,7 @@ void check_model(const std::string & path) {
         const int32_t heads = reader.take(1, 64);
         reader.require(width % heads == 0);
         const int32_t layers = reader.take(1, 64);
-        // It knows models by their number.
+        // whisper.cpp identifies models by their number of layers.
         reader.require(is_text || is_one_of(layers, {4, 6, 12, 24, 32}));
     }
     const int32_t bands = reader.take(1, 256);

@@ -3,7 +3,7 @@
 #include "ggml-backend.h"
 
 namespace whisper {
-// Stands between whisper.cpp and ggml.
+// Replaces ggml's function in whisper.cpp.
 static ggml_status compute(ggml_backend_sched_t schedule, ggml_cgraph * graph);
 } // namespace whisper
 
@@ -14,10 +14,10 @@ static ggml_status compute(ggml_backend_sched_t schedule, ggml_cgraph * graph);
 namespace whisper {
 namespace {
 
-// What run_full returns when it has freed the state.
+// What whisper_full_with_state returns when it has freed the state.
 constexpr int NO_ROOM = -7;
 
-// What this thread runs.
+// The computation of this thread.
 thread_local whisper_context * running = nullptr;
 thread_local whisper_state * computing = nullptr;
 thread_local bool is_encoded = false;
@@ -27,8 +27,8 @@ bool encodes(ggml_backend_sched_t schedule) {
            schedule == computing->sched_cross.sched;
 }
 
-// The scores behind the token that begins a transcript, where whisper.cpp looks for them: in front. It copies only those
-// of the prompt's last token.
+// Copies the scores after the token that begins a transcript to the front, where whisper.cpp looks for them.
+// whisper.cpp copies only the scores of the prompt's last token.
 void keep_scores_of_start(ggml_cgraph * graph) {
     const whisper_batch & batch = computing->batch;
     const whisper_token * end = batch.token + batch.n_tokens;
@@ -63,8 +63,8 @@ whisper_state * make_state(whisper_context * context, ggml_abort_callback stop, 
 
 int run_full(whisper_context * context, whisper_state *& used, const whisper_full_params & params, const float * samples,
              int count) {
-    // It would carry on with its random numbers, detect the language with the audio context of the job before, and where that
-    // was larger, attend to the end of its sound.
+    // A used state would continue its random numbers, detect the language with the audio context of the previous job
+    // and, where that was larger, attend to the end of its sound.
     used->decoders[0].rng = std::mt19937(0);
     used->exp_n_audio_ctx = params.audio_ctx;
     for (const whisper_kv_cache * cache : {&used->kv_cross, &used->kv_pad}) ggml_backend_buffer_clear(cache->buffer, 0);

@@ -1,4 +1,4 @@
-// What whisper.cpp keeps to its own file: inside.cpp includes that to get at it.
+// Access to the internals of whisper.cpp: inside.cpp includes its source file.
 #pragma once
 
 #include "whisper.h"
@@ -8,29 +8,29 @@
 
 namespace whisper {
 
-// A state whose computations ask `stop` between graph nodes, where whisper.cpp would only ask between graphs, of which
-// one can take seconds. Null when it cannot be made.
+// Makes a state whose computations call `stop` between graph nodes; whisper.cpp would only call it between graphs, and
+// one graph can take seconds. Null when the state cannot be made.
 whisper_state * make_state(whisper_context * context, ggml_abort_callback stop, void * user_data);
 
-// whisper_full_with_state as if the state were new, and with a probability of no speech that is one: whisper.cpp reads it
-// from where it has not computed it. Frees the state and sets it to null when that cannot be made larger.
+// Runs whisper_full_with_state as if the state were new, and with a correct probability of no speech, which whisper.cpp
+// reads from where it has not computed it. When the state cannot be made larger, frees it and sets it to null.
 int run_full(whisper_context * context, whisper_state *& used, const whisper_full_params & params, const float * samples,
              int count);
 
-// Within it, before a half minute is encoded: it was encoded just now to detect the language, or it was not.
+// Called within run_full, before a half minute is encoded. `encoded`: detecting the language has just encoded it.
 void reuse_encoding(bool encoded);
 
-// How sure the language is that was just detected.
+// Returns the probability of the language that was just detected.
 double language_probability(const whisper_state * used);
 
-// How often decoding has got stuck and was tried again at a higher temperature.
+// Returns how often decoding got stuck and was tried again at a higher temperature.
 int32_t failures_of(const whisper_state * used);
 
-// Samples that the detector hears at once, and numbers that it remembers from one to the next.
+// Return the samples per window of the detector, and how many numbers it remembers between windows.
 int32_t window_of(const whisper_vad_context * detector);
 int32_t memory_of(const whisper_vad_context * detector);
 
-// whisper_vad_detect_speech, going on where the memory was left, which is brought up to date.
+// Runs whisper_vad_detect_speech, continuing from `memory`, which is updated.
 bool listen_on(whisper_vad_context * detector, float * memory, const float * samples, int count);
 
 int32_t language_count(const whisper_context * context);

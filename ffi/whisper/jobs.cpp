@@ -1,4 +1,4 @@
-// The table of jobs, and the workers that take them from its queue.
+// Holds the table of jobs, and runs the workers that take them from its queue.
 
 #include "state.hpp"
 
@@ -25,7 +25,7 @@ struct Table {
     std::map<int32_t, JobPtr> jobs;
     std::deque<JobPtr> queue;
     std::deque<JobPtr> news;
-    // As many as there are workers, less those that work; the one that worked last is at the end.
+    // One for each idle worker; the one that worked last is at the end.
     std::vector<std::unique_ptr<Transcriber>> idle;
     std::condition_variable submitted;
     std::condition_variable changed;
@@ -34,12 +34,12 @@ struct Table {
     int32_t workers = 0;
     int32_t busy = 0;
     bool stopping = false;
-    // While some worker is busy.
+    // Exists while any worker is busy.
     std::optional<AbortScope> scope;
 };
 Table & table = *new Table;
 
-// These are called with the mutex held.
+// The functions below require the mutex.
 
 void note(const JobPtr & job) {
     if (job->has_news || job->released) return;
@@ -54,7 +54,7 @@ void count_busy(int32_t change) {
     else if (!table.scope) table.scope.emplace(0, "recognizing speech");
 }
 
-// Throws when there is no such job.
+// Returns a job; throws when there is none.
 const JobPtr & job_at(int32_t number) {
     const auto found = table.jobs.find(number);
     if (found == table.jobs.end()) throw std::runtime_error("no job has this number");
@@ -68,7 +68,7 @@ void forget(const JobPtr & job) {
     table.news.erase(std::remove_if(table.news.begin(), table.news.end(), is_it), table.news.end());
 }
 
-// And these without.
+// The functions below must be called without the mutex.
 
 std::optional<Failure> run(Transcriber & transcriber, Job & job) {
     try {
@@ -133,7 +133,7 @@ bool knows(const std::string & language) {
 Options options_from(const common_json & json) {
     Options options;
     if (json.contains("language")) options.language = json.at("language").get<std::string>();
-    // It knows no tokens of languages to detect one by.
+    // A model that is not multilingual has no language tokens, so it cannot detect a language.
     if (!whisper_is_multilingual(state.context)) options.language = "en";
     if (!options.language.empty() && !knows(options.language)) throw std::runtime_error("the model knows no such language");
     options.prompt = json.at("prompt").get<std::string>();
@@ -151,7 +151,7 @@ Options options_from(const common_json & json) {
     return options;
 }
 
-// Numbers that are none would spread over the whole spectrogram.
+// Copies the samples without NaN and infinity, which would spread over the whole spectrogram.
 std::vector<float> copy_of(const float * samples, int32_t count) {
     std::vector<float> copy(std::max(static_cast<size_t>(count), LEAST_SAMPLES), 0.0f);
     std::transform(samples, samples + count, copy.begin(),
@@ -164,7 +164,7 @@ std::vector<float> copy_of(const float * samples, int32_t count) {
 void start_workers(int32_t count) {
     std::vector<std::unique_ptr<Transcriber>> idle;
     for (int32_t index = 0; index < count; index++) idle.push_back(std::make_unique<Transcriber>());
-    // Whether there is room for one shows now, and not at the first job.
+    // Makes one state now, so that a lack of memory shows here and not at the first job.
     idle.back()->prepare();
     {
         std::lock_guard<std::mutex> lock(table.mutex);

@@ -1,4 +1,4 @@
-// The model: loading it, what it is, and letting go of it.
+// Loads the model, describes it and unloads it.
 
 #include "state.hpp"
 
@@ -18,7 +18,7 @@ State & state = *new State;
 namespace {
 
 void on_log(ggml_log_level level, const char * text, void *) {
-    // What it says about a computation that was stopped on purpose is not news, nor how far each one is.
+    // Messages about a computation that was stopped on purpose, and about the progress of each one, are not logged.
     if (!text || is_stopping()) return;
     if (is_loaded() && (level == GGML_LOG_LEVEL_INFO || level == GGML_LOG_LEVEL_DEBUG)) return;
     keep_log_line(level, text);
@@ -28,13 +28,13 @@ void load_backends(const std::string & folder) {
     whisper_log_set(on_log, nullptr);
     ggml_log_set(on_log, nullptr);
     if (ggml_backend_dev_count() > 0) return;
-    // ggml would also load whatever this names.
+    // ggml would also load the backend that this variable names.
     unsetenv("GGML_BACKEND_PATH");
     ggml_backend_load_all_from_path(folder.c_str());
     if (ggml_backend_dev_count() == 0) throw std::runtime_error("no compute backend in " + folder);
 }
 
-// A file that tells how far it is read.
+// A file that reports how much of it has been read.
 struct Source {
     FILE * file;
     double size;
@@ -76,7 +76,7 @@ void load_vad(const std::string & path) {
     open_file(path);
     check_vad(path);
     whisper_vad_context_params params = whisper_vad_default_context_params();
-    // A step takes less than waking another thread.
+    // A step takes less time than waking another thread.
     params.n_threads = 1;
     params.use_gpu = false;
     forget_complaint();

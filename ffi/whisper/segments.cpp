@@ -1,4 +1,4 @@
-// What whisper.cpp has recognized, as segments and words.
+// Turns what whisper.cpp has recognized into segments and words.
 
 #include "state.hpp"
 
@@ -8,10 +8,10 @@
 namespace whisper {
 namespace {
 
-// whisper.cpp counts hundredths.
+// whisper.cpp counts hundredths of a second.
 constexpr double TICKS = 100;
 
-// In these nothing stands between words.
+// Returns false for languages that put nothing between words.
 bool has_spaces(const std::string & language) {
     for (const char * without : {"zh", "ja", "th", "lo", "my", "yue"}) {
         if (language == without) return false;
@@ -19,7 +19,7 @@ bool has_spaces(const std::string & language) {
     return true;
 }
 
-// A token can end in the middle of a character.
+// Returns whether the text ends with a whole character: a token can end in the middle of one.
 bool is_whole(const std::string & text) {
     size_t begin = text.size();
     while (begin > 0 && (text[begin - 1] & 0xc0) == 0x80) begin--;
@@ -29,7 +29,7 @@ bool is_whole(const std::string & text) {
     return text.size() - (begin - 1) >= length;
 }
 
-// Belongs to the word before it.
+// Returns whether the piece is punctuation that belongs to the word before it.
 bool closes(const std::string & piece) {
     for (const char * mark : {".", ",", "!", "?", ":", ";", "\"", "'", ")", "]", "}", "。", "、", "，", "！", "？", "：",
                               "；", "」", "』", "”", "）"}) {
@@ -43,13 +43,13 @@ std::string trimmed(const std::string & text) {
     return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-// Whether a token's text does not go on with the word.
+// Returns whether a token's text begins a new word.
 bool begins_word(const Word & last, const std::string & piece, bool spaced) {
     if (!is_whole(last.text)) return false;
     return spaced ? piece[0] == ' ' : !closes(piece);
 }
 
-// whisper.cpp estimates the times of tokens one by one: they may overlap a little, or leave the segment.
+// whisper.cpp estimates the times of each token separately: they may overlap a little, or leave the segment.
 void put_in_order(std::vector<Word> & words, const Segment & segment) {
     double earliest = segment.start;
     for (Word & word : words) {
@@ -99,7 +99,7 @@ Segment segment_at(whisper_state * source, int index, double temperature, const 
     const double seconds = static_cast<double>(job.samples.size()) / SAMPLE_RATE;
     const Tokens tokens{source, index};
     Segment segment;
-    // The half minute that it is in can be longer than the sound.
+    // The segment's half minute can be longer than the sound.
     segment.start = std::clamp(whisper_full_get_segment_t0_from_state(source, index) / TICKS, 0.0, seconds);
     segment.end = std::clamp(whisper_full_get_segment_t1_from_state(source, index) / TICKS, segment.start, seconds);
     segment.text = whisper_full_get_segment_text_from_state(source, index);

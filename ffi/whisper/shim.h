@@ -1,15 +1,15 @@
-// The native surface of speech to text: a flat C ABI over whisper.cpp.
+// The C interface for speech to text: a flat C ABI over whisper.cpp.
 //
-// The rules and what is not particular to it are in ../common/library.h. Any thread may call any function. One process holds
-// one model, so there is no handle for it. Abort requests that come through a pipe (svc_abort_listen) concern nobody here: a
-// job's work stops when it is released.
+// ../common/library.h has the rules and the functions that all libraries share. Any thread may call any function. One
+// process holds one model, so the model has no handle. Abort requests from the pipe (svc_abort_listen) have no effect
+// here: a job's work stops when the job is released.
 //
-// Sound is 16 kHz mono, floats from -1 to 1. Jobs wait in a queue for one of several workers, native threads, so that short
-// clips are recognized side by side. Each job has a state of its own on the one model meanwhile; there are as many as jobs have
-// been worked on at once.
+// Sound is 16 kHz mono, floats from -1 to 1. Jobs wait in a queue for one of several workers, which are native threads,
+// so that short clips are recognized side by side. A running job has its own state on the one model; there are as many
+// states as jobs have run at once.
 //
-// Who frees what: everything passed in is copied before the call returns. A job lives until svc_whisper_release, which may
-// be called at any time: a job that is being worked on is stopped and frees itself.
+// Ownership: all arguments are copied before a call returns. A job lives until svc_whisper_release, which may be called
+// at any time: a job that is being worked on is stopped and frees itself.
 #pragma once
 #include "../common/library.h"
 
@@ -19,43 +19,43 @@ extern "C" {
 
 #define SVC_ABI_VERSION 3
 
-// Starts loading a model on a native thread, and the compute backends first. `config` is JSON: {path, vadPath?: of a Silero
-// model for svc_whisper_speech, libraries: folder with the compute backends, workers, threads: of each worker, gpu: bool,
-// flashAttention: bool}. 0, or negative.
+// Loads the compute backends and then a model, on a native thread. `config` is JSON: {path, vadPath?: a Silero model
+// for svc_whisper_speech and svc_whisper_listen, libraries: folder with the compute backends, workers, threads: of each
+// worker, gpu: bool, flashAttention: bool}. Returns 0, or a negative number.
 SVC_API int32_t svc_whisper_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {type ("tiny", "base", …), bytes: of its file, languages: codes, device,
-// audioContext: positions of the encoder, 50 a second}.
+// audioContext: encoder positions, 50 per second}.
 SVC_API int32_t svc_whisper_info(uint8_t * out, int32_t capacity);
 // svc_unload stops all work and releases all jobs.
 
-// Finds phrases with speech in them; takes about 3 ms a second of sound. Each call begins anew. `options` is JSON:
+// Finds phrases that contain speech; takes about 3 ms per second of sound. Each call starts afresh. `options` is JSON:
 // {threshold, minSilenceSeconds, padSeconds}. Writes JSON: [{start, end}] in samples.
 SVC_API int32_t svc_whisper_speech(const float * samples, int32_t count, const uint8_t * options, int32_t options_length,
                                    uint8_t * out, int32_t capacity);
 
-// Listens on in a sound that comes piece by piece, one of any number: how likely it is in each whole 512 of the samples that
-// somebody speaks. `memory` is what the call before it left, zeros at first, and is brought up to date: it has 256 numbers.
-// Returns how many probabilities were written, or negative.
+// Continues to listen to one of any number of sounds that arrive piece by piece: writes the probability of speech in
+// each whole 512 of the samples. `memory` has 256 numbers: what the previous call left, zeros at first; it is updated.
+// Returns how many probabilities were written, or a negative number.
 SVC_API int32_t svc_whisper_listen(const float * samples, int32_t count, float * memory, int32_t memory_count,
                                    float * probabilities, int32_t capacity);
 
 // ---- jobs: one stretch of sound each ----
 
-// Queues sound. `options` is JSON: {language?: a code, else it is detected, translate, prompt, temperature,
-// beams, wordTimes, audioContext, threads (0: those of the worker)}. Returns the job's number > 0, or negative.
+// Queues sound. `options` is JSON: {language?: a code, absent to detect it, translate, prompt, temperature, beams,
+// wordTimes, audioContext, threads (0: those of the worker)}. Returns the job's number > 0, or a negative number.
 SVC_API int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t * options, int32_t options_length);
-// Waits up to `timeout_ms` (0 = not at all) for anything new about any job: its language, segments, its end or failure. What
-// comes before the next call is reported once. Returns the job, or 0. Released jobs are not reported.
+// Waits up to `timeout_ms` (0 = not at all) for news of any job: its language, segments, end or failure. Everything new
+// since the last call is reported once. Returns the job, or 0. Released jobs are not reported.
 SVC_API int32_t svc_whisper_wait(int32_t timeout_ms);
 enum svc_whisper_stage { SVC_WHISPER_STAGE_QUEUED, SVC_WHISPER_STAGE_RUNNING, SVC_WHISPER_STAGE_DONE };
-// Where a job stands (svc_whisper_stage), or negative when it failed.
+// Returns the stage of a job (svc_whisper_stage), or a negative number when it failed.
 SVC_API int32_t svc_whisper_state(int32_t job);
-// Writes JSON: the segments known by now, from number `from` on: [{start, end: seconds, text, tokens: ids without special
-// ones, temperature, avgLogprob, noSpeechProb, words?: [{start, end, text, probability}]}].
+// Writes JSON: the segments known so far, from index `from` on: [{start, end: seconds, text, tokens: ids without
+// special ones, temperature, avgLogprob, noSpeechProb, words?: [{start, end, text, probability}]}].
 SVC_API int32_t svc_whisper_segments(int32_t job, int32_t from, uint8_t * out, int32_t capacity);
-// Writes JSON: {code?, probability?}. No code: it is not known yet. No probability: it was given.
+// Writes JSON: {code?, probability?}. code is absent until it is known, probability when the language was given.
 SVC_API int32_t svc_whisper_language(int32_t job, uint8_t * out, int32_t capacity);
-// Frees the job, or stops the work on it and lets that free it. A number that is unknown does nothing.
+// Frees the job, or stops the work on it, which then frees it. Does nothing for an unknown number.
 SVC_API void svc_whisper_release(int32_t job);
 
 #ifdef __cplusplus

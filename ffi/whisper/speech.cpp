@@ -1,4 +1,4 @@
-// Where in a sound somebody speaks.
+// Finds out where in a sound somebody speaks.
 
 #include "state.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 // whisper.cpp counts hundredths of a second.
 constexpr double SAMPLES_PER_TICK = SAMPLE_RATE / 100;
 
-// The detector remembers what it heard; it hears one sound at a time.
+// The detector keeps state, so it listens to one sound at a time.
 std::mutex & mutex = *new std::mutex;
 
 whisper_vad_params parameters(const common_json & options) {

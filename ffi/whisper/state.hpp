@@ -1,4 +1,4 @@
-// What the translation units of the whisper shim share: the one model, and what a job is from its submission to its release.
+// State that the translation units of the whisper shim share: the model, and a job from its submission to its release.
 #pragma once
 
 #include "shim.h"
@@ -23,29 +23,29 @@ namespace whisper {
 using namespace svc;
 
 constexpr int32_t SAMPLE_RATE = WHISPER_SAMPLE_RATE;
-// whisper.cpp recognizes nothing in less, and reads beyond the end of much less.
+// whisper.cpp recognizes nothing in fewer samples, and reads beyond the end of far fewer.
 constexpr size_t LEAST_SAMPLES = SAMPLE_RATE / 8;
 
 struct State {
     whisper_context * context = nullptr;
-    // Null: without speech detection.
+    // Null without speech detection.
     whisper_vad_context * vad = nullptr;
     uint64_t bytes = 0;
-    // Of each worker.
+    // Threads of each worker.
     int32_t threads = 1;
 };
 
-// Filled by svc_whisper_load_start; whoever sees is_loaded() may use it.
+// Filled by svc_whisper_load_start; may be used once is_loaded() is true.
 extern State & state;
 
 struct Options {
-    // Empty: is detected.
+    // Empty to detect it.
     std::string language;
     std::string prompt;
     float temperature = 0;
     int32_t beams = 1;
     int32_t audio_context = 0;
-    // Of the computation; 0: as many as every worker has.
+    // Threads of the computation; 0 for as many as each worker has.
     int32_t threads = 0;
     bool translate = false;
     bool word_times = false;
@@ -75,36 +75,36 @@ struct Language {
 
 struct Job {
     int32_t number = 0;
-    // Whoever works on it stops.
+    // Set when the job is released: work on it stops.
     std::atomic<bool> released{false};
 
-    // Never change once it is queued, but that samples are freed when it is done. There are LEAST_SAMPLES at least.
+    // Constant once the job is queued, except that samples are freed when it is done. At least LEAST_SAMPLES samples.
     std::vector<float> samples;
     Options options;
 
-    // The rest is protected by the mutex of the table of jobs.
+    // The mutex of the table of jobs protects the fields below.
     svc_whisper_stage stage = SVC_WHISPER_STAGE_QUEUED;
     std::optional<Failure> failure;
     std::optional<Language> language;
     std::vector<Segment> segments;
-    // Somebody is to look at it.
+    // svc_whisper_wait must report this job.
     bool has_news = false;
 };
 
-// Throws std::runtime_error about a file that whisper.cpp would fail at or could not survive.
+// Throw std::runtime_error about a file that whisper.cpp would fail at or could not survive.
 void check_model(const std::string & path);
 void check_vad(const std::string & path);
 
-// Starts that many workers. Throws std::runtime_error.
+// Starts `count` workers. Throws std::runtime_error.
 void start_workers(int32_t count);
-// Stops all work and forgets all jobs; returns when nobody uses the model any more.
+// Stops all work and forgets all jobs; returns when no thread uses the model any more.
 void stop_workers();
 
-// What a worker finds out about its job, from the worker's thread.
+// Record what a worker finds out about its job; called on the worker's thread.
 void tell_language(Job & job, Language && language);
 void tell_segment(Job & job, Segment && segment);
 
-// Works on one job at a time, with a state of its own, which is made for the first one.
+// Works on one job at a time, with its own state, which is made for the first job.
 class Transcriber {
   public:
     Transcriber() = default;
@@ -112,7 +112,7 @@ class Transcriber {
     Transcriber(const Transcriber &) = delete;
     // Makes the state, unless there is one. Throws std::runtime_error.
     void prepare();
-    // Tells what becomes known. Returns early when the job is released; throws std::runtime_error.
+    // Runs a job and reports what becomes known. Returns early when the job is released; throws std::runtime_error.
     void run(Job & job);
 
   private:
@@ -120,21 +120,21 @@ class Transcriber {
     static bool on_window(whisper_context *, whisper_state *, void * transcriber);
     static void on_segments(whisper_context *, whisper_state *, int count, void * transcriber);
     whisper_full_params parameters(const Options & options, bool is_short);
-    // Whether the language was detected, and not reported yet.
+    // Reports the language if it was detected and not reported yet; returns whether it did.
     bool tell_detected();
 
     whisper_state * own = nullptr;
     Job * job = nullptr;
-    // Of the job.
+    // Tokens of the job's prompt.
     std::vector<whisper_token> prompt;
-    // Of the state, when the current half minute began.
+    // Failures of the state when the current half minute began.
     int32_t failures = 0;
 };
 
-// Segment `index` of a state, decoded at that temperature.
+// Returns segment `index` of a state, decoded at this temperature.
 Segment segment_at(whisper_state * source, int index, double temperature, const Job & job);
 
-// Whether what this thread does was stopped on purpose.
+// Returns whether this thread's work was stopped on purpose.
 bool is_stopping();
 
 } // namespace whisper

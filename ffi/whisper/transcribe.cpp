@@ -1,4 +1,4 @@
-// From samples to segments: one call of whisper.cpp, and what it tells on the way.
+// Turns samples into segments: calls whisper.cpp once, and forwards what it reports on the way.
 
 #include "state.hpp"
 
@@ -11,13 +11,13 @@
 namespace whisper {
 namespace {
 
-// By how much the temperature grows each time that decoding has got stuck: what whisper.cpp's own program does.
+// By how much the temperature increases each time that decoding gets stuck, as in whisper.cpp's own program.
 constexpr float TEMPERATURE_STEP = 0.2f;
 
-// Bytes of a prompt that whisper.cpp makes tokens of at once: for a word it takes the cube of its length.
+// Bytes of a prompt that whisper.cpp tokenizes at once; its time for a word grows with the cube of the word's length.
 constexpr size_t PROMPT_PIECE = 512;
 
-// What this thread works on.
+// The job that this thread works on.
 thread_local const Job * current = nullptr;
 
 size_t length_of(whisper_context * context, whisper_token token) { return std::strlen(whisper_token_to_str(context, token)); }
@@ -28,7 +28,8 @@ size_t longest_token(whisper_context * context) {
     return std::min(longest, PROMPT_PIECE / 2);
 }
 
-// The tokens of a prompt. Of a piece those near its end, which might be others if it went on, are made again with the next one.
+// Returns the tokens of a prompt. Tokens near a piece's end might change if it went on, so the next piece makes them
+// again.
 std::vector<whisper_token> tokens_of(whisper_context * context, const std::string & prompt) {
     std::vector<whisper_token> tokens;
     const size_t longest = longest_token(context);
@@ -68,7 +69,7 @@ bool Transcriber::should_stop(void * transcriber) {
     return job && job->released;
 }
 
-// Before each half minute is encoded.
+// Called before each half minute is encoded.
 bool Transcriber::on_window(whisper_context *, whisper_state *, void * transcriber) {
     auto & self = *static_cast<Transcriber *>(transcriber);
     self.failures = failures_of(self.own);
@@ -96,7 +97,7 @@ bool Transcriber::tell_detected() {
 
 whisper_full_params Transcriber::parameters(const Options & options, bool is_short) {
     whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
-    // As whisper.cpp's own program decides.
+    // The same choice as in whisper.cpp's own program.
     params.strategy = options.beams > 1 ? WHISPER_SAMPLING_BEAM_SEARCH : WHISPER_SAMPLING_GREEDY;
     params.greedy.best_of = params.beam_search.beam_size = options.beams;
     params.n_threads = options.threads > 0 ? options.threads : state.threads;

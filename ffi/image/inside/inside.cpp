@@ -1,6 +1,6 @@
 #include "inside.hpp"
 
-// What these call is left as it is.
+// Included before the macros below, so that the calls in these headers keep their names.
 #include "core/ggml_extend.hpp"
 #include "core/util.h"
 
@@ -101,7 +101,7 @@ bool was_applied(const sd_ctx_t * context, const std::string & path) {
 
 std::function<void()> put_aside(sd_ctx_t * context, std::vector<sd_lora_t> adapters) {
     StableDiffusionGGML & sd = *context->sd;
-    // Each step allocates what it computes with, and prepares the weights.
+    // Safe to free: each step allocates its compute buffers and prepares the weights again.
     sd.diffusion_model->runner_done();
     const auto tiling = sd.vae_tiling_params;
     const auto noise = std::exchange(sd.rng, sd.get_rng(CUDA_RNG));

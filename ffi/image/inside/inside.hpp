@@ -1,5 +1,5 @@
-// What stable-diffusion.cpp keeps to its own files: inside.cpp includes the largest to get at it. It is compiled with the
-// library and not with the shim, as that takes a minute.
+// Access to the internals of stable-diffusion.cpp: inside.cpp includes its largest source file. inside.cpp is compiled
+// with the library instead of the shim, because compiling it takes a minute.
 #pragma once
 
 #include "stable-diffusion.h"
@@ -13,44 +13,44 @@ namespace image {
 
 enum class Part { unreadable, whole, diffusion, clip_l, clip_g, t5, llm, llm_vision, decoder };
 
-// What the tensors in a file are for, by their names.
+// Returns which part of a model a file holds, judged by the names of its tensors.
 Part part_of(const std::string & path);
 
 struct Traits {
     std::string family;
-    // Sides of images are multiples of this.
+    // Width and height of images must be multiples of this many pixels.
     int32_t multiple = 8;
     bool draws = false;
-    // Images are made smaller than they are drawn by a small decoder, which is quick.
+    // Previews, or all images when there is no other decoder, are decoded by a small, fast decoder.
     bool has_tiny_decoder = false;
-    // By the name of UNets everything else is a transformer.
+    // The diffusion model is a transformer, not a UNet.
     bool is_transformer = false;
     bool takes_references = false;
-    // It can only change images.
+    // The model can only edit images.
     bool needs_reference = false;
 };
 Traits traits_of(const sd_ctx_t * context);
 
-// Reads all weights, which the library would only do when it needs them. False when that fails.
+// Reads all weights now; the library would read them only when needed. Returns false on failure.
 bool read_weights(sd_ctx_t * context);
 
 void set_threads(sd_ctx_t * context, int32_t threads);
 
-// Whether the adapter in this file changed anything of the image that was drawn last.
+// Returns whether the adapter in this file changed anything in the image drawn last.
 bool was_applied(const sd_ctx_t * context, const std::string & path);
 
-// Frees what a computation held that was broken off by an exception.
+// Frees the memory of a computation that an exception interrupted.
 void tidy(sd_ctx_t * context);
 
-// Takes out of the context what an image keeps there between two of its steps, so that another one can be drawn. What it
-// returns puts that back. `adapters`: those of the image, whose paths stay where they are.
+// Saves the state that an image keeps in the context between two steps, so that another image can be drawn. Returns a
+// function that restores it. `adapters`: those of the image; their path strings must stay valid until then.
 std::function<void()> put_aside(sd_ctx_t * context, std::vector<sd_lora_t> adapters);
 
-// ---- what it calls of the shim's ----
+// ---- functions of the shim that the library calls ----
 
-// A step of sampling is done, of so many; 0 when the first begins.
+// Called when sampling step `step` of `steps` is done; `step` is 0 when the first step begins.
 void on_step(int step, int steps, float seconds);
-// Whether the image is to be shown as it is after the step that is being computed.
+// Returns whether to show a preview after the step being computed.
 bool shows_step();
 
 } // namespace image
