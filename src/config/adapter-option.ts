@@ -1,25 +1,25 @@
-// What --lora and --image-lora say of one adapter: [NAME=]FILE[:SCALE].
+// Parses the values of --lora and --image-lora: [NAME=]FILE[:SCALE] per adapter.
 
 import { basename } from "node:path";
 import type { Adapter } from "../domain/adapters.ts";
 import { UsageError } from "./parse.ts";
 
-/** A name has no slash, so that a path with an equals sign can be written as ./a=b.gguf. */
+/** Names must not contain a slash, so that a path with an equals sign can be written as ./a=b.gguf. */
 const FORM = /^(?:([^=/]*)=)?(.+?)(?::(-?\d+(?:\.\d+)?))?$/;
 const NAME = /^[\w.:+-]{1,128}$/;
 const LARGEST_SCALE = 100;
 
-/** The same with the path that `absolute` makes of its own. */
+/** Returns the item with its path replaced by `absolute(path)`. */
 export function withAbsoluteFile(item: string, absolute: (path: string) => string): string {
   const [, name, path, scale] = FORM.exec(item) ?? [];
   if (path === undefined) return item;
   return `${name === undefined ? "" : `${name}=`}${absolute(path)}${scale === undefined ? "" : `:${scale}`}`;
 }
 
-/** The adapters that are offered, without a name under that of their file. Throws UsageError. */
+/** Parses --lora; an adapter without a name is named after its file. Throws UsageError. */
 export const parseAdapters = (items: readonly string[]): readonly Adapter[] => parse(items, "--lora");
 
-/** The same for models that draw, without scales: each request says how much it wants. Throws UsageError. */
+/** Parses --image-lora, which takes no scales: each request specifies the scale. Throws UsageError. */
 export function parseImageAdapters(items: readonly string[]): readonly Adapter[] {
   const adapters = parse(items, "--image-lora");
   const scaled = adapters.find(({ scale }) => scale !== 0);

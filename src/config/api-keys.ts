@@ -1,22 +1,22 @@
-// The keys that clients must have: from the values of the options, and the files they name, to names and keys.
+// Parses the API keys of clients from the option values and from the files that they name.
 
 import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
 import { KEY, KEY_NAME } from "./secrets.ts";
 
-/** Characters from which on one = may be padding. */
+/** Minimum length at which a single trailing = may be base64 padding. */
 const LEAST_PADDED = 12;
 
 export interface ApiKey {
-  /** The client that it makes of its requests. Several keys may have one name. */
+  /** The client to which requests with this key belong. Several keys may have the same name. */
   readonly name: string;
   /** Never logged. */
   readonly key: string;
 }
 
 /**
- * The keys that were given and those in `files`, `KEY` or `NAME=KEY` each; one without a name is called by its place among all.
- * Throws UsageError, also about a file without a key: it would leave the server open.
+ * Parses the keys in `given` and in `files`, each `KEY` or `NAME=KEY`; a key without a name is named by its position.
+ * Throws UsageError, also for a file without keys, which would leave the server open.
  */
 export function parseApiKeys(given: readonly string[], files: readonly string[]): readonly ApiKey[] {
   const keys = [...given, ...files.flatMap(linesOf)].map((item, index) => parse(item, index + 1));
@@ -29,7 +29,7 @@ export function parseApiKeys(given: readonly string[], files: readonly string[])
   return keys;
 }
 
-/** A line each, without blank ones and those that begin with #. */
+/** Returns the lines of a file, without blank lines and lines that begin with #. */
 function linesOf(file: string): string[] {
   const lines = readText(file, "file of API keys")
     .split("\n")
@@ -39,7 +39,7 @@ function linesOf(file: string): string[] {
   return lines;
 }
 
-/** What was given stays out of messages. */
+/** Parses one key. Error messages never contain the given text. */
 function parse(item: string, place: number): ApiKey {
   const equals = item.indexOf("=");
   const isNamed = KEY_NAME.test(item.slice(0, Math.max(equals, 0))) && !isPadded(item);
@@ -49,7 +49,7 @@ function parse(item: string, place: number): ApiKey {
   throw new UsageError(`The API key ${name} must be visible ASCII characters; got ${key.length} with others.`);
 }
 
-/** A key in base64 without a name, whose = belong to it. A short word or one in small letters before one = is a name without a key. */
+/** Returns whether an item is an unnamed, padded base64 key. A short or lower-case word before a single = is a name. */
 function isPadded(item: string): boolean {
   if (!/^[^=]+={1,2}$/.test(item) || Buffer.from(item, "base64").toString("base64") !== item) return false;
   return item.endsWith("==") || (item.length >= LEAST_PADDED && /[a-z]/.test(item) && /[A-Z]/.test(item));

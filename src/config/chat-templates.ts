@@ -1,17 +1,17 @@
-// Chat templates by name, for models whose files have none or a wrong one: svc's own, after what the models document, under the
-// names that llama.cpp's server has for the like (mistral and alpaca it has not, and many that are not here). What begins a text
-// is put before it when it is tokenized.
+// Built-in chat templates, for models whose files have none or a wrong one. They are svc's own, written from the
+// models' documentation, with the names of similar templates in llama.cpp's server (which lacks mistral and alpaca, but
+// has many others). The begin-of-text token is added during tokenization.
 
 import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
 
 const GENERATION = "{% if add_generation_prompt %}";
 
-/** Turns between these texts. */
+/** Returns a template that puts every turn between the same texts. */
 const turns = (before: string, after: string, prompt: string): string =>
   `{% for message in messages %}${before}{{ message.content }}${after}{% endfor %}${GENERATION}${prompt}{% endif %}`;
 
-/** Turns that differ by their role; `system` is what stands before and behind a system turn. */
+/** Returns a template with texts before and after a turn for each role. */
 function byRole(
   system: readonly [string, string],
   user: readonly [string, string],
@@ -25,7 +25,7 @@ function byRole(
   );
 }
 
-/** A system turn goes into the user's turn behind it, as models take it that know none. */
+/** Returns a template that puts a system turn into the user turn after it, for models without a system role. */
 const intoUser = (
   user: readonly [string, string],
   assistant: readonly [string, string],
@@ -55,10 +55,10 @@ const TEMPLATES: Readonly<Record<string, string>> = {
   alpaca: byRole(["", "\n\n"], ["### Instruction:\n", "\n\n"], ["### Response:\n", "\n\n"]),
 };
 
-/** Text that is a template itself. */
+/** Returns whether a text is a template itself, rather than a name or path. */
 export const isTemplate = (text: string): boolean => /\{\{|\{%/.test(text);
 
-/** The Jinja source that a name, a template or a file's path means. Throws UsageError. */
+/** Returns the Jinja source for a template name, a template or the path of a file. Throws UsageError. */
 export function chatTemplateOf(given: string): string {
   if (isTemplate(given)) return given;
   const named = Object.hasOwn(TEMPLATES, given) ? TEMPLATES[given] : undefined;

@@ -9,29 +9,29 @@ import type { Tls } from "./tls.ts";
 
 type Table = FieldsOf<typeof table>;
 
-/** Without what only says how other options are meant. */
+/** The options, without those that only determine how others are read. */
 export interface Config extends Omit<
   Table,
   "configFile" | "verbose" | "quiet" | "gateway" | "apiKeys" | "apiKeyFiles" | "tls"
 > {
-  /** Present: HTTPS is served. */
+  /** If present, the server uses HTTPS. */
   readonly tls?: Tls;
-  /** Empty: requests need none. */
+  /** If empty, requests need no key. */
   readonly apiKeys: readonly ApiKey[];
   readonly gateway: Omit<Table["gateway"], "keys">;
-  /** In `dataDir` unless it is named. */
+  /** `models` in `dataDir`, unless the option names another folder. */
   readonly modelsDir: string;
 }
 
 type Value<T> = T extends Row<infer V> ? V : FieldsOf<T>;
 type Optional<T> = { [K in keyof T]: T[K] extends Row<infer V> ? (undefined extends V ? K : never) : never }[keyof T];
 
-/** The values of rows, in the same shape; what has neither value nor default is absent. */
+/** The values of rows, in the same shape; a field with neither value nor default is absent. */
 type FieldsOf<T> = { readonly [K in Exclude<keyof T, Optional<T>>]: Value<T[K]> } & {
   readonly [K in Optional<T>]?: Exclude<Value<T[K]>, undefined>;
 };
 
-/** The fields of these rows. `given`: the value of an option by its name, or undefined. Throws UsageError. */
+/** Returns the fields of these rows. `given` returns the value of an option, or undefined. Throws UsageError. */
 export function fieldsOf<T extends Rows>(
   rows: T,
   given: (name: string) => unknown,
@@ -41,6 +41,6 @@ export function fieldsOf<T extends Rows>(
     field,
     isRow(row) ? row.toConfig(given(nameOf(field, row)), environment) : fieldsOf(row, given, environment),
   ]);
-  // What the type says of each row, `toConfig` returned.
+  // For each row, `toConfig` returns the type that FieldsOf declares.
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as FieldsOf<T>;
 }

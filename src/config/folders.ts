@@ -1,15 +1,15 @@
-// Folders that options name: what cannot work is told at the start, not by the first request that needs them.
+// Checks the folders that options name, so that errors are reported at start, not by the first request that needs one.
 
 import { statSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { UsageError } from "./parse.ts";
 
-/** Read from, and never made by svc. */
+/** Options whose folders svc reads, but never creates. */
 const FOUND = ["media-root", "piper-voices", "ocr-data"];
-/** Made when needed. */
+/** Options whose folders svc creates when needed. */
 const MADE = ["data-dir", "models-dir"];
 
-/** `given`: the absolute path that an option has, if any. Throws UsageError about a folder that is missing or none. */
+/** Throws UsageError for a missing folder or another file. `given`: returns the absolute path of an option, if set. */
 export function checkFolders(given: (option: string) => unknown): void {
   for (const option of [...FOUND, ...MADE]) {
     const path = given(option);
@@ -20,7 +20,7 @@ export function checkFolders(given: (option: string) => unknown): void {
   }
 }
 
-/** The path itself, or that of the folder in which its missing part would be. */
+/** Returns the path if it exists, else its nearest parent that does. */
 function nearestExisting(path: string): string {
   const parent = dirname(path);
   return found(path) || parent === path ? path : nearestExisting(parent);
@@ -30,7 +30,7 @@ function found(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // Below a file, or in a folder that is closed to us: it says so when it is used.
+    // The path is below a file, or in a folder without access: its first use reports the error.
     return undefined;
   }
 }

@@ -1,17 +1,17 @@
-// Upstreams: from the values of the options to addresses and keys.
+// Parses the addresses and keys of upstreams from the option values.
 
 import { UsageError } from "./parse.ts";
 import { KEY, KEY_NAME } from "./secrets.ts";
 
 interface UpstreamConfig {
   readonly name: string;
-  /** Replicas, without `/v1` at the end. */
+  /** Addresses of the replicas, without a trailing `/v1`. */
   readonly urls: readonly string[];
   /** Bearer token; never logged. */
   readonly key?: string;
 }
 
-/** `name=url` each, the same name again for another replica. Throws UsageError. */
+/** Parses `name=url` items; a repeated name adds a replica. Throws UsageError. */
 export function parseUpstreams(given: readonly string[]): readonly UpstreamConfig[] {
   const urls = new Map<string, string[]>();
   for (const item of given) {
@@ -21,7 +21,7 @@ export function parseUpstreams(given: readonly string[]): readonly UpstreamConfi
   return [...urls].map(([name, all]) => ({ name, urls: [...new Set(all)] }));
 }
 
-/** Gives upstreams their keys, `name=key` each. Throws UsageError. */
+/** Adds keys, given as `name=key`, to the upstreams. Throws UsageError. */
 export function withKeys(upstreams: readonly UpstreamConfig[], keys: readonly string[]): readonly UpstreamConfig[] {
   const keyOf = new Map(keys.map((given) => splitPair(given, "upstream-key", "name=key")));
   for (const [name, key] of keyOf) {
@@ -39,7 +39,7 @@ export function withKeys(upstreams: readonly UpstreamConfig[], keys: readonly st
   });
 }
 
-/** What was given stays out of the message: it may be a key. */
+/** Splits `name=value`. The error message never contains the given text, which may be a key. */
 function splitPair(given: string, option: string, form: string): [name: string, value: string] {
   const equals = given.indexOf("=");
   const [name, value] = [given.slice(0, Math.max(equals, 0)), given.slice(equals + 1)];
@@ -59,7 +59,7 @@ function normalUrl(given: string, name: string): string {
   return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 
-/** Ports as a list of texts has them. Throws UsageError. */
+/** Parses port numbers. Throws UsageError. */
 export function parsePorts(given: readonly string[]): readonly number[] {
   return given.map((port) => {
     const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;

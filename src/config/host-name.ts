@@ -1,4 +1,4 @@
-// Which hosts a name or an address may mean, as options and Host headers have it.
+// Classifies host names and addresses of options and Host headers.
 
 import { BlockList, isIP, isIPv4 } from "node:net";
 
@@ -8,10 +8,10 @@ loopback.addAddress("::1", "ipv6");
 
 const withoutBrackets = (name: string): string => name.replace(/^\[(.*)\]$/, "$1");
 
-/** Whether it is an IP address: DNS cannot make it mean another host. */
+/** Returns whether the name is an IP address, which DNS cannot point to another host. */
 export const isAddress = (name: string): boolean => isIP(withoutBrackets(name)) !== 0;
 
-/** Whether it means this machine alone. IPv6 addresses may have brackets. */
+/** Returns whether the name always means this machine. IPv6 addresses may have brackets. */
 export function isLoopback(name: string): boolean {
   const host = withoutBrackets(name);
   if (isIP(host) !== 0) return loopback.check(host, isIPv4(host) ? "ipv4" : "ipv6");

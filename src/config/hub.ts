@@ -1,15 +1,15 @@
-// Where models are downloaded from, by the environment variables that other programs read too.
+// Where models are downloaded from, according to environment variables that other programs use too.
 
 import type { Environment } from "./environment.ts";
 import { UsageError } from "./parse.ts";
 import { version } from "./version.ts";
 
 export interface HubSettings {
-  /** Without a slash at its end. */
+  /** Address of the hub, without a trailing slash. */
   readonly endpoint: string;
   readonly token?: string;
   readonly userAgent: string;
-  /** Of npm packages, likewise without a slash. */
+  /** Address of the npm registry, without a trailing slash. */
   readonly packageRegistry: string;
 }
 
@@ -17,8 +17,8 @@ const HUGGING_FACE = "https://huggingface.co";
 const NPM = "https://registry.npmjs.org";
 
 /**
- * HF_ENDPOINT names a mirror, HF_TOKEN opens private and gated repositories; NPM_CONFIG_REGISTRY names a mirror of npm's
- * registry. Throws UsageError.
+ * Reads HF_ENDPOINT (a mirror of the hub), HF_TOKEN (access to private and gated repositories) and NPM_CONFIG_REGISTRY
+ * (a mirror of npm's registry). Throws UsageError.
  */
 export function hubSettings(environment: Environment): HubSettings {
   const endpoint = (environment["HF_ENDPOINT"] || HUGGING_FACE).replace(/\/+$/, "");

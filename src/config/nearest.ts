@@ -1,11 +1,11 @@
-// The word that somebody probably meant.
+// Finds the word that a user probably meant.
 
-/** More edits than this are another word. */
+/** With more edits than this, two words count as different. */
 const FARTHEST = 3;
 
 /**
- * The candidate with the fewest edits from `word`: of short words fewer count. Else one that begins with the same part, before
- * a hyphen; undefined when none is near.
+ * Returns the candidate with the fewest edits from `word`, with a lower limit for short words. If none is near enough,
+ * returns a candidate with the same part before the first hyphen, or undefined.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const limit = Math.min(FARTHEST, Math.max(1, Math.floor(word.length / 3)));
@@ -19,7 +19,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     : ranked.find(({ candidate }) => candidate.split("-")[0] === first)?.candidate;
 }
 
-/** Edits that turn one word into the other, two letters in the wrong order being one (optimal string alignment). */
+/** Returns the number of edits between two words; swapping two letters is one edit (optimal string alignment). */
 function distance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

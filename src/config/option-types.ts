@@ -1,15 +1,15 @@
-// The types of options: a function each, which makes a row of the table and infers the type of its field in Config.
+// The types of options. Each function makes a row of the table and infers the type of the row's field in Config.
 
 import { isObject } from "../json-schema/json-value.ts";
 import type { Environment } from "./environment.ts";
 import type { Description, Kind, OptionValue, Row } from "./option.ts";
 
-/** What a row says. `Given` is what a text or TOML value is read as, `Value` what Config has for it. */
+/** The definition of a row. `Given`: type of the parsed text or TOML value. `Value`: type of the field in Config. */
 interface Spec<Given, Value, Default, Otherwise> extends Description {
   readonly default?: Default;
-  /** Makes Config's value; left out: it is what was given. */
+  /** Converts the given value to Config's; absent: Config has the given value. */
   readonly to?: (given: Given) => Value;
-  /** Config's value when nothing is given, for what is no plain default; left out: the field is absent. */
+  /** Computes Config's value when nothing is given, if `default` cannot express it; absent: the field is absent. */
   readonly otherwise?: (environment: Environment) => Otherwise;
 }
 
@@ -24,19 +24,19 @@ function row<Given extends OptionValue, Value, Default extends Given | undefined
     if (value === undefined) return otherwise?.(environment);
     return to ? to(value) : value;
   };
-  // TypeScript does not follow what a row leaves out; the type parameters know.
+  // TypeScript cannot infer which properties a row omits; the type parameters know.
   return { ...kind, ...shown, toConfig } as Field<Value, Default, Otherwise>;
 }
 
 const isText = (given: unknown): given is string => typeof given === "string" && given !== "";
-/** An empty address would listen everywhere, and an unset shell variable is a mistake for the others too. */
+/** Refuses empty texts: an empty address would listen everywhere, and an unset shell variable is a mistake. */
 const text = { wanted: "a non-empty text", read: (given: unknown) => (isText(given) ? given : undefined) };
 
-/** Any text but an empty one. */
+/** A non-empty text. */
 export const string = <V = string, D extends string | undefined = undefined>(spec: Spec<string, V, D, undefined>) =>
   row({ type: "string", ...text }, spec);
 
-/** A file or folder. It becomes absolute: a relative one means the folder that it was written for. */
+/** A file or folder. It becomes absolute, relative to the working directory or the folder of the config file. */
 export const path = <V = string, O = undefined>(spec: Spec<string, V, undefined, O>) =>
   row({ type: "path", ...text }, spec);
 
@@ -99,7 +99,7 @@ export const boolean = <V = boolean>(spec: Spec<boolean, V, boolean, never> & { 
     spec,
   );
 
-/** Texts: comma-separated or a JSON array; repeatable on the command line. */
+/** Texts: comma-separated, or as a JSON array; repeatable on the command line. */
 export const list = <V = readonly string[]>(
   spec: Spec<readonly string[], V, readonly string[], never> & Pick<Row, "paths"> & { readonly placeholder: string },
 ) =>
@@ -131,7 +131,7 @@ export const json = <V = Readonly<Record<string, unknown>>, O = undefined>(
     spec,
   );
 
-/** Items with commas or blanks at an end need the JSON form. */
+/** Splits at commas. Items with commas, or with blanks at either end, need the JSON form. */
 function splitList(text: string): unknown {
   return text.trimStart().startsWith("[") ? tryJson(text) : text.split(",").map((item) => item.trim());
 }

@@ -1,44 +1,44 @@
-// What an option is: the shape of the rows in options/.
+// Defines an option: the shape of the rows in options/.
 
 import type { Environment } from "./environment.ts";
 
 export type OptionValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
 
-/** What the help shows of every row. */
+/** The part of a row that the help shows. */
 export interface Description {
-  /** Long name, if it is not the field's: `--name`, the key in the config file, `SVC_NAME` in the environment. */
+  /** Long name, if it differs from the field's: `--name`, the config file key, `SVC_NAME` in the environment. */
   readonly name?: string;
   /** Other spellings: one letter or a long name. */
   readonly aliases?: readonly string[];
   readonly help: string;
-  /** What an absent value means, where there is no default. */
+  /** What an absent value means, if there is no default. */
   readonly absent?: string;
   readonly placeholder?: string;
-  /** Messages do not show its value. */
+  /** Set if messages must not show the value. */
   readonly secret?: true;
-  /** A model's name is taken as well, when no file is there. */
+  /** Set if the value may also be a name, when there is no such file. */
   readonly orName?: true;
 }
 
-/** How a type reads values. */
+/** A type of options: how values are read. */
 export interface Kind<Given> {
   readonly type: "string" | "path" | "choice" | "integer" | "number" | "boolean" | "list" | "json";
-  /** Both inclusive. */
+  /** Inclusive limits. */
   readonly minimum?: number;
   readonly maximum?: number;
   readonly choices?: readonly string[];
-  /** What `read` takes, for errors. */
+  /** What `read` accepts, for error messages. */
   readonly wanted: string;
-  /** Undefined: not what is wanted. A value that it returned is read as itself. */
+  /** Reads a value; returns undefined if the value is invalid, and a value that it returned before unchanged. */
   readonly read: (given: unknown) => Given | undefined;
 }
 
-/** A row of the table. `Value` is the type of its field in Config, with `undefined` if that may be absent. */
+/** A row of the table. `Value`: type of the field in Config, including `undefined` if the field may be absent. */
 export interface Row<Value = unknown> extends Description, Kind<OptionValue> {
   readonly default?: OptionValue;
-  /** The items of the list are paths, or [NAME=]FILE[:SCALE]. */
+  /** Set if the items of a list are paths, or "adapters" if they are [NAME=]FILE[:SCALE]. */
   readonly paths?: true | "adapters";
-  /** The field's value, by what was given. */
+  /** Returns the field's value for the given value. */
   readonly toConfig: (given: unknown, environment: Environment) => Value;
 }
 
@@ -58,22 +58,22 @@ export const optionGroups = [
 ] as const;
 export type OptionGroup = (typeof optionGroups)[number];
 
-/** A row that knows its place. */
+/** A row with its name and group. */
 export interface Option extends Row {
   readonly name: string;
   readonly group: OptionGroup;
 }
 
-/** Whether a node of the table is a row, not a group of fields. */
+/** Returns whether a node of the table is a row, not a group of rows. */
 export const isRow = (node: Row | Rows): node is Row => typeof node.toConfig === "function";
 
-/** The name that a row has at its field: `kvDirSize` is kv-dir-size, if the row says no other. */
+/** Returns the option name of a row: `kvDirSize` becomes kv-dir-size, unless the row has a name. */
 export const nameOf = (field: string, { name }: Row): string =>
   name ?? field.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 
-/** How the names of all environment variables begin that are options. */
+/** Prefix of the environment variables for options. */
 export const ENVIRONMENT_PREFIX = "SVC_";
 
-/** The environment variable of an option. */
+/** Returns the environment variable of an option. */
 export const environmentName = ({ name }: Pick<Option, "name">): string =>
   `${ENVIRONMENT_PREFIX}${name.toUpperCase().replaceAll("-", "_")}`;

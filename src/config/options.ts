@@ -1,5 +1,5 @@
 // Every option of the program in one table. Parsing, Config, help, environment variables, the config file and the
-// docs are all made from it. Its rows are in `options/`, one file a group of the help.
+// docs are all derived from it. Its rows are in `options/`, one file per group of the help.
 
 import { isRow, nameOf, optionGroups, type Option, type OptionGroup, type Rows } from "./option.ts";
 import { engineOptions } from "./options/engine.ts";
@@ -20,7 +20,7 @@ const groups = {
   "Output and files": outputOptions,
 } satisfies Record<OptionGroup, Rows>;
 
-/** The rows by their fields in Config. */
+/** The rows by their field in Config. */
 export const table = {
   ...modelOptions,
   ...serverOptions,

@@ -1,14 +1,14 @@
-// Who may call from a browser, as options name them.
+// Parses the origins and host names from which browsers may call.
 
 import { isAddress } from "./host-name.ts";
 import { UsageError } from "./parse.ts";
 
-/** A host name as the Host header has it: without scheme and port; other alphabets are in their ASCII form there. */
+/** A host name as in the Host header: without scheme and port, other alphabets in their ASCII form. */
 const HOST_NAME = /^[\w-]+(\.[\w-]+)*$/;
-/** Of applications and extensions: no URL's origin says these. */
+/** Origins of applications and browser extensions, which `URL.origin` does not return. */
 const OTHER_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[\w.-]+(:\d+)?$/;
 
-/** Origins as browsers send them, and `*`. Throws UsageError about what no browser sends. */
+/** Returns the origins as browsers send them, and `*`. Throws UsageError for anything that no browser sends. */
 export function parseOrigins(given: readonly string[]): readonly string[] {
   return given.map((item) => {
     const origin = item === "*" || item === "null" ? item : originOf(item);
@@ -22,12 +22,12 @@ export function parseOrigins(given: readonly string[]): readonly string[] {
 function originOf(text: string): string | undefined {
   if (!/^https?:/i.test(text)) return OTHER_ORIGIN.test(text) ? text : undefined;
   const url = URL.parse(text);
-  // A slash at the end is what address bars copy.
+  // An address copied from a browser ends with a slash.
   const isPlain = url && /^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text);
   return isPlain ? url.origin : undefined;
 }
 
-/** Names of hosts. Throws UsageError about what no Host header has. */
+/** Checks host names. Throws UsageError for a name that no Host header can contain. */
 export function parseHostNames(given: readonly string[]): readonly string[] {
   for (const item of given) {
     if (HOST_NAME.test(item) || isAddress(item)) continue;

@@ -1,10 +1,10 @@
-// From text to values: flags, environment variables and config files all end here.
+// Parses values: flags, environment variables and config files all use this.
 
 import { errorMessage } from "../domain/error-message.ts";
 import { ENVIRONMENT_PREFIX, environmentName, type Option, type OptionValue } from "./option.ts";
 import { nearest } from "./nearest.ts";
 
-/** Wrong use of the program; the message is one plain sentence that names where the value came from. */
+/** Incorrect use of the program. The message is one plain sentence that names where the value came from. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -23,7 +23,7 @@ export function parseValue(option: Option, given: unknown, origin: string): Opti
   );
 }
 
-/** " Did you mean name?" for a misspelt option, or one of `others`, or nothing. */
+/** Returns " Did you mean …?" with the option, or the item of `others`, nearest to a misspelt name, or "". */
 export function didYouMean(name: string, options: readonly Option[], others: readonly string[] = []): string {
   const spellings = options.flatMap(({ name: own, aliases = [] }) => [
     own,
@@ -33,7 +33,7 @@ export function didYouMean(name: string, options: readonly Option[], others: rea
   return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 
-/** The values that environment variables give. Empty variables count as absent. */
+/** Returns the values set by environment variables. Empty variables count as absent. */
 export function parseEnvironment(
   options: readonly Option[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -47,7 +47,7 @@ export function parseEnvironment(
   return values;
 }
 
-/** A sentence about each variable that is no option's, but nearly has the name of one. */
+/** Returns a sentence about each variable that is not an option's but nearly has the name of one. */
 export function misspeltVariables(
   options: readonly Option[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -56,13 +56,13 @@ export function misspeltVariables(
   const bare = known.map((name) => name.slice(ENVIRONMENT_PREFIX.length));
   return Object.keys(environment).flatMap((name) => {
     if (!name.startsWith(ENVIRONMENT_PREFIX) || known.includes(name)) return [];
-    // Other programs may have variables that begin like these: Kubernetes makes SVC_SERVICE_HOST for a service named svc.
+    // Other programs may use the same prefix: Kubernetes sets SVC_SERVICE_HOST for a service named svc.
     const meant = nearest(name.slice(ENVIRONMENT_PREFIX.length), bare);
     return meant === undefined ? [] : `${name} has no effect. Did you mean ${ENVIRONMENT_PREFIX}${meant}?`;
   });
 }
 
-/** The values of a TOML config file; `file` names it in errors. Unknown keys are errors. */
+/** Returns the values of a TOML config file; `file` is its name in errors. Throws UsageError, also for unknown keys. */
 export function parseConfigFile(options: readonly Option[], text: string, file: string): Values {
   let table: Record<string, unknown>;
   try {
@@ -76,7 +76,7 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
     const option = options.find((candidate) => candidate.name === name);
     if (!option || name === "config") {
       const long = options.find(({ aliases }) => aliases?.includes(name))?.name ?? name;
-      // Files have long names alone, and name no other file.
+      // A config file has only long names, and cannot name another config file.
       const known = options.map((one) => one.name).filter((one) => one !== "config");
       throw new UsageError(`${file} has the unknown option ${key}.${didYouMean(long, [], known)}`);
     }
@@ -91,7 +91,7 @@ function describe(given: unknown, { type }: Option): string {
   return Array.isArray(given) ? "a list" : typeof given === "object" ? "a table" : String(given);
 }
 
-/** A list by the first of its items that is no text, or an empty one. */
+/** Describes a list by its first item that is empty or not a text. */
 function describeList(items: readonly unknown[]): string {
   const at = items.findIndex((item) => typeof item !== "string" || item === "");
   return `a list whose item ${at + 1} is ${items[at] === "" ? "empty" : "no text"}`;

@@ -1,4 +1,4 @@
-// Where svc keeps things when nobody says otherwise.
+// The default folders and config file.
 
 import { lstatSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,8 +12,8 @@ interface DefaultPaths {
 }
 
 /**
- * The XDG folders, else those in the home folder, else a private one in the temporary folder. Throws UsageError naming
- * --cache-dir when that one belongs to somebody else: libraries are loaded from it.
+ * Returns the XDG folders, else those in the home folder, else a private folder in the temporary folder. Throws
+ * UsageError naming --cache-dir if other users own or may write that folder, because libraries are loaded from it.
  */
 export function defaultPaths(
   environment: Environment,
@@ -25,13 +25,13 @@ export function defaultPaths(
   };
 }
 
-/** The config file that is read when none is named, if it exists. */
+/** Returns the config file that is read, if it exists, when no file is named. */
 export function defaultConfigFile(environment: Environment): string | undefined {
   const folder = xdgFolder(environment, "XDG_CONFIG_HOME", homeFolder(environment), ".config");
   return folder && join(folder, "config.toml");
 }
 
-/** A relative XDG folder is invalid and must be ignored, says their specification. */
+/** Ignores a relative XDG folder, which the XDG specification requires because it is invalid. */
 function xdgFolder(environment: Environment, variable: string, home: string | undefined, inHome: string) {
   const named = environment[variable];
   if (named && isAbsolute(named)) return join(named, "svc");

@@ -1,12 +1,12 @@
-// Which proxy the environment names for an address, as Bun's `fetch` reads it.
+// Finds the proxy for an address in the environment, like Bun's `fetch`.
 
 import { BlockList, isIP } from "node:net";
 import type { Environment } from "./environment.ts";
 
-/** The proxy's address; undefined where `fetch` asks the server itself, or cannot use the proxy. */
+/** Returns the proxy's address; undefined if `fetch` connects directly or cannot use the proxy. */
 export function proxyFor(address: string, environment: Environment): string | undefined {
   const { protocol, hostname, port } = new URL(address);
-  // The small letters win where both are there.
+  // The lower-case variable takes precedence if both are set.
   const variable = (name: string) => environment[name] || environment[name.toUpperCase()] || undefined;
   const named = variable(protocol === "https:" ? "https_proxy" : "http_proxy") ?? variable("all_proxy");
   if (named === undefined) return undefined;
@@ -17,7 +17,7 @@ export function proxyFor(address: string, environment: Environment): string | un
   return exceptions.some((entry) => isExcepted(entry, bare(hostname), at)) ? undefined : proxy.href;
 }
 
-/** `entry`: a host, the end of its name, an address, a range of them (`10.0.0.0/8`), each maybe with a port, or `*`. */
+/** `entry`: a host, a domain suffix, an address or a range (`10.0.0.0/8`), each optionally with a port, or `*`. */
 function isExcepted(entry: string, host: string, port: string): boolean {
   if (entry === "*" || isInRange(entry, host)) return true;
   const [, name = "", only = port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
@@ -27,7 +27,7 @@ function isExcepted(entry: string, host: string, port: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** Whether an address is this one, or within these. */
+/** Returns whether `host` is the address `entry` or within the range `entry`. */
 function isInRange(entry: string, host: string): boolean {
   const [, address = "", given] = /^([^/]+)(?:\/(\d+))?$/.exec(entry) ?? [];
   const family = isIP(address);
@@ -40,5 +40,5 @@ function isInRange(entry: string, host: string): boolean {
   return range.check(host, type);
 }
 
-/** A host without the brackets of a numeric IPv6 address. */
+/** Returns a host without the brackets of an IPv6 address. */
 const bare = (host: string): string => host.replace(/^\[|\]$/g, "");

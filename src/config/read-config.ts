@@ -1,4 +1,4 @@
-// Brings the sources together: flags over environment variables over the config file over the defaults.
+// Combines the sources of options: flags take precedence over the environment, then the config file, then defaults.
 
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -14,8 +14,8 @@ import { readText } from "./read-text.ts";
 import { resolveConfig } from "./resolve.ts";
 
 /**
- * Reads environment and config file and resolves everything to one Config. The file is the one that --config or
- * SVC_CONFIG names, else `svc/config.toml` in the user's configuration folder when there is one. Throws UsageError.
+ * Reads environment and config file and resolves all options to one Config. The file is the one that --config or
+ * SVC_CONFIG names, else `svc/config.toml` in the user's configuration folder if it exists. Throws UsageError.
  */
 export function readConfig(flags: Values, environment: Environment, cwd: string): Config {
   const home = homeFolder(environment);
@@ -32,7 +32,7 @@ function readConfigFile(named: string | undefined, environment: Environment, hom
   return withAbsolutePaths(parseConfigFile(options, readText(file, "config file"), file), dirname(file), home);
 }
 
-/** Paths mean the folder they were written for: the working directory, or that of the config file. */
+/** Makes paths absolute. `base`: the folder that they are relative to: the working directory or the config file's. */
 function withAbsolutePaths(values: Values, base: string, home: string | undefined): Values {
   const absolute = new Map<string, OptionValue>(values);
   const toAbsolute = (path: string) =>
@@ -50,5 +50,5 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
 
 const NAME = /^((hf|huggingface)\.co\/|hf:(\/\/)?)?\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/i;
 
-/** Whether a text can name a model: it is a URL, or neither says where a file is nor ends as its name does. */
+/** Returns whether a text can be a model's name: a URL, or text that is neither a path nor ends like a model file. */
 const isName = (text: string): boolean => /^https?:\/\//i.test(text) || (NAME.test(text) && !/\.gguf$/i.test(text));

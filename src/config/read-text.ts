@@ -1,15 +1,15 @@
-// Files that options name.
+// Reads text files that options name.
 
 import { readFileSync, statSync } from "node:fs";
 import { fileReason } from "../domain/system-error-code.ts";
 import { UsageError } from "./parse.ts";
 
-/** `<(…)` and standard input: somebody writes into these already. */
+/** `<(…)` and standard input: these already have a writer. */
 const SHELL_PIPE = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
 
-/** The text of a file; `what` says in the error what it is. Throws UsageError. */
+/** Returns the text of a file; `what` names the kind of file in errors. Throws UsageError. */
 export function readText(file: string, what: string): string {
-  // Reading it would wait for whoever writes into it, and for ever once more at a reload.
+  // Reading a named pipe would block until a writer opens it, and forever at a reload.
   if (!SHELL_PIPE.test(file) && statSync(file, { throwIfNoEntry: false })?.isFIFO())
     throw new UsageError(`The ${what} ${file} is a named pipe: name a regular file, or <(…) of a shell.`);
   try {

@@ -1,10 +1,13 @@
-// Where releases of svc are: a folder on the web as GitHub lays it out, `download/vVERSION/FILE` and `latest/download/FILE`.
+// Addresses of svc's releases, laid out as on GitHub: `download/vVERSION/FILE` and `latest/download/FILE`.
 
 import { isLoopback } from "./host-name.ts";
 import { UsageError } from "./parse.ts";
 import { builtReleases, version } from "./version.ts";
 
-/** Without a slash at its end. Throws UsageError unless it is https, or http on this machine: checksums come from there. */
+/**
+ * Removes trailing slashes. Throws UsageError unless the URL is https, or http on this machine, because checksums are
+ * downloaded from it.
+ */
 export function toReleases(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname)))
@@ -16,7 +19,7 @@ interface Releases {
   readonly releases?: string;
 }
 
-/** Address of a file of a version's release, this one's at first; undefined: this build was not made for a release, and none is named. */
+/** Returns the address of a file of a release; undefined if neither the options nor the build name a release server. */
 export function releasedFile(
   { releases = builtReleases }: Releases,
   file: string,
@@ -25,7 +28,7 @@ export function releasedFile(
   return releases && `${releases}/download/v${of}/${file}`;
 }
 
-/** Address of a file of the newest release; likewise. */
+/** Returns the address of a file of the newest release, or undefined as above. */
 export function newestFile({ releases = builtReleases }: Releases, file: string): string | undefined {
   return releases && `${releases}/latest/download/${file}`;
 }

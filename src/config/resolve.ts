@@ -1,5 +1,5 @@
-// The one Config from everything the operator said: flags win over environment variables, these over the config file,
-// and that over the defaults. What an option means alone is in its row, what options mean together is here.
+// Resolves all sources to one Config: flags take precedence over environment variables, then the config file, then
+// defaults. The meaning of a single option is in its row; rules about several options are here.
 
 import { join } from "node:path";
 import { parseApiKeys } from "./api-keys.ts";
@@ -11,7 +11,7 @@ import { table } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
 import { readTls } from "./tls.ts";
 
-/** Merges layers, the strongest first, over the defaults of the options table. Throws UsageError. */
+/** Merges layers, the highest precedence first, over the defaults of the options table. Throws UsageError. */
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
   const ranked = withLogLevel(layers);
   const given = (name: string) => ranked.find((layer) => layer.has(name))?.get(name);
@@ -39,10 +39,13 @@ export function resolveConfig(layers: readonly Values[], environment: Environmen
   return config;
 }
 
-/** Log levels by another name. */
+/** Options that are other names for log levels. */
 const LOG_LEVELS = { verbose: "verbose", quiet: "warn" };
 
-/** Each is as strong as the layer that says it; a stronger layer may take it back. Throws UsageError about both in one. */
+/**
+ * Sets the log level in the layers with --verbose or --quiet; layers of higher precedence may override it. Throws
+ * UsageError if one layer has both.
+ */
 function withLogLevel(layers: readonly Values[]): readonly Values[] {
   if (layers.some((layer) => layer.get("verbose") === true && layer.get("quiet") === true)) {
     throw new UsageError("--verbose and --quiet contradict each other.");
@@ -92,7 +95,7 @@ function refuseContradictions(config: Config): void {
     throw new UsageError("--slot-save-path and --no-prefix-cache exclude each other.");
   }
   if (kvDir === undefined) return;
-  // What goes to disk and comes from there passes through host memory, where the prefix cache looks for it.
+  // All transfers to and from disk pass through host memory, where the prefix cache looks for entries.
   if (cacheRam === 0) throw new UsageError("--kv-dir needs host memory: --cache-ram must not be 0.");
   if (!prefixCache) throw new UsageError("--kv-dir and --no-prefix-cache exclude each other.");
 }

@@ -1,6 +1,6 @@
-// What names of keys, and keys, are made of.
+// Patterns for keys and their names.
 
-/** Fits into logs and labels as it is. */
+/** A name of a key, usable in logs and metric labels without escaping. */
 export const KEY_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
-/** What a header can carry. */
+/** A key that fits into an HTTP header. */
 export const KEY = /^[\x21-\x7e]+$/;

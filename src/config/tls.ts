@@ -1,21 +1,21 @@
-// The certificate that the server shows, and its private key.
+// Reads the server's certificate and private key.
 
 import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
 
-/** Both as PEM. */
+/** Certificate and key as PEM. */
 export interface Tls {
-  /** Where the certificate was read. */
+  /** Path of the certificate file. */
   readonly certFile: string;
-  /** The server's, and those that vouch for it. */
+  /** The server's certificate, followed by its intermediates. */
   readonly cert: string;
   /** Never logged. */
   readonly key: string;
 }
 
-/** Reads both files; undefined when none is named. Throws UsageError when they cannot be used, or not together. */
+/** Reads both files; returns undefined if neither is named. Throws UsageError if they are unusable or do not match. */
 export function readTls(files: { readonly cert?: string; readonly key?: string }): Tls | undefined {
   if (files.cert === undefined && files.key === undefined) return undefined;
   if (files.cert === undefined || files.key === undefined) {

@@ -1,4 +1,4 @@
-// What this build is. The build defines these names; a run from source reads the package.
+// Version and origin of this build. The build defines these names; a run from source reads package.json.
 
 import packageJson from "../../package.json" with { type: "json" };
 
@@ -7,10 +7,10 @@ declare const SVC_COMMIT: string | undefined;
 declare const SVC_RELEASES: string | undefined;
 declare const SVC_BUILD: Build | undefined;
 
-/** Which of the executables of a release this is. */
+/** Identifies the executable among those of a release. */
 export interface Build {
   readonly name: "svc" | "svc-slim";
-  /** `linux-x64`; with the flavour behind it, unless it is the usual one. */
+  /** `linux-x64`, with the flavour appended unless it is the default one. */
   readonly platform: string;
 }
 
@@ -20,10 +20,10 @@ export const version: string = typeof SVC_VERSION === "string" ? SVC_VERSION : p
 /** Commit of this build; "source" when run from source. */
 export const commit: string = typeof SVC_COMMIT === "string" ? SVC_COMMIT : "source";
 
-/** Where this build was released; undefined for one that was made elsewhere. */
+/** Address of the releases of this build; undefined for a build that was not made for a release. */
 export const builtReleases: string | undefined = typeof SVC_RELEASES === "string" ? SVC_RELEASES : undefined;
 
-/** Undefined when run from source. */
+/** This executable; undefined when run from source. */
 export const build: Build | undefined = typeof SVC_BUILD === "object" ? SVC_BUILD : undefined;
 
 /** Version of the HTTP contract that this build implements. */

@@ -1,4 +1,4 @@
-// What --worker, --tensor-split and the allow list of a worker say.
+// Parses the values of --worker, --tensor-split and --allow of a worker.
 
 import { isIPv4 } from "node:net";
 import { MOST_WORKERS, WORKER_PORT, workerName, type WorkerAddress } from "../domain/worker.ts";
@@ -6,7 +6,7 @@ import { UsageError } from "./parse.ts";
 
 const ADDRESS = /^([A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?)(?::(\d{1,5}))?$/;
 
-/** HOST or HOST:PORT each. Throws UsageError. */
+/** Parses HOST or HOST:PORT items. Throws UsageError. */
 export function parseWorkers(items: readonly string[]): readonly WorkerAddress[] {
   const workers = items.map((item) => {
     const [, host, port = WORKER_PORT] = ADDRESS.exec(item) ?? [];
@@ -24,7 +24,7 @@ export function parseWorkers(items: readonly string[]): readonly WorkerAddress[]
   return workers;
 }
 
-/** A share for each device. Throws UsageError. */
+/** Parses a share for each device. Throws UsageError. */
 export function parseShares(items: readonly string[]): readonly number[] {
   const shares = items.map(Number);
   const isWrong = shares.some((share) => !Number.isFinite(share) || share < 0) || shares.every((share) => share === 0);
@@ -37,7 +37,7 @@ export function parseShares(items: readonly string[]): readonly number[] {
   return shares;
 }
 
-/** ADDRESS or ADDRESS/BITS each, as ADDRESS/BITS. Throws UsageError. */
+/** Returns ADDRESS or ADDRESS/BITS items as ADDRESS/BITS. Throws UsageError. */
 export function parseNetworks(items: readonly string[]): readonly string[] {
   return items.map((item) => {
     const [, address = "", bits = "32"] = /^([^/]*)(?:\/(\d{1,2}))?$/.exec(item) ?? [];

@@ -1,4 +1,4 @@
-/** Waits for `work`, or throws the signal's reason; work that cannot be stopped goes on unheard. */
+/** Waits for `work`, or throws the signal's reason. Work that cannot be stopped continues; its outcome is ignored. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);

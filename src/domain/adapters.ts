@@ -1,46 +1,46 @@
-// LoRA adapters: small additions to the model's weights, which a request may choose.
+// LoRA adapters: small additions to the model's weights that a request may select.
 
 /** An adapter that the server offers. */
 export interface Adapter {
-  /** By this as model name clients ask for it. */
+  /** The model name by which clients select the adapter. */
   readonly name: string;
   /** Absolute path of the file. */
   readonly path: string;
-  /** How much of it requests get that choose nothing; 0 is off. */
+  /** Scale for requests that select no adapters; 0: off. */
   readonly scale: number;
 }
 
-/** What is known of an adapter from its file. */
+/** An adapter with the metadata of its file. */
 export interface OfferedAdapter extends Adapter {
-  /** Of its weights. */
+  /** Size of its weights. */
   readonly bytes: number;
-  /** Last change of the file, Unix seconds. */
+  /** Modification time of the file, Unix seconds. */
   readonly created: number;
-  /** What its makers say it is for, and what prompts for it begin with; often nothing. */
+  /** The task and the prompt prefix that the adapter's authors name in the file; often empty. */
   readonly taskName: string;
   readonly promptPrefix: string;
 }
 
-/** An adapter by its place among those that are offered, and how much of it is added to the model. */
+/** An adapter, by its index among the offered ones, and the scale with which it is added to the model. */
 export interface AdapterScale {
   readonly id: number;
   readonly scale: number;
 }
 
-/** The adapters that compute a request: each once, by id, none with scale 0. Without any it is the model alone. */
+/** The adapters that compute a request: each once, sorted by id, none with scale 0. Empty: the model alone. */
 export type AdapterSet = readonly AdapterScale[];
 
-/** The set of these adapters, each of which is named once. */
+/** Returns the set of these adapters, each of which must occur only once. */
 export const adapterSet = (scales: readonly AdapterScale[]): AdapterSet =>
   scales.filter(({ scale }) => scale !== 0).toSorted((a, b) => a.id - b.id);
 
-/** What requests get that choose nothing. */
+/** Returns the set for requests that select no adapters. */
 export const defaultAdapters = (offered: readonly Adapter[]): AdapterSet =>
   adapterSet(offered.map(({ scale }, id) => ({ id, scale })));
 
 /**
- * The same for equal sets and for no others; empty for the model alone. `hashes`: of the files of those that are offered;
- * with them a key means the same wherever these are among others.
+ * Returns a key that is the same for equal sets and for no others; empty for the model alone. `hashes`: hashes of the
+ * files of the offered adapters; with them, a key stays the same when the list of offered adapters changes.
  */
 export const adapterKey = (set: AdapterSet, hashes: readonly string[] = []): string =>
   set

@@ -1,26 +1,26 @@
-// What the bodies of requests may take together: memory while they are read and parsed and as media, and the disk as files.
+// Limits what all request bodies together may take: memory while they are read, parsed or held as media; disk as files.
 
 import { SvcError } from "./errors.ts";
 
 const MB = 1024 * 1024;
 
-/** Two of the largest bodies and a half. What a body takes beside its bytes is up to four times as much, for a moment. */
+/** Two and a half of the largest bodies. For a moment, a body may take up to four times its own bytes in addition. */
 const MOST_BYTES = 256 * MB;
-/** What every body may have whatever others take. */
+/** Every body may hold this much, whatever others hold. */
 const FREE_BYTES = MB;
 const RETRY_SECONDS = 2;
 
-/** One budget for all bodies in flight, or for all media or files that came in them. */
+/** One budget for all bodies in flight, or for all media or files that they contained. */
 export class BodyBudget {
   private held = 0;
 
-  /** `most`: bytes. `what` they are of, for the message. */
+  /** `most`: limit in bytes. `what`: what holds these bytes, for the error message. */
   constructor(
     readonly most = MOST_BYTES,
     private readonly what = "request bodies that are being read",
   ) {}
 
-  /** The account of a body that begins. */
+  /** Opens an account for a new body. */
   open(): BodyAccount {
     return new BodyAccount((bytes) => {
       if (bytes > 0 && this.held + bytes > this.most) throw noRoom(this.most, this.what);
@@ -35,18 +35,18 @@ export class BodyAccount {
 
   constructor(private readonly take: (bytes: number) => void) {}
 
-  /** So many bytes are held now. Throws SvcError `server_busy` when all bodies together have too many. */
+  /** Sets the bytes held to `bytes`. Throws SvcError `server_busy` when all bodies together would hold too many. */
   hold(bytes: number): void {
     this.take(counted(bytes) - counted(this.held));
     this.held = bytes;
   }
 
-  /** So many bytes are held besides. Throws the same. */
+  /** Adds `bytes` to the bytes held. Throws SvcError `server_busy` like `hold`. */
   add(bytes: number): void {
     this.hold(this.held + bytes);
   }
 
-  /** None is held any more. */
+  /** Releases all bytes held. */
   close(): void {
     this.hold(0);
   }

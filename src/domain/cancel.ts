@@ -1,12 +1,12 @@
-// Why work ends early. The cause travels with the cancellation, so that nobody has to rewrite the outcome afterwards.
+// Why work ends early. The cause travels with the cancellation, so that the outcome need not be rewritten afterwards.
 
 import type { FinishReason } from "./usage.ts";
 
 /**
- * `client`: nobody reads the answer any more · `id`: cancelled by its correlation id · `deadline`: its time is over ·
+ * `client`: the client disconnected · `id`: cancelled by correlation id · `deadline`: the request's time is over ·
  * `shutdown`: the server stops.
  */
 export type CancelCause = "client" | "id" | "deadline" | "shutdown";
 
-/** How a generation ends that was cancelled: at its deadline, what is there is the answer. */
+/** Returns the finish reason of a cancelled generation: at a deadline, the output so far counts as the answer. */
 export const cancelledReason = (cause: CancelCause): FinishReason => (cause === "deadline" ? "length" : "cancelled");

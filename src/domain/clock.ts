@@ -7,12 +7,12 @@ export interface Clock {
   wall(): number;
 }
 
-/** The time in whole Unix seconds, as most resources tell it. */
+/** Returns the time in whole Unix seconds, the unit of most API resources. */
 export const unixSeconds = (clock: Pick<Clock, "wall">): number => Math.floor(clock.wall() / 1000);
 
-/** A clock that acts. */
+/** A clock with timers. */
 export interface Timers extends Clock {
-  /** Calls `act` once, `ms` milliseconds from now. Returns what prevents it. */
+  /** Calls `act` once, `ms` milliseconds from now. Returns a function that cancels the call. */
   after(ms: number, act: () => void): () => void;
 }
 

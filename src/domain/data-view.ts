@@ -1,3 +1,3 @@
-/** Numbers of these bytes, which may be a part of their buffer. */
+/** Returns a DataView of these bytes, which may be only a part of their buffer. */
 export const dataView = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);

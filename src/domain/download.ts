@@ -1,16 +1,16 @@
-// A model that is being downloaded, as its progress is told.
+// The progress of a model download, as it is reported.
 
 export interface DownloadProgress {
   readonly name: string;
-  /** Bytes that are there, of all files. */
+  /** Bytes of all files received so far. */
   readonly received: number;
-  /** Bytes of all files; absent where a server does not tell. */
+  /** Bytes of all files; absent if a server does not report the size. */
   readonly total?: number;
-  /** Another program downloads. */
+  /** Whether this process waits because another process is downloading the model. */
   readonly waiting: boolean;
 }
 
-/** What there is to tell of a download; the last is `done`, with the option that serves the model. */
+/** Events of a download; the last is `done`, with the command line option that serves the model. */
 export type DownloadEvent =
   | { readonly type: "progress"; readonly progress: DownloadProgress }
   | { readonly type: "note"; readonly text: string }

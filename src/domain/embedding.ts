@@ -1,4 +1,4 @@
-// Texts as vectors, and documents by their relevance to a query.
+// Requests and results for embeddings (texts as vectors) and reranking (documents by relevance to a query).
 
 import type { ModelInfo } from "./model.ts";
 import type { ServedBy } from "./upstream.ts";
@@ -9,35 +9,35 @@ export type EmbeddingInput = string | readonly number[];
 export interface EmbedWork {
   readonly kind: "embed";
   readonly inputs: readonly EmbeddingInput[];
-  /** Numbers of each vector that are wanted; an engine may give more, to be cut. */
+  /** Requested length of each vector; an engine may return longer ones, which the caller truncates. */
   readonly dimensions?: number;
-  /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
+  /** Wire fields, by name, that only some upstreams support; anything else that computes the work refuses them. */
   readonly foreign?: Readonly<Record<string, unknown>>;
 }
 
 export type EmbeddingWork =
   EmbedWork | { readonly kind: "rank"; readonly query: string; readonly documents: readonly string[] };
 
-/** What an embedding engine is for: vectors, or scores of pairs. */
+/** What an embedding engine computes: vectors, or scores of query and document pairs. */
 export type EmbeddingKind = EmbeddingWork["kind"];
 
 export interface EmbeddingResult {
   /**
-   * A vector for each input, or one score for each document, one after the other. Vectors computed here have length 1,
-   * those of other servers are as these gave them.
+   * One vector per input, or one score per document, one after the other. Vectors computed here have Euclidean length
+   * 1; vectors of upstreams are unchanged.
    */
   readonly values: Float32Array | Float64Array;
-  /** Numbers for each input. */
+  /** How many numbers belong to each input. */
   readonly dimensions: number;
-  /** Tokens that were computed. */
+  /** Tokens computed. */
   readonly tokens: number;
-  /** Inputs that were longer than the model takes and were cut. */
+  /** How many inputs were truncated because they were too long for the model. */
   readonly truncated: number;
-  /** Of a model on another server. */
+  /** Set if an upstream computed the result. */
   readonly servedBy?: ServedBy;
 }
 
-/** What loading a model tells about it. */
+/** What is known of a model once it is loaded. */
 export interface EmbeddingModel extends Pick<
   ModelInfo,
   "architecture" | "description" | "parameters" | "bytes" | "device"

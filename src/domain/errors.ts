@@ -1,4 +1,4 @@
-// The closed set of failures. `contract/errors.ts` maps each code to a status and a type per dialect.
+// The closed set of error codes. `contract/errors.ts` maps each code to a status and a type per dialect.
 
 export type ErrorCode =
   | "invalid_json"
@@ -40,18 +40,18 @@ export type ErrorCode =
   | "storage_unavailable"
   | "internal_error";
 
-/** Why a request is turned away with `server_busy`. */
+/** Why a request is rejected with `server_busy`. */
 export const BUSY_REASONS = ["queue_full", "queue_tokens", "queue_timeout", "deadline"] as const;
 export type BusyReason = (typeof BUSY_REASONS)[number];
 
 const IDENTIFIER = /^[\w$-]{1,40}$/;
 
-/** A name that a client chose, as messages show it: what is no plain identifier is free text, which does not come back. */
+/** Returns a name from a client as messages may show it: free text, anything but a plain identifier, becomes "…". */
 export const shownName = (name: string): string => (IDENTIFIER.test(name) ? name : "…");
 
 /**
- * A failure with a stable code. `message` is written for the client: it names fields, limits, sizes and types and
- * never repeats text out of a request; engine stderr goes to the log, not here.
+ * An error with a stable code. `message` is written for the client: it names fields, limits, sizes and types and never
+ * repeats text of a request. Output of the engine process goes to the log, not here.
  */
 export class SvcError extends Error {
   override readonly name = "SvcError";
@@ -62,11 +62,11 @@ export class SvcError extends Error {
     readonly details: {
       /** The request field at fault, in dotted form (`messages.0.role`). */
       readonly param?: string;
-      /** Whole seconds after which a retry has a chance. */
+      /** Whole seconds after which a retry may succeed. */
       readonly retryAfterSeconds?: number;
       /** With `server_busy`: why, for the metrics. */
       readonly busy?: BusyReason;
-      /** With a server that is out of reach: the request got there before, and may be why. */
+      /** Set if an unreachable server had received the request before: the request may be the cause. */
       readonly sent?: true;
     } = {},
   ) {
@@ -74,22 +74,22 @@ export class SvcError extends Error {
   }
 }
 
-/** The failure itself when it was meant for clients; others go to `onUnexpected`, and the client reads a fixed sentence. */
+/** Returns an SvcError as it is; passes any other error to `onUnexpected` and returns a plain `internal_error`. */
 export function typedError(error: unknown, onUnexpected: (error: unknown) => void): SvcError {
   if (error instanceof SvcError) return error;
   onUnexpected(error);
   return new SvcError("internal_error", "An internal error occurred.");
 }
 
-/** The error about a field: "'param' `sentence`." The sentence has no text of the client's. */
+/** Returns an error about a field: "'param' `sentence`." The sentence must not contain text from the client. */
 export const fieldError = (code: ErrorCode, param: string, sentence: string): SvcError =>
   new SvcError(code, `'${param}' ${sentence}.`, { param });
 
-/** The same of a field that is not there: "'param' is required: `what`." */
+/** Returns the error for a missing field: "'param' is required: `what`." */
 export const missing = (param: string, what: string): SvcError =>
   fieldError("missing_required_parameter", param, `is required: ${what}`);
 
-/** The same of a field's value: "'param' must `rule`; got `got`." */
+/** Returns the error for an invalid value of a field: "'param' must `rule`; got `got`." */
 export const invalidValue = (param: string, rule: string, got: string | number): SvcError =>
   fieldError("invalid_value", param, `must ${rule}; got ${got}`);
 
@@ -98,7 +98,7 @@ interface About {
   readonly param?: string;
 }
 
-/** What is said about a request, for clients whose fields have other names than ours; `names`: theirs, by ours. */
+/** Renames the fields in an error, for APIs with other field names. `names`: the client's names by svc's names. */
 export function renamed<Refusal extends About>(refusal: Refusal, names: Readonly<Record<string, string>>): Refusal {
   const message = refusal.message.replaceAll(/'([\w.]+)'/g, (quoted, field: string) =>
     Object.hasOwn(names, field) ? `'${names[field]}'` : quoted,
@@ -107,17 +107,17 @@ export function renamed<Refusal extends About>(refusal: Refusal, names: Readonly
   return { ...refusal, message, ...(param !== undefined && { param: names[param] ?? param }) };
 }
 
-/** The same of a failure. What is no SvcError stays what it is. */
+/** Renames the fields in an SvcError; returns any other value unchanged. */
 export function withFieldNames(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
   if (!names || !(error instanceof SvcError)) return error;
   const { message, ...details } = renamed({ ...error.details, message: error.message }, names);
   return new SvcError(error.code, message, details);
 }
 
-/** Longer estimates are guesses. */
+/** Longer estimates would be guesses. */
 const LONGEST_RETRY_S = 120;
 
-/** What to tell a client that may come back after so many milliseconds. */
+/** Returns the whole seconds after which to retry, for an estimate in milliseconds: 1 to LONGEST_RETRY_S. */
 export function retryAfterSeconds(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms / 1000), 1), LONGEST_RETRY_S);
 }

@@ -1,7 +1,7 @@
-/** Tells a model file from others without reading all of it. */
+/** Identifies a model file without reading all of it. */
 export interface FileIdentity {
-  /** SHA-256 of its header with the table of tensors, its size and samples of the weights; of all parts. */
+  /** SHA-256 over the header with the tensor table, the size and samples of the weights of all parts of the file. */
   readonly hash: string;
-  /** It has two sets of rope factors, and the size of the context chooses between them. */
+  /** Whether the file has two sets of RoPE factors, between which the size of the context decides. */
   readonly ropeByContext: boolean;
 }

@@ -1,4 +1,4 @@
-// What every dialect asks for and what every dialect gets back: one request type, one canonical event stream.
+// The request type that every dialect decodes to, and the canonical event stream that every dialect encodes from.
 
 import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
@@ -7,7 +7,7 @@ import type { RequestOrigin } from "./request-origin.ts";
 import type { ServedBy } from "./upstream.ts";
 import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "./usage.ts";
 
-/** A call that the model made, as it goes back to the model with the conversation. */
+/** A tool call by the model, as the conversation passes it back to the model. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -21,16 +21,16 @@ export type ContentPart =
 
 export type MediaPart = Extract<ContentPart, { type: "media" }>;
 
-/** The media of one turn, in their order. */
+/** Returns the media of one turn, in order. */
 export const mediaOf = ({ content }: ChatMessage): MediaPart[] =>
   typeof content === "string" ? [] : content.filter((part) => part.type === "media");
 
-/** One turn of a conversation, already free of wire differences (developer is system, text parts are joined). */
+/** One turn of a conversation, without differences between APIs (developer is system, text parts are joined). */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  /** Parts only where one of them is a medium. */
+  /** A list of parts only if at least one part is a medium. */
   readonly content: string | readonly ContentPart[];
-  /** Of a tool message: the tool that answered. */
+  /** In a tool message: the tool that answered. */
   readonly name?: string;
   readonly reasoning?: string;
   readonly toolCalls?: readonly ToolCall[];
@@ -42,35 +42,35 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON schema of the arguments object, as the model reads it. */
+  /** JSON schema of the arguments object, as shown to the model. */
   readonly parameters: JsonSchema;
-  /** The same for the sampler: what of it can be enforced. */
+  /** The part of that schema that the sampler can enforce. */
   readonly enforced: JsonSchema;
-  /** The client was promised arguments that follow their schema. */
+  /** Set if the client was promised arguments that follow the schema. */
   readonly strict?: true;
-  /** The conversation itself tells of it: the prompt's list of tools does not. Such tools come last. */
+  /** Set if the conversation itself describes the tool, so the prompt's tool list omits it. Such tools come last. */
   readonly described?: true;
 }
 
-/** What the answer must look like beyond what the model would write by itself. */
+/** A format that the answer must have. */
 export interface Constraint {
-  /** JSON schema that the answer follows. */
+  /** JSON schema that the answer must follow. */
   readonly schema?: JsonSchema;
-  /** GBNF grammar that the answer follows. */
+  /** GBNF grammar that the answer must follow. */
   readonly grammar?: string;
-  /** What the client wrote in its place: all of the answer matches it, or is one of these. */
+  /** What the client sent, if `grammar` was made of it: a pattern for the whole answer, or the allowed answers. */
   readonly regex?: string;
   readonly choice?: readonly string[];
-  /** The client was promised enforcement (strict): it is told when there is none. */
+  /** Whether the client was promised enforcement (strict): if there is none, the client is told. */
   readonly strict: boolean;
-  /** Parts of a strict schema that a grammar cannot express. */
+  /** Whether a strict schema has parts that a grammar cannot express. */
   readonly inexpressible: boolean;
 }
 
-/** Values passed to the model's own chat template, by name. */
+/** Values passed to the model's chat template, by name. */
 export type TemplateKwargs = Readonly<Record<string, unknown>>;
 
-/** Sampling settings of a request; an absent field inherits flags, then the model file, then llama.cpp's default. */
+/** Sampling settings of a request; absent: launch flags apply, then the model file, then llama.cpp's defaults. */
 export interface Sampling {
   readonly temperature?: number;
   readonly topP?: number;
@@ -87,7 +87,7 @@ export interface Sampling {
   /** Tokens; -1 is the whole context. */
   readonly repetitionWindow?: number;
   readonly presencePenalty?: number;
-  /** For other servers alone: it has no effect here. */
+  /** Only for upstreams: has no effect here. */
   readonly frequencyPenalty?: number;
   readonly dryMultiplier?: number;
   readonly dryBase?: number;
@@ -97,13 +97,13 @@ export interface Sampling {
   readonly mirostat?: 0 | 1 | 2;
   readonly mirostatTau?: number;
   readonly mirostatEta?: number;
-  /** Token ids and what is added to their logits. */
+  /** Token ids with the value to add to the logit of each. */
   readonly logitBias?: readonly (readonly [token: number, bias: number])[];
-  /** Unsigned 32 bits; absent: a fresh random one for each request. */
+  /** Unsigned 32-bit integer; absent: a new random seed for each request. */
   readonly seed?: number;
-  /** The model cannot end its turn. */
+  /** Whether the model is prevented from ending its turn. */
   readonly ignoreEos?: boolean;
-  /** Tokens before which the model cannot end its turn. */
+  /** How many tokens the model must generate before it may end its turn. */
   readonly minTokens?: number;
 }
 
@@ -112,83 +112,83 @@ interface Gap {
   readonly files: readonly { readonly filename: string; readonly text: string }[];
 }
 
-/** What is to be generated, whoever asks for it. */
+/** What to generate, independent of the request's origin. */
 export interface Generation {
-  /** The model that the client named; absent: none. */
+  /** The model that the client named; absent if the client named none. */
   readonly model?: string;
   readonly messages: readonly ChatMessage[];
   /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
   readonly prompt?: string | TokenIds;
-  /** The field that has the token ids of `prompt`, one by one; absent: some of them come from elsewhere. */
+  /** The request field whose elements are the token ids of `prompt`; absent if some ids come from elsewhere. */
   readonly promptField?: string;
-  /** Special tokens that are written out in a `prompt` of text count as such. */
+  /** Set if special tokens written out in a text `prompt` are parsed as special tokens. */
   readonly parseSpecial?: true;
-  /** Text that the answer has to lead to: it fills the gap between a `prompt` of text and this. */
+  /** Text after the answer: the answer fills the gap between a text `prompt` and this suffix. */
   readonly suffix?: string;
-  /** Where older tokens are dropped because the context is full: how many first ones stay; -1: the prompt. */
+  /** How many first tokens stay when older tokens are dropped because the context is full; -1: the whole prompt. */
   readonly keepTokens?: number;
-  /** With `suffix`: what the answer in the gap begins with, and other files that the model reads before it. */
+  /** With `suffix`: the start of the text in the gap, and other files that the prompt shows to the model. */
   readonly gap?: Gap;
-  /** The ids of prompt and answer are wanted with the events. */
+  /** Set if the client wants the token ids of prompt and answer in the events. */
   readonly returnTokens?: true;
-  /** The client wants to know with each event how many tokens were sampled for it, or how fast. */
+  /** Whether each event must report how many tokens were sampled for it, or how fast. */
   readonly counted?: "usage" | "timings";
-  /** The client wants `progress` events while the prompt is computed. */
+  /** Set if the client wants `progress` events while the prompt is computed. */
   readonly returnProgress?: true;
-  /** The last message is the beginning of the answer, which goes on from there. */
+  /** Whether the last message is an assistant prefill, which the answer continues. */
   readonly continueLast?: boolean;
-  /** False: the prompt ends behind the last message, and nothing tells the model that its turn has come. */
+  /** False: the prompt ends after the last message, without the template's start of the assistant's turn. */
   readonly generationPrompt?: false;
-  /** Tools that may be called; none where calling is forbidden. */
+  /** Tools that the model may call; empty if tool calls are forbidden. */
   readonly tools: readonly Tool[];
-  /** All tools of the client, where `tools` are a choice among them: servers that choose by themselves get these, for an unchanged prompt. */
+  /** All tools of the client, if `tools` is a subset: upstreams that choose get all, for an unchanged prompt. */
   readonly allTools?: readonly Tool[];
-  /** `required`: the answer is a call of one of `tools`. */
+  /** `required`: the answer must be a call of one of `tools`. */
   readonly toolChoice: "auto" | "required";
-  /** False: at most one call. */
+  /** False: at most one tool call. */
   readonly parallelToolCalls: boolean;
   readonly constraint?: Constraint;
   readonly templateKwargs: TemplateKwargs;
-  /** Whether the template is asked for reasoning before the answer; absent: as it does by itself. */
+  /** Whether the template asks the model to reason before the answer; absent: the template's default. */
   readonly thinking?: boolean;
-  /** Tokens of reasoning after which it is ended; absent: no limit. */
+  /** Maximum reasoning tokens, after which reasoning is ended; absent: no limit. */
   readonly reasoningBudget?: number;
-  /** The field in which the client named it; absent: it is a launch option's, or of a convention whose clients always send one. */
+  /** The request field of the budget; absent if a launch option sets it, or if the API's clients always send one. */
   readonly budgetField?: string;
-  /** What the client calls fields, by the names that refusals give them; absent: the same. */
+  /** The client's names of fields, by their names in error messages; absent: the names are the same. */
   readonly fieldNames?: Readonly<Record<string, string>>;
   readonly sampling: Sampling;
-  /** Fields under their names on the wire that only some other servers honour; refused by name wherever else it is computed. */
+  /** Wire fields, by name, that only some upstreams support; anything else that computes the request refuses them. */
   readonly foreign?: Readonly<Record<string, unknown>>;
-  /** The LoRA adapters that it chooses; absent: those that are on by default. */
+  /** The selected LoRA adapters; absent: those that are on by default. */
   readonly adapters?: AdapterSet;
-  /** Output limit in tokens; absent: the room left in the context. */
+  /** Output limit in tokens; absent: the remaining context. */
   readonly maxTokens?: number;
-  /** Milliseconds after its first token at which an answer ends that has a line break; absent: none. */
+  /** Milliseconds after the first token from which an answer with a line break is ended; absent: no limit. */
   readonly maxPredictMs?: number;
-  /** Stop sequences, first match wins; never part of the output. Matched in visible text only. */
+  /** Stop sequences: the first match wins. Matched in visible text only, never part of the output. */
   readonly stop: readonly string[];
-  /** Absent: no log probabilities. Else the number of alternatives per token (0 gives the chosen token alone). */
+  /** Alternatives per token with log probabilities (0: only the chosen token); absent: no log probabilities. */
   readonly topLogprobs?: number;
-  /** With `topLogprobs`, and a raw prompt: those of the prompt's own tokens are wanted, too, with the finish. */
+  /** With `topLogprobs` and a raw prompt: set if the finish must also have the log probabilities of the prompt. */
   readonly promptLogprobs?: true;
-  /** Nothing that is cached is used: the whole prompt is computed. */
+  /** Set if no cached tokens may be used: the whole prompt is computed. */
   readonly fresh?: true;
-  /** The slot that holds its tokens afterwards, where slots are kept; absent: the first. */
+  /** The slot that holds the tokens afterwards, if slots are enabled; absent: the first slot. */
   readonly slot?: number;
-  /** Answers wanted. Each has its own generator; the prompt is computed once. */
+  /** Number of answers. Each has its own random generator; the prompt is computed once. */
   readonly choices: number;
-  /** The finish is to tell what the request cost the machine. */
+  /** Set if the finish must report what resources the request used. */
   readonly profile?: true;
 }
 
-/** What belongs together: its answers come as those of one. */
+/** Generations of one request: their answers are returned together, like those of a single generation. */
 export type Generations = readonly [Generation, ...Generation[]];
 
-/** Ids of tokens. A long list is sent to another process as an Int32Array: its numbers would take a microsecond each. */
+/** Token ids. Long lists are sent between processes as Int32Array: a plain list would take a microsecond per number. */
 export type TokenIds = readonly number[] | Int32Array;
 
-/** What a generation says of conversation and tools where it has neither. */
+/** The conversation and tool fields of a generation that has neither. */
 export const PLAIN = {
   messages: [],
   tools: [],
@@ -197,92 +197,92 @@ export const PLAIN = {
   templateKwargs: {},
 } as const satisfies Partial<Generation>;
 
-/** A generation as engines get it. */
+/** A generation as an engine receives it. */
 export interface GenerateRequest extends Generation, RequestOrigin {
-  /** The media that `messages` refer to, in their order; absent until they are loaded. */
+  /** The media that `messages` refer to, in order; absent until they are loaded. */
   readonly media?: readonly Media[];
-  /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
+  /** Requests of one group have the same prompt. Inside the engine, they are the answers to one request. */
   readonly group?: string;
-  /** Nobody sees anything of the answer before its end: until then it may be begun again elsewhere. */
+  /** Set if the client sees nothing of the answer before its end: until then, another replica may restart it. */
   readonly whole?: true;
 }
 
-/** A medium of a request whose model cannot take its kind: the text that was recognised stands in its place in the prompt. */
+/** A medium that the model does not support: the text recognised in it takes its place in the prompt. */
 export type ReadInput = TranscribedInput | RecognizedInput;
 
 interface TextOfInput {
-  /** The field that the medium came in. */
+  /** The request field of the medium. */
   readonly param: string;
-  /** That recognised it. */
+  /** The model that recognised the text. */
   readonly model: string;
   readonly text: string;
 }
 
 export interface TranscribedInput extends TextOfInput {
   readonly kind: "audio";
-  /** Code of the language. */
+  /** Language code. */
   readonly language: string;
-  /** How long the sound plays. */
+  /** Duration of the sound in seconds. */
   readonly seconds: number;
 }
 
-/** `text`: Markdown; empty where there is none in the picture. */
+/** `text`: Markdown; empty if the image has no text. */
 export interface RecognizedInput extends TextOfInput {
   readonly kind: "image";
   readonly pageCount: number;
 }
 
-/** Rendered, tokenized, length-checked and queued: from here on the HTTP status is settled. */
+/** The request is rendered, tokenized, length-checked and queued: the HTTP status is final from here on. */
 export interface AcceptedEvent {
   readonly type: "accepted";
   readonly promptTokens: number;
-  /** A strict constraint is not enforced, or not all of it. */
+  /** Whether a strict constraint is not enforced, or only in part. */
   readonly downgraded: boolean;
-  /** In the order of the media; absent: the model took all of them itself. */
+  /** Media replaced by text, in order; absent: the model processes all media itself. */
   readonly readInputs?: readonly ReadInput[] | undefined;
 }
 
-/** Which of several answers an event belongs to; absent where there is one. */
+/** Which of several answers an event belongs to; absent if there is only one. */
 interface OfChoice {
   readonly choice?: number;
 }
 
-/** Tokens that were sampled since the event before; absent: one. */
+/** How many tokens were sampled since the previous event; absent: one. */
 interface Sampled {
   readonly sampled?: number;
 }
 
-/** How many tokens were sampled for an event. */
+/** Returns how many tokens were sampled for an event. */
 export const sampledFor = (event: object): number =>
   "sampled" in event && typeof event.sampled === "number" ? event.sampled : 1;
 
-/** A piece of visible text, whole UTF-8 characters only. Logprobs cover exactly the tokens behind this text. */
+/** A piece of visible text, whole UTF-8 characters only. `logprobs` covers exactly the tokens of this text. */
 export interface TextEvent extends OfChoice, Sampled {
   readonly type: "text";
   readonly text: string;
   readonly logprobs?: readonly TokenLogprob[];
-  /** Of a request that wants them: those since the last such event. */
+  /** Token ids since the last event with ids, if requested. */
   readonly tokens?: readonly number[];
 }
 
-/** How much of the prompt is computed, of a request that wants to know; all in tokens. */
+/** How much of the prompt is computed, if requested; in tokens. */
 export interface ProgressEvent extends OfChoice {
   readonly type: "progress";
   readonly total: number;
   readonly cached: number;
-  /** Cached ones included. */
+  /** Computed tokens, including cached ones. */
   readonly processed: number;
-  /** Since its first computation began. */
+  /** Milliseconds since the first computation of the request began. */
   readonly ms: number;
 }
 
-/** A piece of what the model thinks before it answers. */
+/** A piece of the model's reasoning. */
 interface ReasoningEvent extends OfChoice, Sampled {
   readonly type: "reasoning";
   readonly text: string;
 }
 
-/** The beginning of a tool call; calls are numbered from 0 in their order. */
+/** The beginning of a tool call. `index` numbers the calls from 0, in order. */
 interface ToolCallEvent extends OfChoice, Sampled {
   readonly type: "tool_call";
   readonly index: number;
@@ -290,50 +290,50 @@ interface ToolCallEvent extends OfChoice, Sampled {
   readonly name: string;
 }
 
-/** A piece of a call's arguments: JSON text, whole only when all pieces are put together. */
+/** A piece of a call's arguments: JSON text that is complete only when all pieces are joined. */
 interface ToolArgumentsEvent extends OfChoice, Sampled {
   readonly type: "tool_arguments";
   readonly index: number;
   readonly text: string;
 }
 
-/** What the model writes, taken apart. */
+/** Events for the output of the model, and for progress before it. */
 export type OutputEvent = TextEvent | ReasoningEvent | ToolCallEvent | ToolArgumentsEvent | ProgressEvent;
 
-/** Always the last event of a generation that did not throw; with several answers, of each of them. */
+/** The last event of a generation that does not throw; with several answers, the last event of each. */
 export interface FinishEvent extends OfChoice {
   readonly type: "finish";
   readonly reason: FinishReason;
-  /** The stop sequence that ended it, of those that the request named. */
+  /** The request's stop sequence that ended the answer. */
   readonly stopSequence?: string;
-  /** With reason `length`: the context is full, no token limit of the request was reached. */
+  /** With reason `length`: set if the context is full, rather than the request's token limit reached. */
   readonly contextFull?: boolean;
-  /** The context was full, and older tokens were dropped. */
+  /** Set if the context was full and older tokens were dropped. */
   readonly contextShifted?: boolean;
   readonly usage: Usage;
-  /** Of a request that wants them; media have none. */
+  /** Token ids, if requested; media have none. */
   readonly tokens?: { readonly prompt: readonly number[]; readonly answer: readonly number[] };
-  /** The tokens of the prompt, of a request that wants them. */
+  /** Log probabilities of the prompt's tokens, if requested. */
   readonly promptLogprobs?: readonly PromptLogprob[];
-  /** Of a request that asked for it, and reached the engine. */
+  /** Resource usage, if requested; absent if the request did not reach the engine. */
   readonly profile?: Profile;
-  /** Of a model on another server. */
+  /** Set if an upstream computed the answer. */
   readonly servedBy?: ServedBy;
 }
 
 export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
 
-/** The first computation for a request begins: it does not wait any more. */
+/** The first computation of a request begins: it no longer waits. */
 interface StartedEvent extends OfChoice {
   readonly type: "started";
-  /** Nobody reports when that is: it may still wait. */
+  /** Set if nothing reports the real start: the request may still be waiting. */
   readonly isAssumed?: true;
 }
 
-/** Of a request that is wanted whole: what came of the answer so far is lost, and it begins again. */
+/** For a request with `whole`: the answer so far is lost, and the request starts again. */
 interface RestartedEvent extends OfChoice {
   readonly type: "restarted";
 }
 
-/** What an engine tells of a generation. */
+/** All events that an engine emits for a generation. */
 export type EngineEvent = GenerateEvent | StartedEvent | RestartedEvent;

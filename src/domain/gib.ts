@@ -2,5 +2,5 @@
 
 export const GIB = 2 ** 30;
 
-/** Bytes in GiB, to a tenth. */
+/** Returns bytes as GiB with one decimal. */
 export const gib = (bytes: number): string => (bytes / GIB).toFixed(1);

@@ -1,63 +1,63 @@
-// Images that are drawn from a description, or changed by one.
+// Requests and results for images that are drawn from a description or edited by one.
 
-/** The formats that images are written in. */
+/** File formats of generated images. */
 export const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
 export type ImageFileFormat = (typeof IMAGE_FORMATS)[number];
 
-/** Of seeds, which are integers from 0. */
+/** The largest seed; seeds are integers from 0. */
 export const LARGEST_SEED = 2 ** 32 - 1;
 
-/** A picture of a request, in a file: PNG, JPEG or WebP. */
+/** An image of a request, as a file: PNG, JPEG or WebP. */
 export interface ImageSource {
   readonly path: string;
-  /** The request's field that it came in, for messages. */
+  /** The request field of the image, for error messages. */
   readonly field: string;
 }
 
-/** In pixels. */
+/** Size in pixels. */
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** Weights that are added to the model's, by the name they were offered under. */
+/** Weights to add to the model's, by the name under which they are offered. */
 export interface ImageAdapter {
   readonly name: string;
   readonly scale: number;
 }
 
-/** What an image is made from beside its description. */
+/** What an image is made from in addition to its description. */
 export interface ImageEdit {
-  /** The image that is changed. */
+  /** The image to change. */
   readonly image: ImageSource;
-  /** More that the description speaks of; models that edit by themselves alone know what to do with them. */
+  /** Further images that the description refers to; only models trained to edit can use them. */
   readonly references?: readonly ImageSource[];
-  /** As large as the image; where it is transparent the image is drawn anew. */
+  /** A mask of the image's size; where the mask is transparent, the image is redrawn. */
   readonly mask?: ImageSource;
-  /** How much of the image goes, above 0 and at most 1; absent: the model's usual one. */
+  /** How much of the image to change, above 0 and at most 1; absent: the model's default. */
   readonly strength?: number;
 }
 
-/** How a finished image is written. */
+/** How finished images are encoded. */
 export interface ImageEncoding {
   readonly format: ImageFileFormat;
-  /** From 0 to 100, of the formats that lose something. */
+  /** 0 to 100, for lossy formats. */
   readonly quality?: number;
-  /** A PNG file says how it was made: description, seed and settings. */
+  /** Whether PNG files contain how they were made: description, seed and settings. */
   readonly tellsHow: boolean;
 }
 
-/** What is to be drawn. Absent settings are those that the model was made for. */
+/** What to draw. Absent settings have the model's defaults. */
 export interface ImageWork {
   readonly prompt: string;
   readonly negativePrompt?: string;
   readonly size?: ImageSize;
-  /** Images; each is drawn with a seed one above the last one's. */
+  /** Number of images. The seed of each is one above that of the image before. */
   readonly count: number;
-  /** Of the first image, an integer from 0 below 2^32. */
+  /** Seed of the first image, an integer from 0 to LARGEST_SEED. */
   readonly seed: number;
   readonly steps?: number;
-  /** Steps as a multiple of the model's own, where `steps` is absent: rounded up, one at least. Absent: 1. */
+  /** Without `steps`: steps as a multiple of the model's default, rounded up, at least one step. Absent: 1. */
   readonly stepShare?: number;
   /** How closely the description is followed (classifier-free guidance). */
   readonly guidance?: number;
@@ -65,20 +65,20 @@ export interface ImageWork {
   readonly scheduler?: string;
   readonly adapters?: readonly ImageAdapter[];
   readonly edit?: ImageEdit;
-  /** Nothing is drawn: the image of the edit is made larger, by this factor; absent: by the model's own. */
+  /** Instead of drawing, enlarge the image of the edit by `scale`; absent scale: the model's own factor. */
   readonly upscale?: { readonly scale?: number };
-  /** How many times each image is shown before it is done, as far as it has steps. */
+  /** Number of previews of each unfinished image, as far as there are steps for them. */
   readonly previews: number;
   readonly encoding: ImageEncoding;
 }
 
-/** What a model can do, known once it is loaded. */
+/** The capabilities of a model, known once the model is loaded. */
 export interface ImageModel {
-  /** As the library calls its family: "Flux.2 klein". */
+  /** The model family as the library names it: "Flux.2 klein". */
   readonly family: string;
-  /** Bytes of its weights. */
+  /** Size of the weights. */
   readonly bytes: number;
-  /** Where it computes. */
+  /** The device that computes the model. */
   readonly device: string;
   readonly size: ImageSize;
   /** Largest side, in pixels. */
@@ -88,18 +88,18 @@ export interface ImageModel {
   readonly sampler: string;
   readonly samplers: readonly string[];
   readonly schedulers: readonly string[];
-  /** Names of weights that may be added. */
+  /** Names of weights that requests may add. */
   readonly adapters: readonly string[];
-  /** Whether images are changed by themselves, under a mask, and by others that are shown beside them. */
+  /** What edits the model supports: of an image, of an image under a mask, and with reference images. */
   readonly edits: { readonly image: boolean; readonly mask: boolean; readonly references: boolean };
-  /** A demonstration, not a model to work with. */
+  /** Set for a demonstration that is not meant for real use. */
   readonly isDemo?: true;
 }
 
 /**
- * `accepted`: it waits for its turn · `started`: its first computation begins · `progress`: a step is done · `preview`: how the
- * image looks so far · `image`: one is done · `result`: all are. `image` counts from 0, `step` from 1; `data` is a file
- * of the format that was asked for, that of a preview as well.
+ * `accepted`: the request is queued · `started`: its first computation begins · `progress`: a step is done · `preview`:
+ * an unfinished image · `image`: an image is done · `result`: all are done. `image` counts from 0, `step` from 1;
+ * `data` is a file of the requested format, also for a preview.
  */
 export type ImageEvent =
   | { readonly type: "accepted" }
@@ -121,15 +121,15 @@ export type ImageEvent =
     }
   | { readonly type: "result" };
 
-/** What those are told who want the images. */
+/** The events that the client receives. */
 export type DrawingEvent = Exclude<ImageEvent, { readonly type: "started" }>;
 
-/** How far the images of a request are. */
+/** Progress of the images of a request. */
 export interface ImageProgress {
-  /** Images that are done, and all. */
+  /** Finished images, of all images. */
   readonly done: number;
   readonly of: number;
-  /** Of the image that is being drawn; both 0 before its first step is done. */
+  /** Finished steps of the current image, of all its steps; both 0 before the first step is done. */
   readonly step: number;
   readonly steps: number;
 }

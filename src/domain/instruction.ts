@@ -1,11 +1,11 @@
-// The instruction to answer with JSON where nothing enforces it.
+// The instruction to answer with JSON, for requests whose JSON output is not enforced.
 
 import type { ChatMessage, JsonSchema } from "./generate.ts";
 
 export const schemaInstruction = (schema: JsonSchema): string =>
   `Answer with one JSON value and nothing else. It must follow this JSON schema:\n${JSON.stringify(schema)}`;
 
-/** Adds a sentence to the system message, or a system message. */
+/** Appends the instruction to the system message; adds a system message if there is none. */
 export function withInstruction(messages: readonly ChatMessage[], instruction: string): ChatMessage[] {
   const [first, ...rest] = messages;
   if (first?.role !== "system") return [{ role: "system", content: instruction }, ...messages];

@@ -1,14 +1,14 @@
-// How deep JSON may nest that clients send, and how much may be in it. Its text alone does not bound it: 90 MB of empty
-// lists are gigabytes of values, which take seconds to parse.
+// Limits how deeply a client's JSON may nest and how much it may contain. The size of the text does not bound that: 90
+// MB of empty lists are gigabytes of values, which take seconds to parse.
 
-/** Containers inside one another. Real requests stay far below; templates read them level by level on a native stack. */
+/** Nesting depth. Real requests are far below this; chat templates recurse into each level on a native stack. */
 const DEEPEST_JSON = 128;
-/** Values in one text, an empty container being two: they are counted by commas and opening brackets. */
+/** Values in one text. They are counted by commas and opening brackets, so an empty container counts as two. */
 export const MOST_JSON_VALUES = 1_000_000;
-/** Names of members in one text. One that no other object has takes as long as twenty values. */
+/** Member names in one text. Parsing a name that no other object has takes as long as twenty values. */
 export const MOST_JSON_NAMES = 50_000;
 
-/** What a value takes in memory beside its text, and one that is no text and holds none. */
+/** Bytes of memory for a value besides its text; SMALL_VALUE_BYTES: for a value without text, such as a number. */
 export const VALUE_BYTES = 48;
 const SMALL_VALUE_BYTES = 8;
 
@@ -16,43 +16,43 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-/** How much of a string is read byte by byte before its end is searched: for short ones, and for many escapes, faster. */
+/** Bytes of a string to read one by one before its end is searched: faster for short strings and many escapes. */
 const SHORT_STRING = 64;
 
-/** Bytes that a value of JSON takes in memory, about: those of its texts, and of what is in it. Its texts are not read. */
+/** Returns about how many bytes of memory a JSON value takes, with everything in it. Does not read the texts. */
 export function memoryOf(value: unknown): number {
   if (typeof value === "string") return VALUE_BYTES + value.length;
   if (typeof value !== "object" || value === null) return SMALL_VALUE_BYTES;
-  // What holds others has room for some, as it is counted here for those that are read.
+  // A container has capacity for some members; JsonBounds also counts an empty one as two values.
   let bytes = 2 * VALUE_BYTES;
   if (Array.isArray(value)) for (const one of value) bytes += memoryOf(one);
   else for (const [name, one] of Object.entries(value)) bytes += name.length + memoryOf(one);
   return bytes;
 }
 
-/** Reads the bytes of JSON as they come: of one text, or of several that are bounded together. */
+/** Checks the bytes of JSON as they arrive: of one text, or of several texts that share the limits. */
 export class JsonBounds {
   constructor(
     private readonly mostValues = MOST_JSON_VALUES,
     private readonly mostNames = MOST_JSON_NAMES,
   ) {}
 
-  /** Of what came so far, as they are counted here. */
+  /** Values counted so far. */
   values = 1;
   private depth = 0;
   private names = 0;
   private inString = false;
-  /** The bytes so far end with a backslash in a string, which takes the next byte with it. */
+  /** Whether the bytes so far end with a backslash in a string, which escapes the next byte. */
   private escaped = false;
 
-  /** What comes next is another text. */
+  /** Starts another text. */
   next(): void {
     this.depth = 0;
     this.inString = false;
     this.escaped = false;
   }
 
-  /** Reads on. What is too much about the text so far, to follow its name in a message; undefined when nothing is. */
+  /** Reads more bytes. Returns the limit that the text exceeds, as a phrase to follow its name, or undefined. */
   push(bytes: Uint8Array): string | undefined {
     let { depth, values, names } = this;
     let deepest = depth;
@@ -85,7 +85,7 @@ export class JsonBounds {
     return undefined;
   }
 
-  /** Where the string that `at` is in has its end, or the bytes have theirs. */
+  /** Returns the index after the string that contains `at`, or after the last byte if the string does not end there. */
   private skipString(bytes: Uint8Array, at: number): number {
     let i = this.escaped ? at + 1 : at;
     this.escaped = false;
@@ -99,7 +99,7 @@ export class JsonBounds {
         }
       }
       if (i >= bytes.length) break;
-      // A long one: whatever has no quote in it is read natively.
+      // The string is long: a native search skips to the next quote.
       const quote = bytes.indexOf(QUOTE, i);
       const end = quote < 0 ? bytes.length : quote;
       let plain = end;

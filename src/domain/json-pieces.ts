@@ -1,18 +1,18 @@
-// JSON text that is parsed in pieces, so that a large one does not stop others.
+// Parses JSON text in pieces, so that a large text does not block the event loop.
 
 import { nextTurn } from "./next-turn.ts";
 
-/** Bytes that are decoded at once. */
+/** Bytes to decode at a time. */
 const WINDOW = 8 * 1024;
 
-/** A text up to this size is parsed at once. */
+/** Texts up to this size are parsed at once. */
 const SMALL_BYTES = 64 * 1024;
-/** Bytes of a larger one that are parsed in one turn of the event loop: a millisecond of work, where its values are short. */
+/** Bytes of a larger text to parse per turn of the event loop: a millisecond of work if its values are short. */
 const PIECE_BYTES = 16 * 1024;
 
 /**
- * Parses one JSON text that is within its bounds; of a large one so many bytes each time that `turn` resolves. The chunks are
- * given up one after the other. Throws TypeError when they are no UTF-8, SyntaxError when they are no JSON.
+ * Parses one JSON text that JsonBounds has checked; of a large text, `pieceBytes` each time that `turn` resolves.
+ * Removes the chunks one by one. Throws TypeError when they are not UTF-8, SyntaxError when they are not JSON.
  */
 export async function parseJson(
   chunks: Uint8Array[],
@@ -40,38 +40,38 @@ function* piecesOf(chunks: Uint8Array[], size: number): Generator<Uint8Array, vo
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** What may come next. */
+/** The tokens that may come next. */
 type Expected = "value" | "first item" | "name" | "first name" | "colon" | "comma" | "nothing";
 
 const VALUE: ReadonlySet<Expected> = new Set(["value", "first item"]);
 const NAME: ReadonlySet<Expected> = new Set(["name", "first name"]);
-/** Of numbers, `true`, `false` and `null`. */
+/** Characters of numbers, `true`, `false` and `null`. */
 const WORD = /[-+.\w]*/y;
-/** A number of megabytes would be read at once. */
+/** Limits a number's length: a number of megabytes would be parsed at once. */
 const LONGEST_WORD = 64 * 1024;
 
-/** Reads one JSON text that is within its bounds, and makes of it what `JSON.parse` makes. */
+/** Parses one JSON text that JsonBounds has checked, with the same result as `JSON.parse`. */
 export class JsonPieces {
   private readonly decoder = new TextDecoder("utf-8", { fatal: true });
   private expected: Expected = "value";
   private value: unknown;
-  /** The containers that are not whole, each in the one before, and the names of the members that are not. */
+  /** The open containers, each inside the one before, and the names of the members whose values are incomplete. */
   private readonly open: Container[] = [];
   private readonly names: string[] = [];
-  /** Of the string, or of the word, that goes on in what comes next. */
+  /** The part read so far of a string or a word that continues in the next bytes. */
   private string: string | undefined;
   private word = "";
-  /** The beginning of an escape sequence that does. */
+  /** The start of an escape sequence that continues in the next bytes. */
   private rest = "";
 
-  /** Takes the next bytes in. Throws TypeError when they are no UTF-8, and SyntaxError when they are no JSON. */
+  /** Parses the next bytes. Throws TypeError when they are not UTF-8, SyntaxError when they are not JSON. */
   push(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += WINDOW) {
       this.read(this.rest + this.decoder.decode(bytes.subarray(at, at + WINDOW), { stream: true }));
     }
   }
 
-  /** The value, once all of the text is there. Throws as `push` does. */
+  /** Returns the value at the end of the text. Throws like `push`, also when the text is incomplete. */
   end(): unknown {
     this.decoder.decode();
     this.endWord();
@@ -85,7 +85,7 @@ export class JsonPieces {
     while (at < text.length) at = this.readToken(text, at);
   }
 
-  /** Where to go on behind the token, or the part of one, at `at`. */
+  /** Reads the token, or a part of a token, at `at`; returns the index after it. */
   private readToken(text: string, at: number): number {
     WORD.lastIndex = at;
     WORD.test(text);
@@ -126,11 +126,11 @@ export class JsonPieces {
     }
   }
 
-  /** Where to go on behind the string that `at` is in. */
+  /** Reads the rest of the string that contains `at`; returns the index after it. */
   private readString(text: string, at: number): number {
     const quote = closingQuote(text, at);
     const end = quote ?? unfinishedEscape(text, at);
-    // Appending is no copying: they become one string when somebody looks into it.
+    // Appending does not copy: the runtime joins the parts when the string is first read.
     const string = (this.string ?? "") + (JSON.parse(`"${text.slice(at, end)}"`) as string);
     if (quote === undefined) {
       this.string = string;
@@ -153,7 +153,7 @@ export class JsonPieces {
     this.give(value);
   }
 
-  /** A value is whole: of the container that it is in, or all there is. */
+  /** Adds a complete value to its container, or makes it the result. */
   private give(value: unknown): void {
     if (!VALUE.has(this.expected)) throw new SyntaxError("a value where none may be");
     const container = this.open.at(-1);
@@ -183,13 +183,13 @@ export class JsonPieces {
   }
 }
 
-/** Also where an object is told its prototype by an assignment. */
+/** Sets a member; also `__proto__`, which an assignment would take as the object's prototype. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;
   else Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
 }
 
-/** Where the string ends that `at` is in; undefined: not in this text. */
+/** Returns the index of the quote that ends the string that contains `at`; undefined if it is not in this text. */
 function closingQuote(text: string, at: number): number | undefined {
   for (let quote = text.indexOf('"', at); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     if (!isEscaped(text, quote, at)) return quote;
@@ -200,14 +200,14 @@ function closingQuote(text: string, at: number): number | undefined {
 const UNFINISHED_ESCAPE = /^\\(?:u[\da-f]{0,3})?$/i;
 const LONGEST_UNFINISHED = 5;
 
-/** Where an escape sequence begins that goes on behind the text; else the text's length. */
+/** Returns where an escape sequence begins that the text cuts off; else the text's length. */
 function unfinishedEscape(text: string, from: number): number {
   const at = text.lastIndexOf("\\");
   const begins = at >= Math.max(from, text.length - LONGEST_UNFINISHED) && UNFINISHED_ESCAPE.test(text.slice(at));
   return begins && !isEscaped(text, at, from) ? at : text.length;
 }
 
-/** Whether an odd number of backslashes stands right before `at`, of a string whose part in the text begins at `from`. */
+/** Returns whether an odd number of backslashes precedes `at`, in a string whose part in this text begins at `from`. */
 function isEscaped(text: string, at: number, from: number): boolean {
   let before = at;
   while (before > from && text[before - 1] === "\\") before--;

@@ -1,16 +1,17 @@
-// How sequences lie in the KV cache.
+// How sequences are laid out in the KV cache.
 
 /**
- * Unified: all in one piece of memory. Streams: each in a share of its own, all equal, also what it has in common with others.
- * Paged: each in a region of its own, which takes memory as it is filled; what sequences have in common is held once.
+ * `unified`: all sequences in one piece of memory · `streams`: each sequence in a separate share of equal size; common
+ * prefixes are held several times · `paged`: each sequence in a separate region that takes memory as it is filled;
+ * common prefixes are held once.
  */
 export type KvLayout = "unified" | "streams" | "paged";
 
 /**
- * Others' cells do not slow a sequence down, and llama.cpp computes sequences together only where each is the one after the
- * last and has as many rows.
+ * Returns whether sequences are stored apart. If so, the cells of other sequences do not slow a sequence down, and
+ * llama.cpp computes sequences together only if their ids are consecutive and each has equally many rows.
  */
 export const liesApart = (layout: KvLayout): boolean => layout !== "unified";
 
-/** Sequences take cells from those of all, as many as they need. */
+/** Returns whether all sequences take the cells that they need from one pool. */
 export const sharesCells = (layout: KvLayout): boolean => layout !== "streams";

@@ -1,4 +1,4 @@
-// Languages that speech is recognised in, by their codes: those of Whisper's vocabulary.
+// The languages of speech recognition and their codes, as in Whisper's vocabulary.
 
 import { fieldError } from "./errors.ts";
 
@@ -105,7 +105,7 @@ const NAMES: Readonly<Record<string, string>> = {
   zh: "chinese",
 };
 
-/** Tags of today for codes that are older, or wider than a language. */
+/** The codes in NAMES for language tags with another spelling: newer, older or narrower ones. */
 const OTHER_CODES: Readonly<Record<string, string>> = {
   nb: "no",
   jv: "jw",
@@ -119,8 +119,8 @@ const OTHER_CODES: Readonly<Record<string, string>> = {
 const CODES = new Map(Object.entries(NAMES).map(([code, name]) => [name, code]));
 
 /**
- * The code of a language that is named by a language tag (`de`, `de-AT`, `pt_BR`) or in English (`german`); undefined for
- * one that is not known.
+ * Returns the code for a language tag (`de`, `de-AT`, `pt_BR`) or an English name (`german`); undefined for an unknown
+ * language.
  */
 export function languageCode(name: string): string | undefined {
   const wanted = name.trim().toLowerCase();
@@ -129,12 +129,12 @@ export function languageCode(name: string): string | undefined {
   return Object.hasOwn(NAMES, code) ? code : CODES.get(wanted);
 }
 
-/** The English name of a language in small letters, or its code where it has none here. */
+/** Returns the English name of a language in lower case, or the code if its name is unknown. */
 export const languageName = (code: string): string => NAMES[code] ?? code;
 
 /**
- * The code of the language that a request's field names; undefined where it is to be detected. Throws SvcError `invalid_value`
- * about one that is not known.
+ * Returns the code of the language that a request field names; undefined if it must be detected. Throws SvcError
+ * `invalid_value` for an unknown language.
  */
 export function spokenLanguage(name: string | null | undefined, param: string): string | undefined {
   if (!name || name === "auto") return undefined;

@@ -1,46 +1,46 @@
-// Speech that is recognised while it is spoken: what the client of a live session asks for, and what it is told.
+// Live sessions: settings, commands and events for speech that is recognised while it is spoken.
 
 import type { SvcError } from "./errors.ts";
 import type { RawFormat } from "./transcription.ts";
 
-/** How the server finds out where an utterance begins and ends. */
+/** How the server detects where an utterance begins and ends. */
 export interface TurnDetection {
-  /** Probability from which on a moment counts as speech, 0 to 1. */
+  /** Probability, 0 to 1, from which sound counts as speech. */
   readonly threshold: number;
-  /** How much of what is before the speech belongs to it. */
+  /** Milliseconds before the detected speech that belong to the utterance. */
   readonly prefixMs: number;
-  /** Silence after which the utterance is over. */
+  /** Milliseconds of silence that end the utterance. */
   readonly silenceMs: number;
 }
 
 export const USUAL_TURNS: TurnDetection = { threshold: 0.5, prefixMs: 300, silenceMs: 500 };
 
 export interface LiveSettings {
-  /** The model's name here. */
+  /** The model's name on this server. */
   readonly model: string;
   readonly format: RawFormat;
-  /** Absent: it is detected in each utterance. */
+  /** Absent: detected in each utterance. */
   readonly language?: string;
   readonly prompt?: string;
-  /** null: the client says where utterances end. */
+  /** null: the client determines where utterances end. */
   readonly turns: TurnDetection | null;
 }
 
-/** Opens sessions with these settings, in place of the API key that it was made with. */
+/** A secret that opens sessions with these settings, instead of the API key with which it was created. */
 export interface ClientSecret {
   readonly value: string;
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly settings: LiveSettings;
-  /** Name of that API key; absent where keys are not asked for. */
+  /** Name of that API key; absent if the server requires no keys. */
   readonly apiKey?: string;
 }
 
-/** What is absent stays as it is. */
+/** Changes of settings; absent fields are unchanged. */
 export interface LiveChanges {
   readonly model?: string;
   readonly format?: RawFormat;
-  /** null: none any more. */
+  /** null: removes the setting. */
   readonly language?: string | null;
   readonly prompt?: string | null;
   readonly turns?: Partial<TurnDetection> | null;
@@ -53,19 +53,19 @@ export type LiveCommand =
   | { readonly type: "commit" }
   | { readonly type: "clear" };
 
-/** `item`: the id of an utterance. Milliseconds are those of the sound, from the session's beginning. */
+/** `item`: id of an utterance. `atMs`: milliseconds of sound since the session began. */
 export type LiveEvent =
   | { readonly type: "created" | "updated"; readonly settings: LiveSettings }
   | { readonly type: "speech-started" | "speech-stopped"; readonly item: string; readonly atMs: number }
-  /** The utterance is whole; `previous` is the one before it. */
+  /** The utterance is complete; `previous`: the utterance before. */
   | { readonly type: "committed"; readonly item: string; readonly previous: string | undefined }
   | { readonly type: "cleared" }
   | { readonly type: "delta"; readonly item: string; readonly text: string }
-  /** `text` is that of all deltas, without spaces at its end; `seconds` is how long the utterance plays. */
+  /** `text`: the text of all deltas, without trailing spaces; `seconds`: duration of the utterance. */
   | { readonly type: "completed"; readonly item: string; readonly text: string; readonly seconds: number }
   | { readonly type: "failed"; readonly item: string; readonly error: SvcError }
-  /** `cause`: the id that the client gave its event. */
+  /** `cause`: the client's id of the event that failed. */
   | { readonly type: "error"; readonly error: SvcError; readonly cause?: string };
 
-/** Why a session ends: as its client wished · it reached a limit · the server stops · something failed. */
+/** Why a session ends: the client ended it · it reached a limit · the server stops · an error occurred. */
 export type LiveEnd = "wished" | "limit" | "shutdown" | "failed";

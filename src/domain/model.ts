@@ -1,9 +1,9 @@
-// What the rest of the program knows about the loaded model.
+// The metadata of models that the rest of the program uses.
 
 import type { Sampling } from "./generate.ts";
 
 export interface ModelInfo {
-  /** The name clients see: the file name without `.gguf`, or the `--alias`. */
+  /** The name that clients see: the file name without `.gguf`, or the `--alias`. */
   readonly id: string;
   /** Absolute path of the file. */
   readonly path: string;
@@ -20,48 +20,48 @@ export interface ModelInfo {
   readonly maxModelLen: number;
   /** Sequences that can be decoded at once. */
   readonly parallel: number;
-  /** Kinds of media that messages may contain. */
+  /** Whether messages may contain images, and whether sound. */
   readonly vision: boolean;
   readonly audio: boolean;
-  /** What the chat template can say and have answered. */
+  /** What the chat template supports. */
   readonly template: { readonly tools: boolean; readonly thinking: boolean };
-  /** Its Jinja source, and the tokens that begin and end a text. */
+  /** The template's Jinja source, and the tokens that begin and end a text. */
   readonly chatTemplate?: { readonly source: string; readonly bos: string; readonly eos: string };
-  /** Settings of a request that names none: flags, then the model file's, then llama.cpp's. */
+  /** Default settings of requests: launch flags, then the model file, then llama.cpp's defaults. */
   readonly sampling: Required<Pick<Sampling, "temperature" | "topP" | "presencePenalty">>;
-  /** All of them, where they are known. */
+  /** All default settings, if known. */
   readonly defaults?: Sampling;
-  /** Where the weights are computed, for people: "CPU (sapphirerapids, 2 threads)". */
+  /** The device that computes the model, as text for people: "CPU (sapphirerapids, 2 threads)". */
   readonly device: string;
   /** Unix seconds: the model file's modification time, so that listings are stable. */
   readonly created: number;
 }
 
-/** A model as listings show it, wherever it is computed. */
+/** A model in listings, computed here or by an upstream. */
 export interface ListedModel {
   readonly id: string;
-  /** What its makers call it, where that is known. */
+  /** The name that its authors gave it, if known. */
   readonly name?: string;
   /** Unix seconds, the same in every listing. */
   readonly created: number;
-  /** Who computes it: `svc`, or the name of another server. */
+  /** `svc`, or the name of the upstream that computes the model. */
   readonly ownedBy: string;
   readonly loaded: boolean;
-  /** What can be asked of it, by the names of the API: `chat`, `tools`, `vision`, … */
+  /** Capabilities by their API names: `chat`, `tools`, `vision`, … */
   readonly capabilities: readonly string[];
-  /** Largest prompt plus output of one request, in tokens, where it is known. */
+  /** Largest prompt plus output of one request, in tokens, if known. */
   readonly contextLength?: number;
-  /** The model that it adapts: it is a LoRA adapter. */
+  /** For a LoRA adapter: the model that it adapts. */
   readonly parent?: string;
-  /** Other names of it. */
+  /** Other names of the model. */
   readonly aliases?: readonly string[];
-  /** Another server computes it. */
+  /** Set if an upstream computes the model. */
   readonly remote?: true;
-  /** Every svc has one of its own: other ones are not told of it. */
+  /** Set if every svc has this model itself: the list for other svc servers omits it. */
   readonly everywhere?: true;
-  /** A demonstration, not a model to work with. */
+  /** Set for a demonstration that is not meant for real use. */
   readonly isDemo?: true;
-  /** What is known of the model's file. */
+  /** Metadata of the model file, as far as known. */
   readonly file?: Partial<
     Pick<
       ModelInfo,

@@ -1,6 +1,6 @@
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** Resolves after so many milliseconds; rejects with the signal's reason when it is aborted. */
+/** Resolves after `ms` milliseconds; rejects with the signal's reason when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -11,7 +11,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
     await promise;
   } finally {
     clearTimeout(timer);
-    // Signals may live long: what waits a thousand times must not leave a thousand listeners.
+    // Signals may live long: a thousand pauses must not leave a thousand listeners.
     signal.removeEventListener("abort", abort);
   }
 }

@@ -1,9 +1,9 @@
-// What any engine says of itself, for listings, /health and metrics.
+// The status of an engine, for listings, /health and metrics.
 
 /**
- * `none`: there is no engine, only other servers' models are served · `unloaded`: the next request starts it ·
- * `stalled`: it gives no sign of life, and requests are refused until it does or is restarted ·
- * `failed`: requests are refused until it is restarted.
+ * `none`: there is no engine, only models of upstreams are served · `unloaded`: the next request starts the engine ·
+ * `stalled`: the engine gives no sign of life; requests are refused until it does or is restarted ·
+ * `failed`: requests are refused until the engine is restarted.
  */
 export type ProcessState =
   "none" | "unloaded" | "starting" | "loading" | "ready" | "stalled" | "draining" | "stopped" | "failed";
@@ -12,25 +12,25 @@ export interface ProcessStatus {
   readonly state: ProcessState;
   /** Share of the weights loaded, 0 to 1, while `loading`. */
   readonly progress?: number;
-  /** Milliseconds since 1970, while it, or one of several processes, is `stalled`. */
+  /** Milliseconds since 1970, while the process, or one of several processes, is `stalled`. */
   readonly stalledSince?: number;
   /** One sentence about the last failure: what happened and how the process ended. */
   readonly lastError?: string;
-  /** Where the model computes, or did before. */
+  /** The device that computes the model, or last did. */
   readonly device?: string;
-  /** Engine processes started because their predecessor died. */
+  /** How many engine processes were started because their predecessor died. */
   readonly restarts: number;
-  /** Jobs that are computed, and those that wait for it. */
+  /** Running and waiting jobs. */
   readonly running: number;
   readonly waiting: number;
-  /** Resident memory of the process; 0 without one. */
+  /** Resident memory of the process; 0 without a process. */
   readonly residentBytes: number;
 }
 
-/** Of an engine for one model: what is known of that from the start. */
+/** The status of an engine for one model, with what is known of the model before it is loaded. */
 export interface ModelStatus extends ProcessStatus {
-  /** The name that clients see. */
+  /** The model name that clients see. */
   readonly modelId: string;
-  /** Unix seconds of the last change of its file. */
+  /** Modification time of the model file, Unix seconds. */
   readonly created: number;
 }

@@ -1,27 +1,27 @@
-// Requests whose prompt is too much at first sight. Looked at before a request goes to the engine's process, because sending
-// 90 MB there stops the streams of all others meanwhile, and again there for those that came while the model was loading.
+// Detects prompts that are obviously too large. Checked before a request is sent to the engine process, because sending
+// 90 MB stalls the streams of all other requests, and again there, for requests received while the model was loading.
 
 import { invalidValue, SvcError } from "./errors.ts";
 import type { ChatMessage, GenerateRequest } from "./generate.ts";
 
-/** Messages, their parts and their tool calls together. */
+/** Maximum number of messages, parts and tool calls together. */
 const MOST_PARTS = 4096;
-/** Characters of the tools, of what goes to the template, and of messages beside their content: templates may leave all of it out. */
+/** Maximum characters of tools, of template values, and of messages besides their content: templates may omit these. */
 const MOST_BESIDE = 4_000_000;
-/** Characters that are tokenized for one request outside a prompt that has to fit the context. */
+/** Maximum characters to tokenize for one request where no context limits the prompt. */
 const MOST_TOKENIZED = 8 * 1024 * 1024;
 
 export interface PromptLimits {
   readonly maxModelLen: number;
-  /** Bytes of text that may fit the context; absent: not known. */
+  /** Most bytes of text that may fit the context; absent: unknown. */
   readonly mostPromptBytes?: number | undefined;
 }
 
-/** The field that a prompt came in. */
+/** Returns the request field that holds the prompt. */
 export const fieldOfPrompt = ({ prompt }: GenerateRequest): "messages" | "prompt" =>
   prompt === undefined ? "messages" : "prompt";
 
-/** Why a prompt is too much; undefined when it may fit. Counts what there is and looks into no text, so it takes no time. */
+/** Returns why a prompt is too large; undefined if it may fit. Takes no time: it counts, but reads no text. */
 export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): SvcError | undefined {
   const parts = request.messages.reduce((sum, message) => sum + partsOf(message), 0);
   if (parts > MOST_PARTS) {
@@ -32,7 +32,7 @@ export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): 
   return tooMany ?? tooLongPrompt(request, limits, unitsOf) ?? tooMuchBeside(request, limits);
 }
 
-/** Why a prompt of so many tokens cannot be answered; undefined when it can. */
+/** Returns why a prompt of `tokens` tokens cannot be answered; undefined if it can. */
 export function tooManyTokens(request: GenerateRequest, tokens: number, maxModelLen: number): SvcError | undefined {
   if (tokens < maxModelLen) return undefined;
   const param = fieldOfPrompt(request);
@@ -41,8 +41,8 @@ export function tooManyTokens(request: GenerateRequest, tokens: number, maxModel
 }
 
 /**
- * What every refusal of a prompt begins with that has too many tokens for the context. Agents and SDKs look for these words of
- * OpenAI's and Anthropic's, and then shorten the conversation.
+ * Returns the start of every error message about a prompt with too many tokens. Agents and SDKs look for this wording
+ * of OpenAI and Anthropic, and then shorten the conversation.
  */
 export const exceeding = (tokens: number, maxModelLen: number): string =>
   `The prompt is too long: ${tokens} tokens > ${maxModelLen - 1}. ${contextOf(maxModelLen)}`;
@@ -51,7 +51,7 @@ const contextOf = (maxModelLen: number): string => `This model's maximum context
 
 const remedy = (param: string): string => `Shorten '${param}' or start svc with a larger --ctx.`;
 
-/** Why the text of a prompt cannot fit the context; `measure`: bytes that a text has at least. */
+/** Returns why the text of a prompt cannot fit the context, if so; `measure`: the fewest bytes that a text can have. */
 export function tooLongPrompt(
   request: GenerateRequest,
   { maxModelLen, mostPromptBytes }: PromptLimits,
@@ -66,14 +66,14 @@ export function tooLongPrompt(
   return new SvcError("context_length_exceeded", message, { param });
 }
 
-/** Why a prompt is too much for its tokens to be counted: as it may have any number of them, only its text bounds the work. */
+/** Returns why the tokens of a prompt cannot be counted, if so: their number is not limited, only the text's length. */
 export function tooLongToCount(request: GenerateRequest): SvcError | undefined {
   return tooLongToTokenize(
     promptLength(request, unitsOf) + besides(request).reduce((sum, [, length]) => sum + length, 0),
   );
 }
 
-/** The same of a text of so many characters. */
+/** Returns why a text of `length` characters cannot be tokenized; undefined if it can. */
 export function tooLongToTokenize(length: number): SvcError | undefined {
   if (length <= MOST_TOKENIZED) return undefined;
   const message = `The text is too long: at most ${MOST_TOKENIZED} characters are tokenized for a request; got ${length}.`;
@@ -89,14 +89,14 @@ function tooMuchBeside(request: GenerateRequest, { mostPromptBytes = 0 }: Prompt
   return invalidValue(param, `have at most ${most} ${what}`, length);
 }
 
-/** Characters of each field that has any beside the prompt itself. */
+/** Returns the characters of each field besides the prompt itself. */
 const besides = ({ messages, tools, allTools, templateKwargs }: GenerateRequest): readonly [string, number][] => [
   ["messages", messages.reduce((sum, message) => sum + lengthOf({ ...message, content: "" }), 0)],
   ["tools", lengthOf((allTools ?? tools).map(({ name, description, parameters }) => [name, description, parameters]))],
   ["chat_template_kwargs", lengthOf(templateKwargs)],
 ];
 
-/** Every UTF-16 unit is a byte at least. */
+/** Returns the fewest bytes that a text can have: each UTF-16 unit is at least one byte. */
 const unitsOf = (text: string): number => text.length;
 
 function promptLength({ messages, prompt, suffix, gap }: GenerateRequest, measure: (text: string) => number): number {
@@ -120,7 +120,7 @@ function textsOf({ content }: ChatMessage): readonly string[] {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
-/** Characters of all strings and names in a value. */
+/** Returns the characters of all strings and member names in a value. */
 function lengthOf(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;

@@ -1,8 +1,8 @@
-// Whether, how hard and how long the model may think before it answers: what was asked and the launch options come to.
+// Decides from the request and the launch options whether the model reasons, with what effort and for how long.
 
 import type { Generation, TemplateKwargs } from "./generate.ts";
 
-/** Levels of effort that clients may name; templates know three. */
+/** The effort levels that clients may name, mapped to the three levels of templates. */
 const EFFORTS = {
   minimal: "low",
   low: "low",
@@ -17,30 +17,30 @@ type Effort = keyof typeof EFFORTS | "none";
 /** Launch options. */
 export interface ReasoningSettings {
   readonly templateKwargs: TemplateKwargs;
-  /** False: no request may think. */
+  /** False: reasoning is off for all requests. */
   readonly think: boolean;
   readonly reasoningBudget?: number;
 }
 
 export interface AskedReasoning {
-  /** An explicit yes or no; wins over the effort. */
+  /** An explicit yes or no; takes precedence over `effort`. */
   readonly enabled?: boolean;
   readonly effort?: Effort;
-  /** Tokens; -1 lifts the server's default. */
+  /** Tokens; -1 removes the server's default limit. */
   readonly budget?: number;
-  /** The field that has it, where clients send one only if it is to hold. */
+  /** The request field of the budget, if clients send that field only to enforce it. */
   readonly budgetField?: string;
   /** The request's own values for the chat template. */
   readonly kwargs?: TemplateKwargs;
-  /** Where neither the request nor a launch option says: false is no, undefined the chat template's own way. */
+  /** If neither the request nor a launch option decides: false: no reasoning; undefined: the template's default. */
   readonly usual: false | undefined;
 }
 
 export type Reasoning = Pick<Generation, "thinking" | "templateKwargs" | "reasoningBudget" | "budgetField">;
 
 /**
- * The request says whether the model thinks, then a launch option, then `usual`. A `reasoning_effort` among the template's
- * values stays whether or not, for templates that always think.
+ * Resolves whether the model reasons: the request decides, then a launch option, then `usual`. A `reasoning_effort`
+ * among the template values is kept either way, for templates that always reason.
  */
 export function resolveReasoning(asked: AskedReasoning, settings: ReasoningSettings): Reasoning {
   const { effort } = asked;

@@ -1,6 +1,6 @@
-// Text and other things that are recognised on the pages of pictures and documents.
+// Requests and results for recognition: text, tables, barcodes and more on the pages of images and documents.
 
-/** A rectangle in pixels; its origin is the top left corner of the page. */
+/** A rectangle in pixels; the origin is the top left corner of the page. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -13,98 +13,98 @@ export interface RecognizedWord {
   /** From 0 to 1. */
   readonly confidence: number;
   readonly box: Box;
-  /** Number of its line on the page, and of the block of lines, both from 0. */
+  /** Index of the word's line on the page, and of the block of lines, both from 0. */
   readonly line: number;
   readonly block: number;
 }
 
 /**
- * What can be wanted of a picture. `text`: what is written · `table`: tables in it · `barcode`: codes · `classify`: what it
- * shows · `saliency`: where the eye goes · `auto`: whatever of text, codes and labels there is · `debug`: text, and how it was
- * found.
+ * What to recognise in an image. `text`: text · `table`: tables · `barcode`: barcodes · `classify`: labels of what the
+ * image shows · `saliency`: where viewers look first · `auto`: all text, barcodes and labels that there are · `debug`:
+ * text, and how it was found.
  */
 export const RECOGNITION_MODES = ["text", "table", "barcode", "classify", "saliency", "auto", "debug"] as const;
 export type RecognitionMode = (typeof RECOGNITION_MODES)[number];
 
-/** Trained data for a language or a script, in a file. */
+/** A file with trained data for a language or a script. */
 export interface LanguageData {
-  /** As Tesseract calls it: eng, chi_sim. */
+  /** Tesseract's name for it: eng, chi_sim. */
   readonly name: string;
   readonly path: string;
 }
 
-/** Languages that PP-OCR is better at than Tesseract, and those that it reads in pages of these. */
+/** `own`: languages that PP-OCR reads better than Tesseract; `beside`: further ones that it reads on such pages. */
 export const PPOCR_LANGUAGES = { own: ["chi_sim", "chi_tra", "jpn"], beside: ["eng"] } as const;
 
 /** How text is recognised. */
 export interface TextTask {
-  /** By PP-OCR, whatever the languages' data; absent: by Tesseract. */
+  /** PP-OCR, which ignores `languages`; absent: Tesseract. */
   readonly engine?: "ppocr";
   readonly languages: readonly LanguageData[];
   readonly level: "accurate" | "fast";
-  /** Words of the languages' dictionaries are preferred. */
+  /** Whether words of the languages' dictionaries are preferred. */
   readonly correction: boolean;
 }
 
-/** Where the eye goes: to what differs from its surroundings, or to things. */
+/** `attention`: what differs from its surroundings · `objectness`: objects. */
 export const SALIENCY_TYPES = ["attention", "objectness"] as const;
 export interface SaliencyTask {
   readonly type: (typeof SALIENCY_TYPES)[number];
   readonly heatMap: boolean;
 }
 
-/** What is wanted of each page. */
+/** What to recognise on each page. */
 export interface RecognitionTask {
   readonly text?: TextTask;
-  /** Those that the text makes. */
+  /** Tables, found from the layout of the text. */
   readonly tables?: true;
   readonly barcodes?: true;
   readonly saliency?: SaliencyTask;
-  /** The first of the pages comes as a picture as well, for a model that sees. */
+  /** Set if the first page must also be returned as an image, for a vision model. */
   readonly picture?: true;
-  /** Text is that of the sheet of paper alone that a photograph shows. */
+  /** Set if only the text on the sheet of paper in a photograph counts. */
   readonly crop?: true;
 }
 
-/** Numbers of pages, from 1; without `last` up to the end. */
+/** Page numbers from 1; without `last`, up to the end. */
 export interface PageRange {
   readonly first: number;
   readonly last?: number;
 }
 
-/** Where a document is that a request is about; `field` is the request's that says so. */
+/** Where the document of a request is; `field`: the request field that says so. */
 export type DocumentSource =
   | { readonly kind: "path"; readonly path: string; readonly field: string }
   | { readonly kind: "data"; readonly data: string; readonly field: string };
 
-/** A document, and what is wanted of it. */
+/** A document, and what to recognise in it. */
 export interface RecognitionWork {
-  /** Of its file. */
+  /** Path of the file. */
   readonly path: string;
-  /** The request's field that it came in, for messages. */
+  /** The request field of the document, for error messages. */
   readonly field: string;
   readonly task: RecognitionTask;
-  /** The pages that are wanted; absent: all. */
+  /** The requested pages; absent: all. */
   readonly pages?: readonly PageRange[];
-  /** The client counts pages from 0: so do messages. */
+  /** Set if the client counts pages from 0, so that error messages do too. */
   readonly countsFromZero?: true;
-  /** More pages than this are refused. */
+  /** Maximum number of pages; more are refused. */
   readonly maxPages: number;
 }
 
 export interface RecognizedLine extends Omit<RecognizedWord, "line"> {
-  /** In their order; one where words are not separated. */
+  /** The words in order; one word if the script does not separate words. */
   readonly words: readonly Pick<RecognizedWord, "text" | "confidence" | "box">[];
 }
 
 export interface Barcode {
-  /** Name of the symbology, as `QR`. */
+  /** Name of the symbology, such as `QR`. */
   readonly type: string;
   readonly payload: string;
   readonly box: Box;
 }
 
-/** A cell in the place of several. */
+/** A cell that spans several rows or columns. */
 export interface MergedCell {
   readonly row: number;
   readonly column: number;
@@ -114,21 +114,21 @@ export interface MergedCell {
 
 export interface RecognizedTable {
   readonly box: Box;
-  /** Every row has `columnCount` texts; of a merged cell, only the upper left one is not empty. */
+  /** Every row has `columnCount` texts. Of a merged cell, only the text at the top left is not empty. */
   readonly rows: readonly (readonly string[])[];
   readonly columnCount: number;
-  /** A name for each column, all different; none when the first row does not look like such. */
+  /** A unique name for each column; empty if the first row does not look like headers. */
   readonly headers: readonly string[];
-  /** The rows below the headers, by name. */
+  /** The rows below the headers, as objects keyed by header. */
   readonly rowObjects: readonly Readonly<Record<string, string>>[];
   readonly mergedCells: readonly MergedCell[];
-  /** The mean of its words, from 0 to 1. */
+  /** Mean confidence of the table's words, 0 to 1. */
   readonly averageConfidence: number;
-  /** RFC 4180. */
+  /** The table as CSV (RFC 4180). */
   readonly csv: string;
 }
 
-/** What a picture shows. */
+/** Something that an image shows. */
 export interface PictureLabel {
   readonly label: string;
   /** From 0 to 1. */
@@ -136,39 +136,39 @@ export interface PictureLabel {
 }
 
 export interface Saliency {
-  /** What stands out most comes first. */
+  /** Regions, the most salient first. */
   readonly regions: readonly Box[];
-  /** How much each place does, light for much, as a PNG file. */
+  /** Saliency of each place as a PNG file; light means high. */
   readonly heatMap?: Uint8Array;
 }
 
 export interface RecognizedPage {
-  /** From 1. */
+  /** Page number from 1. */
   readonly number: number;
-  /** Of the page, in the unit of all boxes on it: pixels, or points of a PDF (72 an inch). */
+  /** Size of the page, in the unit of all boxes on it: pixels, or PDF points (72 per inch). */
   readonly width: number;
   readonly height: number;
-  /** `text`: the document has the page's text itself · `recognition`: it was read from its picture. */
+  /** `text`: the document contains the page's text · `recognition`: the text was recognised in the page's image. */
   readonly source: "text" | "recognition";
   readonly lines: readonly RecognizedLine[];
   readonly tables: readonly RecognizedTable[];
   readonly barcodes: readonly Barcode[];
   readonly saliency?: Saliency;
-  /** A PNG file of at most 1024 pixels a side. */
+  /** The page as a PNG file of at most 1024 pixels per side. */
   readonly picture?: Uint8Array;
-  /** What was done to the page and what came of it, for people. */
+  /** The processing steps of the page and their outcome, as text for people. */
   readonly notes: readonly string[];
 }
 
-/** How far a document has been recognised. */
+/** Recognised pages, of all pages. */
 export interface RecognitionProgress {
   readonly pages: number;
   readonly of: number;
 }
 
 /**
- * `accepted`: it waits for its turn · `started`: its first computation begins · `page`: in the order that was wanted, `of` so
- * many · `result`: the last event, with how many pages the whole document has.
+ * `accepted`: the request is queued · `started`: its first computation begins · `page`: a page, in the requested order;
+ * `of`: number of requested pages · `result`: the last event; `pageCount`: number of pages of the whole document.
  */
 export type RecognitionEvent =
   | { readonly type: "accepted" }

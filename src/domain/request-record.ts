@@ -1,4 +1,4 @@
-// What is remembered of a request while it runs and after its end, and nothing of its text.
+// The record of a request while it runs and after its end, without any of its text.
 
 import type { ErrorCode } from "./errors.ts";
 import type { FinishReason, Usage } from "./usage.ts";
@@ -6,17 +6,17 @@ import type { FinishReason, Usage } from "./usage.ts";
 export interface RequestRecord {
   /** Correlation id. */
   readonly id: string;
-  /** Kind of its engine. */
+  /** Kind of the engine. */
   readonly kind: string;
   readonly model: string;
   readonly client?: string | undefined;
   readonly state: "waiting" | "running" | "ended";
-  /** Milliseconds since 1970. */
+  /** Admission time in milliseconds since 1970. */
   readonly admittedAt: number;
-  /** Milliseconds since admission, or until its end. */
+  /** Milliseconds from admission until now, or until the end of the request. */
   readonly ms: number;
   readonly promptTokens: number;
-  /** Of these, computed or cached so far; absent: nobody knows. */
+  /** Prompt tokens computed or cached so far; absent: unknown. */
   readonly processedTokens?: number;
   readonly completionTokens: number;
   /** Milliseconds from admission to the first text. */

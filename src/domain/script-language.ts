@@ -1,6 +1,6 @@
-// Which language a text is in, as far as its letters alone tell.
+// Detects the language of a text from its script.
 
-/** Scripts that one language uses far more than all others, or alone. */
+/** Scripts that only one language uses, or uses far more than all others. */
 const LANGUAGES: readonly (readonly [script: RegExp, language: string])[] = [
   [/\p{scx=Cyrillic}/gu, "ru"],
   [/\p{scx=Greek}/gu, "el"],
@@ -27,7 +27,7 @@ const LANGUAGES: readonly (readonly [script: RegExp, language: string])[] = [
 const KANA = /[\p{scx=Hiragana}\p{scx=Katakana}]/u;
 const CHINESE_OR_JAPANESE = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/gu;
 
-/** Code of the language whose script most letters are of; undefined for Latin ones, which many languages share, and mixtures. */
+/** Returns the code of the language with most letters' script; undefined for Latin, which many share, and mixtures. */
 export function languageOfScript(text: string): string | undefined {
   const letters = text.replaceAll(/\P{L}/gu, "");
   const isMost = (script: RegExp) => 2 * (letters.match(script)?.join("").length ?? 0) > letters.length;

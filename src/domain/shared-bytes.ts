@@ -1,4 +1,4 @@
-// Memory that work of known size shares: what does not fit waits.
+// A memory budget shared by work of known size: work that does not fit waits.
 
 import { abortable } from "./abortable.ts";
 
@@ -9,7 +9,7 @@ interface Waiting {
 
 export class SharedBytes {
   private free: number;
-  /** The smallest first: it holds up others for the shortest time. */
+  /** Waiting work, the smallest first: it delays others the least. */
   private waiting: readonly Waiting[] = [];
 
   /** `most`: bytes that all work may hold at the same time. */
@@ -18,8 +18,8 @@ export class SharedBytes {
   }
 
   /**
-   * Runs `work` once so many bytes are free for it, or all of them where it needs more. Throws what it throws, or the signal's
-   * reason at once; the bytes are free again when `work` has really ended.
+   * Runs `work` once `bytes` bytes are free, or once all are free if it needs more. Throws the error of `work`, or the
+   * signal's reason as soon as it is aborted; the bytes are not free again until `work` has really ended.
    */
   run<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return abortable(this.holding(Math.min(bytes, this.most), signal, work), signal);

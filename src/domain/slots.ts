@@ -1,14 +1,14 @@
-// Slots: numbers under which clients find again what the last request that named one left in the KV cache.
+// Slots: numbers by which clients refer to what the last request with that slot left in the KV cache.
 
-/** What becomes of a slot: its tokens are written to a file, read from one, or forgotten. */
+/** An action on a slot: its tokens are written to a file, read from a file, or forgotten. */
 export type SlotAction =
   | { readonly type: "save" | "restore"; readonly slot: number; readonly filename: string }
   | { readonly type: "erase"; readonly slot: number };
 
 export interface SlotOutcome {
-  /** Tokens that were saved, restored or forgotten. */
+  /** How many tokens were saved, restored or forgotten. */
   readonly tokens: number;
-  /** Of the file; 0 without one. */
+  /** Size of the file; 0 without a file. */
   readonly bytes: number;
   readonly ms: number;
 }

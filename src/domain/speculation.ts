@@ -1,6 +1,6 @@
 // Counts of speculative tokens by their source: kept by the scheduler, exported as metrics.
 
-/** `ngram`: prompt lookup, what followed the same tokens before. `draft`: a small draft model beside the large one. */
+/** `ngram`: prompt lookup, tokens that followed the same tokens before. `draft`: a small draft model. */
 export const SPECULATION_SOURCES = ["ngram", "draft"] as const;
 export type SpeculationSource = (typeof SPECULATION_SOURCES)[number];
 
@@ -20,7 +20,7 @@ export function noSpeculation(): SpeculationCounts {
   return { ngram: none(), draft: none() };
 }
 
-/** Counts a draft of so many tokens, of which the first `accepted` were accepted. */
+/** Counts a draft of `tokens` tokens, of which the first `accepted` were accepted. */
 export function countDraft(
   counts: SpeculationCounts,
   source: SpeculationSource,
@@ -43,5 +43,5 @@ export function addSpeculation(counts: SpeculationCounts, more: SpeculationCount
   }
 }
 
-/** Accepted tokens at all places. */
+/** Returns the accepted tokens at all places together. */
 export const acceptedTokens = ({ accepted }: DraftCounts): number => accepted.reduce((sum, count) => sum + count, 0);

@@ -1,18 +1,18 @@
-// Text as speech.
+// Requests and results for speech synthesis.
 
-/** What a voice says, and how. */
+/** What to say, and how. */
 export interface SpeechWork {
   readonly text: string;
-  /** Of one of the engine's voices. */
+  /** Id of one of the engine's voices. */
   readonly voice: string;
-  /** 1: as the voice speaks by itself; the pitch stays. */
+  /** Factor; 1: the voice's normal speed. The pitch stays the same. */
   readonly speed: number;
   readonly format: SpeechFormat;
 }
 
-/** Characters of a text that are said at once: about three quarters of an hour. */
+/** Maximum characters of a text: about 45 minutes of speech. */
 export const LONGEST_TEXT = 32_768;
-/** Samples a second of `pcm`. */
+/** Sample rate of `pcm` in hertz. */
 export const PCM_RATE = 24_000;
 
 export const SPEECH_FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm", "caf"] as const;
@@ -21,33 +21,33 @@ export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 export interface Voice {
   readonly id: string;
   readonly name: string;
-  /** Language tag, as en-US. */
+  /** Language tag, such as en-US. */
   readonly locale: string;
   readonly gender: "male" | "female" | "unspecified";
   readonly quality: "compact" | "enhanced" | "premium";
-  /** What it says takes longer to compute than it plays, on most machines. */
+  /** Set if speech of this voice takes longer to compute than to play on most machines. */
   readonly isSlow?: true;
-  /** A program that has to be installed on the host before it can speak. */
+  /** A program that must be installed on the host for this voice. */
   readonly needs?: string;
 }
 
-/** What is known when everything is said. */
+/** What is known when all speech is computed. */
 interface SpeechResult {
-  /** How long it plays. */
+  /** Duration of the speech. */
   readonly seconds: number;
-  /** Symbols of sounds that the model read. */
+  /** How many phonemes the model read. */
   readonly phonemes: number;
 }
 
-/** How far it is, in characters: those of its sentences, without what is between them. */
+/** Progress in characters of the sentences, without what is between them. */
 export interface SpeechProgress {
   readonly said: number;
   readonly of: number;
 }
 
 /**
- * `accepted`: it waits for its turn · `started`: its first computation begins · `audio`: the next bytes of the file ·
- * `progress`: a sentence is said · `result`: the last event.
+ * `accepted`: the request is queued · `started`: its first computation begins · `audio`: the next bytes of the file ·
+ * `progress`: a sentence is done · `result`: the last event.
  */
 export type SpeechEvent =
   | { readonly type: "accepted" }

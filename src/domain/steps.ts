@@ -1,4 +1,4 @@
-// Counts of decode calls by what they computed: kept by the engine, added up over engine processes, exported as metrics.
+// Counts of decode calls by what they computed: kept by the engine, summed over engine processes, exported as metrics.
 
 import { addSpeculation, noSpeculation, type SpeculationCounts } from "./speculation.ts";
 
@@ -6,32 +6,32 @@ import { addSpeculation, noSpeculation, type SpeculationCounts } from "./specula
 export const STEP_KINDS = ["decode", "prefill", "mixed", "media"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 
-/** Kinds with tokens of prompts in them. */
+/** The kinds that include prompt tokens. */
 export const CHUNK_KINDS = ["prefill", "mixed"] as const;
 
-/** What a running stream waited for between two of its tokens: its own step alone, or others' prompts or media as well. */
+/** What a running stream waited for between two tokens: only its own step, or also prompts or media of others. */
 export const PAUSE_CAUSES = ["decode", "prompt", "media"] as const;
 type PauseCause = (typeof PAUSE_CAUSES)[number];
 
-/** Upper bounds of the duration buckets; one more counts what is longer. */
+/** Upper bounds of the duration buckets; one more bucket counts longer durations. */
 export const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upper bounds of the buckets for prompt tokens in a call. */
 export const CHUNK_TOKENS = [1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-/** Values counted in buckets, each in one; the sum of all. */
+/** A histogram: how many values each bucket has, and the sum of all values. */
 interface Distribution {
   readonly counts: number[];
   sum: number;
 }
 
 export interface StepCounts {
-  /** Seconds of calls. */
+  /** Duration of calls in seconds. */
   readonly durations: Readonly<Record<StepKind, Distribution>>;
-  /** Prompt tokens of a call that has any. */
+  /** Prompt tokens per call, for calls with prompt tokens. */
   readonly chunks: Readonly<Record<(typeof CHUNK_KINDS)[number], Distribution>>;
   /** Seconds between two steps of a running stream, counted for each stream. */
   readonly pauses: Readonly<Record<PauseCause, Distribution>>;
-  /** Tokens computed: of running streams, of prompts' text, of media. */
+  /** Tokens computed: of running streams, of prompt text, of media. */
   readonly rows: Record<"decode" | "prefill" | "media", number>;
   readonly speculation: SpeculationCounts;
 }
@@ -53,7 +53,7 @@ export function countStep({ durations }: StepCounts, kind: StepKind, seconds: nu
   count(durations[kind], STEP_SECONDS, seconds);
 }
 
-/** Counts the prompt tokens of a call that has some. */
+/** Counts the prompt tokens of a call that has prompt tokens. */
 export function countChunk({ chunks }: StepCounts, kind: (typeof CHUNK_KINDS)[number], tokens: number): void {
   count(chunks[kind], CHUNK_TOKENS, tokens);
 }

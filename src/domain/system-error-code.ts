@@ -1,4 +1,4 @@
-/** The code of a failed system call, connection or library, such as `ENOENT`; undefined for errors without one. */
+/** Returns the code of a failed system call, connection or library, such as `ENOENT`; undefined without a code. */
 export const systemErrorCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
 };
 
-/** Why a file could not be read or written, as half a sentence; the code itself where that is a rare one. */
+/** Returns why a file could not be read or written, as a clause; for rare codes, the code itself. */
 export function fileReason(error: unknown): string {
   const code = systemErrorCode(error) ?? "unknown";
   return REASONS[code] ?? code;

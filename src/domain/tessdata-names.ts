@@ -1,6 +1,6 @@
-// Language tags as Tesseract's trained data is called.
+// Maps language tags to the names of Tesseract's trained data.
 
-/** By ISO 639-1; what is not here has the same three letters in both, or none. */
+/** By ISO 639-1 code. Languages that are not listed have the same three letters in both, or no trained data. */
 const NAMES: Readonly<Record<string, string>> = {
   af: "afr",
   am: "amh",
@@ -110,7 +110,7 @@ const NAMES: Readonly<Record<string, string>> = {
   zh: "chi_sim",
 };
 
-/** Where the script, or a region that implies it, makes a difference; the script comes first in a tag. */
+/** Tags whose script, or a region that implies it, decides the name. The script precedes the region in a tag. */
 const WRITTEN: Readonly<Record<string, string>> = {
   "zh-hans": "chi_sim",
   "zh-hant": "chi_tra",
@@ -122,18 +122,18 @@ const WRITTEN: Readonly<Record<string, string>> = {
   "uz-cyrl": "uzb_cyrl",
 };
 
-/** What is Chinese by tags of its own, with what these say beside that: Mandarin, and Cantonese as Hong Kong writes it. */
+/** Tags for kinds of Chinese, with the subtags that they imply: Mandarin, and Cantonese as written in Hong Kong. */
 const CHINESE: ReadonlyMap<string, readonly string[]> = new Map([
   ["cmn", []],
   ["yue", ["hk"]],
 ]);
 
-/** What trained data is called: eng, chi_sim_vert, Latin. */
+/** A name of trained data: eng, chi_sim_vert, Latin. */
 const DATA_NAME = /^[A-Za-z]+(_[A-Za-z]+)*$/;
 
 /**
- * The name of the data for a language tag (`de-AT`, `zh-Hant-TW`), or for such a name itself; undefined for what can be
- * neither.
+ * Returns the name of the trained data for a language tag (`de-AT`, `zh-Hant-TW`) or for such a name itself; undefined
+ * for anything else.
  */
 export function tessdataName(tag: string): string | undefined {
   if (tag.length > 40) return undefined;
@@ -145,6 +145,6 @@ export function tessdataName(tag: string): string | undefined {
   const name = written ?? (Object.hasOwn(NAMES, language) ? NAMES[language] : undefined);
   if (name !== undefined) return name;
   if (DATA_NAME.test(tag)) return tag;
-  // Three letters and a region.
+  // Three letters with subtags, such as a region.
   return /^[a-z]{3}$/.test(language) && subtags.every((subtag) => /^[a-z0-9]+$/.test(subtag)) ? language : undefined;
 }

@@ -1,51 +1,51 @@
-// Recorded speech as text.
+// Requests and results for speech recognition.
 
-/** How speech in a recording is told from everything else; what is absent is as usual. */
+/** How speech is told from other sound in a recording; absent fields have defaults. */
 export interface SpeechDetection {
-  /** Probability from which on a moment counts as speech; 0: all of it is. */
+  /** Probability from which sound counts as speech; 0: everything counts as speech. */
   readonly threshold?: number;
-  /** What around speech goes with it. */
+  /** Seconds before and after speech that are kept with it. */
   readonly padSeconds?: number;
-  /** Shorter silences do not end a phrase. */
+  /** Seconds of silence that end a phrase. */
   readonly minSilenceSeconds?: number;
 }
 
-/** How speech is to be recognised. */
+/** How to recognise speech. */
 export interface TranscriptionTask {
-  /** Of the speech, by its two- or three-letter code; absent: it is detected. */
+  /** Two- or three-letter code of the spoken language; absent: detected. */
   readonly language?: string;
-  /** The request's field that names it, for messages; absent: `language`. */
+  /** The request field of the language, for error messages; absent: `language`. */
   readonly languageField?: string;
-  /** Into English, whatever the language of the speech. */
+  /** Whether to translate the speech into English. */
   readonly translate: boolean;
-  /** Text that came before, or names and spellings that may occur. */
+  /** The preceding text, or names and spellings that may occur. */
   readonly prompt?: string;
-  /** Where decoding begins; where it fails, it is tried again with more. */
+  /** Temperature of the first attempt; where decoding fails, it is retried with a higher temperature. */
   readonly temperature: number;
-  /** Times of words are wanted. */
+  /** Whether to return the times of words. */
   readonly words: boolean;
   readonly detection?: SpeechDetection;
-  /** The text is read as it comes: some of it is to be there soon. */
+  /** Set if the client streams the text, so that the first text must come early. */
   readonly early?: true;
 }
 
-/** What is to be recognised, and how. */
+/** What to recognise, and how. */
 export interface TranscriptionWork extends TranscriptionTask {
-  /** Of the file with the recording; it is there until the work has ended. */
+  /** Path of the recording's file, which exists until the work has ended. */
   readonly path: string;
-  /** The request's field that the recording came in, for messages. */
+  /** The request field of the recording, for error messages. */
   readonly field: string;
 }
 
-/** The same of speech that is at hand: nothing else is in it. */
+/** Recognition of sound in memory that contains nothing but speech. */
 export interface UtteranceWork extends TranscriptionTask {
   readonly sound: RawSound;
 }
 
-/** How samples are written that have no file around them: 16 bits, little-endian, or one byte each by G.711. One channel. */
+/** Format of raw samples in one channel: 16 bits each, little-endian, or one byte each by G.711. */
 export interface RawFormat {
   readonly encoding: "pcm16" | "ulaw" | "alaw";
-  /** Samples a second. */
+  /** Sample rate in hertz. */
   readonly rate: number;
 }
 
@@ -54,24 +54,24 @@ export interface RawSound {
   readonly bytes: Uint8Array;
 }
 
-/** What is listened to at once: a frame. Every format has a whole number of samples in it. */
+/** Duration of a frame, the unit of speech detection. Every format has a whole number of samples in a frame. */
 export const FRAME_SECONDS = 0.032;
 
-/** Sound that came next in a stream, in which speech is looked for. */
+/** The next sound of a stream, in which to detect speech. */
 export interface ListeningWork {
   /** Whole frames. */
   readonly sound: RawSound;
-  /** How many of the first frames were listened to before: those behind them follow on from their sound. */
+  /** How many of the first frames were processed before: they only provide context for the frames after them. */
   readonly known: number;
-  /** As the frames before left it; absent: there were none. */
+  /** State of the detector after the frames before; absent: there were none. */
   readonly memory?: Float32Array;
 }
 
-/** What was heard. */
+/** The result of speech detection. */
 export interface Heard {
-  /** How likely it is that somebody speaks, for each new frame: 0 to 1. */
+  /** Probability of speech for each new frame, 0 to 1. */
   readonly speech: Float32Array;
-  /** For what comes next. */
+  /** State of the detector for the next sound. */
   readonly memory: Float32Array;
 }
 
@@ -83,55 +83,55 @@ export interface SpokenWord {
   readonly end: number;
 }
 
-/** A piece of speech, mostly a sentence or a clause. What the model did not tell is absent. */
+/** A piece of speech, mostly a sentence or a clause. What the model did not report is absent. */
 export interface SpeechSegment {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Of the model's vocabulary. */
+  /** Token ids in the model's vocabulary. */
   readonly tokens: readonly number[];
-  /** Mean logarithm of the tokens' probabilities. */
+  /** Mean log probability of the tokens. */
   readonly averageLogprob: number;
-  /** Bytes of the text over those of it compressed: text that repeats itself has a high one. */
+  /** Bytes of the text divided by bytes of the compressed text: high for text that repeats itself. */
   readonly compressionRatio: number;
-  /** The model's probability that there is no speech in this piece. */
+  /** Probability by the model that this piece contains no speech. */
   readonly noSpeechProbability?: number;
-  /** At which its text was decoded. */
+  /** Temperature at which the text was decoded. */
   readonly temperature?: number;
   readonly words?: readonly SpokenWord[];
 }
 
-/** What is known when a recording has been read to its end. */
+/** What is known at the end of a recording. */
 export interface TranscriptionResult {
   readonly language: string;
-  /** How long the recording plays. */
+  /** Duration of the recording. */
   readonly seconds: number;
-  /** Of speech that the model was given, without the silence around it. */
+  /** Duration of the speech that the model received, without the silence around it. */
   readonly speechSeconds: number;
 }
 
-/** What loading a model tells about it. */
+/** What is known of a model once it is loaded. */
 export interface TranscriptionModel {
-  /** As `base`. */
+  /** Size class, such as `base`. */
   readonly size: string;
   readonly bytes: number;
   readonly device: string;
 }
 
-/** Where a recording is that did not come in a form: a file of the operator's, or base64. */
+/** Where a recording is that was not sent as multipart: a file on the server, or base64. */
 export type RecordingSource =
   { readonly kind: "path"; readonly path: string } | { readonly kind: "base64"; readonly data: string };
 
-/** How far a recording has been recognised. */
+/** Recognised seconds of a recording. */
 export interface TranscriptionProgress {
   readonly seconds: number;
-  /** How long the recording plays, as far as its file tells; absent: nobody knows. */
+  /** Duration of the recording according to its file; absent: unknown. */
   readonly of?: number;
 }
 
 /**
- * `accepted`: it is audio that can be read, and waits for its turn · `started`: its first computation begins · `segment`:
- * the next piece of speech · `progress`: from time to time · `result`: the last event.
+ * `accepted`: the recording is readable audio and is queued · `started`: its first computation begins · `segment`: the
+ * next piece of speech · `progress`: from time to time · `result`: the last event.
  */
 export type TranscriptionEvent =
   | { readonly type: "accepted" }
@@ -140,7 +140,7 @@ export type TranscriptionEvent =
   | { readonly type: "segment"; readonly segment: SpeechSegment }
   | { readonly type: "result"; readonly result: TranscriptionResult };
 
-/** The text of a whole recording. It begins with no space, whatever the model puts in front of its segments. */
+/** Returns the text of a whole recording, without the spaces that models put before segments at its start and end. */
 export const wholeText = (segments: readonly Pick<SpeechSegment, "text">[]): string =>
   segments
     .map(({ text }) => text)

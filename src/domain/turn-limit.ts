@@ -1,5 +1,5 @@
-// How much is begun in one turn of the event loop. What one connection sends comes by the thousand at once, and what is dealt with
-// without waiting would let nobody else come between.
+// Limits how much work begins in one turn of the event loop. One connection may deliver thousands of messages at once;
+// handling all of them without a pause would block every other connection.
 
 interface Waiting {
   readonly work: number;
@@ -10,15 +10,15 @@ export class TurnLimit {
   private begun = 0;
   private readonly waiting: Waiting[] = [];
 
-  /** `most`: work that is begun in one turn, in whatever it is counted. */
+  /** `most`: how much work begins in one turn, in the caller's unit. */
   constructor(private readonly most: number) {}
 
-  /** How many have not begun. */
+  /** How many calls of `enter` are waiting. */
   get waitingCount(): number {
     return this.waiting.length;
   }
 
-  /** Undefined: so much work may begin now; else resolves when it is its turn, in the order of the calls. */
+  /** Returns undefined if the work may begin now; else a promise that resolves when it may, in the order of calls. */
   enter(work = 1): Promise<void> | undefined {
     if (this.begun < this.most && this.waiting.length === 0) return this.begin(work);
     return new Promise((begin) => this.waiting.push({ work, begin }));

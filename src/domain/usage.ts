@@ -1,14 +1,14 @@
-// Counts and clocks of one generation. Everything here is measured; nothing is estimated from text.
+// Token counts and times of a generation. All of them are measured; none is estimated from text.
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "cancelled";
 
 export interface Usage {
   readonly promptTokens: number;
-  /** Prompt tokens that were served from the KV cache instead of being computed. */
+  /** Prompt tokens taken from the KV cache instead of being computed. */
   readonly cachedTokens: number;
-  /** Sampled tokens, the end-of-turn token included. */
+  /** Sampled tokens, including the end-of-turn token. */
   readonly completionTokens: number;
-  /** Those of them that are reasoning, its markup included. */
+  /** Completion tokens that are reasoning, including its markup. */
   readonly reasoningTokens: number;
   /** Milliseconds from acceptance to the start of prefill. */
   readonly queueMs: number;
@@ -16,11 +16,11 @@ export interface Usage {
   readonly promptMs: number;
   /** Milliseconds from the first sampled token to the last. */
   readonly completionMs: number;
-  /** Highest resident memory of the engine process seen while this request ran; 0: not known. */
+  /** Peak resident memory of the engine process while this request ran; 0: unknown. */
   readonly peakMemoryBytes: number;
 }
 
-/** The usage of a generation that was never computed. */
+/** Returns the usage of a generation that was never computed. */
 export const noUsage = (promptTokens = 0): Usage => ({
   promptTokens,
   cachedTokens: 0,
@@ -32,7 +32,7 @@ export const noUsage = (promptTokens = 0): Usage => ({
   peakMemoryBytes: 0,
 });
 
-/** The usage of several answers to one prompt, which was computed once, for the first of them. */
+/** Adds another answer to the same prompt, which was computed only once, for the first answer. */
 const addUsage = (first: Usage, other: Usage): Usage => ({
   ...first,
   completionTokens: first.completionTokens + other.completionTokens,
@@ -41,7 +41,7 @@ const addUsage = (first: Usage, other: Usage): Usage => ({
   peakMemoryBytes: Math.max(first.peakMemoryBytes, other.peakMemoryBytes),
 });
 
-/** The usage of two prompts and their answers that were asked for together. */
+/** Adds the usage of two prompts of one request, with their answers. */
 export const joinUsage = (one: Usage, other: Usage): Usage => ({
   ...addUsage(one, other),
   promptTokens: one.promptTokens + other.promptTokens,
@@ -51,8 +51,8 @@ export const joinUsage = (one: Usage, other: Usage): Usage => ({
 });
 
 /**
- * The usage of one or several prompts that were asked for together, with `made` answers each: those of the first prompt come
- * first. What did not end is left out.
+ * Returns the usage of one request with one or several prompts and `made` answers to each, in the order of the prompts.
+ * Answers that did not end are ignored.
  */
 export function usageOf(answers: readonly ({ readonly usage: Usage } | undefined)[], made: number): Usage {
   const prompts = Array.from({ length: Math.ceil(answers.length / made) }, (_, prompt) => {
@@ -63,13 +63,13 @@ export function usageOf(answers: readonly ({ readonly usage: Usage } | undefined
   return prompts.reduce(joinUsage, noUsage());
 }
 
-/** A token of a prompt; the first has no probability. */
+/** A token of a prompt; `logprob` is null for the first token. */
 export type PromptLogprob = Omit<TokenLogprob, "logprob"> & { readonly logprob: number | null };
 
 export interface TokenLogprob {
-  /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */
+  /** Text of the token; bytes that are invalid UTF-8 on their own become U+FFFD, `bytes` has them unchanged. */
   readonly token: string;
-  /** Its id, where the model's vocabulary is at hand. */
+  /** Id of the token, if the model's vocabulary is available. */
   readonly id?: number;
   readonly logprob: number;
   readonly bytes: readonly number[];

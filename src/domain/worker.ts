@@ -1,16 +1,16 @@
-// Other machines whose devices compute a part of the model.
+// Workers: other machines whose devices compute a part of the model.
 
-/** Where a worker listens. */
+/** The address on which a worker listens. */
 export interface WorkerAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** The port that workers have, where none is named. */
+/** The default port of workers. */
 export const WORKER_PORT = 50_052;
 
-/** llama.cpp divides a model over so many devices. */
+/** The maximum number of devices over which llama.cpp divides a model. */
 export const MOST_WORKERS = 16;
 
-/** As options, logs and messages have it. */
+/** Returns the address as written in options, logs and messages. */
 export const workerName = ({ host, port }: WorkerAddress): string => `${host}:${port}`;

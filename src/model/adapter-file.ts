@@ -1,12 +1,12 @@
-// The file of a LoRA adapter: what must be right before it is loaded with its model.
+// Checks the file of a LoRA adapter before it is loaded with its model.
 
 import { basename } from "node:path";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { ModelFileError, readGguf } from "./gguf.ts";
 
 /**
- * Reads the header of the adapter at `path` and checks that it can be used with a model of this architecture; whether its
- * tensors fit is known when it is loaded. Takes milliseconds. Throws ModelFileError.
+ * Reads the header of the adapter at `path` and checks that a model of this architecture can use it; whether the
+ * tensors fit is known only when the adapter is loaded. Takes milliseconds. Throws ModelFileError.
  */
 export function readAdapterFile(path: string, architecture: string): Omit<OfferedAdapter, keyof Adapter> {
   const { metadata, tensors, tensorBytes, modified } = readGguf(path);

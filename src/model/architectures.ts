@@ -1,4 +1,4 @@
-// Which architectures can be served. The names are those of LLM_ARCH_NAMES in src/llama-arch.cpp of the pinned
+// The architectures that svc can serve. The names are those of LLM_ARCH_NAMES in src/llama-arch.cpp of the pinned
 // llama.cpp; test/model/upstream-data.test.ts fails when a new version has others.
 
 const NAMES = `
@@ -36,7 +36,7 @@ const UNSERVED: readonly (readonly [reason: string, names: string])[] = [
   [SPEECH, "wavtokenizer-dec qwen3tts pockettts whisper kokoro parler-tts"],
   [DRAFT, "eagle3 dflash gemma4-assistant"],
   [SEQUENCE, "t5 t5encoder"],
-  // Not llama.cpp's: GGUF files that image programs use.
+  // Not in llama.cpp: architectures in GGUF files for image programs.
   [IMAGE, "flux sd1 sd3 sdxl aura hidream cosmos lumina2 ltxv hyvid wan qwen_image"],
 ];
 
@@ -44,7 +44,7 @@ const reasons: ReadonlyMap<string, string> = new Map(
   UNSERVED.flatMap(([reason, names]) => names.split(" ").map((name) => [name, reason] as const)),
 );
 
-/** Why a model of this architecture cannot be served, as the end of a sentence; undefined when it can. */
+/** Returns why a model of this architecture cannot be served, as the end of a sentence; undefined when it can. */
 export function whyUnserved(architecture: string): string | undefined {
   const reason = reasons.get(architecture);
   if (reason) return reason;
@@ -52,11 +52,11 @@ export function whyUnserved(architecture: string): string | undefined {
   return `has the architecture '${printable(architecture)}', which this version does not support`;
 }
 
-/** Why a model of this architecture gives no vectors: those that generate can do that too, and so can encoders. */
+/** Returns why a model of this architecture has no embeddings, if so. Generating models and encoders have some. */
 export function whyNoEmbedding(architecture: string): string | undefined {
   const reason = whyUnserved(architecture);
   return reason === EMBEDDING || architecture === "t5encoder" ? undefined : reason;
 }
 
-/** A name out of a file may hold anything; messages show it short and in visible ASCII. */
+/** Returns a name from a file, which may contain anything, for messages: shortened, in visible ASCII. */
 const printable = (name: string): string => name.slice(0, 40).replaceAll(/[^\x21-\x7e]/g, "?");

@@ -1,23 +1,23 @@
-// How many tokens the KV cache gets.
+// Chooses how many tokens the KV cache holds.
 
 import { GIB, gib } from "../domain/gib.ts";
 import { liesApart, type KvLayout } from "../domain/kv-layout.ts";
 import type { ModelFile } from "./model-file.ts";
 
-/** Bytes of one number in the KV cache; quantised types store blocks of 32 with a 2-byte scale. */
+/** Bytes per number in the KV cache; quantised types store blocks of 32 with a 2-byte scale. */
 const TYPE_BYTES = { f32: 4, f16: 2, bf16: 2, q8_0: 34 / 32, q4_0: 18 / 32 } as const;
 
 export interface ContextChoice {
   readonly kvMode: KvLayout;
-  /** Bytes that a token takes in the KV cache. */
+  /** Bytes per token in the KV cache. */
   readonly tokenBytes: number;
-  /** Memory for what the KV cache has no room for. */
+  /** Memory for what does not fit the KV cache, in bytes: the default size of the host cache. */
   readonly spareBytes: number;
   /** Tokens in the KV cache. */
   readonly context: number;
-  /** Largest prompt plus output of one request. */
+  /** Largest prompt plus output of one request, in tokens. */
   readonly maxModelLen: number;
-  /** Why it is not what one might expect, in one sentence. */
+  /** Explains an unexpected choice, in one sentence. */
   readonly note?: string;
 }
 
@@ -28,58 +28,58 @@ type Sizes = Pick<
 
 export interface ContextNeeds {
   readonly model: Sizes;
-  /** A draft model, which has a KV cache of as many tokens. */
+  /** The draft model, whose KV cache holds as many tokens. */
   readonly draft?: Sizes;
   readonly kvType: keyof typeof TYPE_BYTES;
   readonly kvMode: KvLayout | "auto";
   readonly parallel: number;
-  /** Tokens asked for with --ctx. */
+  /** Tokens requested with --ctx. */
   readonly requested?: number;
-  /** The cache is in the host's memory, on a system that gives pages as they are written, and flash attention is used. */
+  /** Whether a paged cache is possible: in host memory that the system allocates when written, with flash attention. */
   readonly canPage: boolean;
   /** Memory that the process may take, in bytes. */
   readonly availableBytes: number;
-  /** Memory of this machine, where the model is on others. */
+  /** Memory of this machine, if workers hold the model. */
   readonly hostBytes?: number;
 }
 
-/** Share of the memory left beside the weights that the KV cache may take by default. */
+/** Share of the memory beside the weights that the KV cache may take by default. */
 const KV_SHARE = 0.5;
 /** llama.cpp rounds the cache to this many cells. */
 const ROUND = 256;
 const SMALLEST = 512;
-/** A larger default would commit memory that few use and make loading slow; whoever wants more says so with --ctx. */
+/** A larger default would commit memory that few users need and make loading slow; --ctx sets more. */
 const LARGEST_DEFAULT = 32_768;
 const LARGEST_DEFAULT_BYTES = 2 * GIB;
-/** Pages are taken as they are filled. */
+/** More for a paged cache, whose pages take memory only when they are filled. */
 const LARGEST_PAGED_BYTES = 8 * GIB;
-/** Compute buffers: a float for each word of the vocabulary in each row of a micro-batch, and some more. */
+/** Compute buffers: a float for each token of the vocabulary in each row of a micro-batch, plus a fixed part. */
 const COMPUTE_ROWS = 512;
 const COMPUTE_REST = 64 * 2 ** 20;
-/** Streams are faster than a unified cache where more requests than this run at once, by a quarter at 32. */
+/** With more concurrent requests than this, `streams` is faster than `unified`: by a quarter at 32. */
 const FEW_REQUESTS = 8;
-/** Tokens for each request that are enough to give up dividing freely. */
+/** Tokens per request from which fixed shares are acceptable. */
 const ENOUGH = 8192;
-/** What may be kept outside the KV cache: a share of the memory that is left beside everything. */
+/** Share of the remaining memory that the spare memory may take. */
 const SPARE_SHARE = 0.25;
 const LARGEST_SPARE_BYTES = 8 * GIB;
 
-/** Bytes of KV cache per token: an upper bound, because sliding windows are not counted as smaller. */
+/** Returns the bytes of KV cache per token: an upper bound, because sliding windows count in full. */
 export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNeeds["kvType"]): number {
   const heads = model.kvHeads.reduce((sum, count) => sum + count, 0);
   return heads * (model.keyLength + model.valueLength) * TYPE_BYTES[kvType];
 }
 
 /**
- * Chooses the size of the KV cache. With --ctx exactly that (rounded up to 256), with a note when it is more than the
- * model was trained for or than the memory holds. Without it: enough for every parallel request to have the trained
- * length, at most 32,768 tokens (each, with `streams` and `paged`) and 2 GiB (8 with `paged`), and at most half of the memory
- * that is left beside weights and compute buffers. `auto` is `paged` where that is possible. Elsewhere it is `streams`, with
- * which each of the parallel requests owns an equal share, where many run at once and each has enough, else `unified`.
+ * Chooses the size of the KV cache. With --ctx: that size (rounded up to 256), with a note when it is more than the
+ * model was trained for or than memory allows. Without --ctx: enough for every parallel request to have the trained
+ * length, but at most 32,768 tokens (for each request, with `streams` and `paged`) and 2 GiB (8 with `paged`), and at
+ * most half of the memory beside weights and compute buffers. `auto` means `paged` where possible; else `streams`, with
+ * an equal share for each parallel request, if there are many requests and the shares are large enough; else `unified`.
  */
 export function chooseContext(needs: ContextNeeds): ContextChoice {
   const { kvMode, parallel, model } = needs;
-  // llama.cpp frees cells of a sliding window, and of a state that is not of tokens, in its own order.
+  // llama.cpp frees the cells of sliding windows, and of states that are not per token, in its own order.
   const pages =
     needs.canPage &&
     model.slidingWindow === 0 &&
@@ -101,7 +101,7 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
   const { model, draft, requested, kvMode, parallel } = needs;
   const perRequest = (context: number) => (kvMode === "streams" ? Math.floor(context / parallel) : context);
   const tokenBytes = kvBytesPerToken(model, needs.kvType);
-  // What a token takes in the caches of all models.
+  // Bytes per token in the caches of both models.
   const cellBytes = tokenBytes + (draft ? kvBytesPerToken(draft, needs.kvType) : 0);
   const models = draft ? [model, draft] : [model];
   const taken = models.map(({ vocabulary, tensorBytes }) => tensorBytes + vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST);
@@ -120,7 +120,7 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
     : Math.min(trained * parallel, LARGEST_DEFAULT);
   const room = free * KV_SHARE;
   const largestBytes = kvMode === "paged" ? LARGEST_PAGED_BYTES : LARGEST_DEFAULT_BYTES;
-  // A recurrent model keeps nothing for each token.
+  // A recurrent model stores nothing per token.
   const affordable = cellBytes > 0 ? Math.floor(Math.min(room, largestBytes) / cellBytes / ROUND) * ROUND : wanted;
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
   const maxModelLen = Math.min(trained, kvMode === "paged" ? LARGEST_DEFAULT : trained, perRequest(context));

@@ -1,16 +1,16 @@
-// Which model a file holds, for whoever keeps what was computed with it.
+// Identifies the model in a file, so that stored results of the model can be matched to it.
 
 import { closeSync, openSync, readSync } from "node:fs";
 import type { FileIdentity } from "../domain/file-identity.ts";
 import { readGguf } from "./gguf.ts";
 
-/** Two trainings of one model have the same header: pieces of the weights tell them apart. */
+/** Different trainings of a model may have the same header: samples of the weights distinguish them. */
 const SAMPLES = 64;
 const SAMPLE_BYTES = 4096;
-/** A tensor that only models with two sets of rope factors have. */
+/** A tensor that only models with two sets of RoPE factors have. */
 const LONG_ROPE = "rope_factors_long";
 
-/** Identity of a model in one file or more, in some tens of milliseconds. Throws ModelFileError. */
+/** Returns the identity of a model in one or more files. Takes tens of milliseconds. Throws ModelFileError. */
 export function fileIdentity(paths: readonly string[]): FileIdentity {
   const hash = new Bun.CryptoHasher("sha256");
   const ropeByContext = paths.map((path) => addFile(hash, path)).includes(true);

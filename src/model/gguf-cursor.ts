@@ -1,23 +1,23 @@
-// Reads little-endian values from the beginning of a large file, through a window that is refilled as needed.
+// Reads little-endian values from the start of a large file, through a window that is refilled as needed.
 
 import { readSync } from "node:fs";
 
 const WINDOW_BYTES = 1 << 20;
 const decoder = new TextDecoder();
 
-/** The file ends, or claims to go on, where no header can. */
+/** Thrown when the file ends inside the header, or when a length in the header exceeds the limit. */
 export class HeaderOutOfBounds extends Error {}
 
-/** Every length is checked against `limit` before anything is read or skipped, so corrupt lengths cost nothing. */
+/** Checks every length against `limit` before reading or skipping, so corrupt lengths cost nothing. */
 export class GgufCursor {
   private window = new Uint8Array(WINDOW_BYTES);
   private view = new DataView(this.window.buffer);
-  /** File position of the window's first byte, and how much of the window is filled. */
+  /** File position of the window's first byte, and how many bytes of the window are filled. */
   private base = 0;
   private filled = 0;
   private at = 0;
 
-  /** Reads `fd` up to `limit` bytes. */
+  /** Reads at most the first `limit` bytes of `fd`. */
   constructor(
     private readonly fd: number,
     private readonly limit: number,
@@ -53,7 +53,7 @@ export class GgufCursor {
   f32(): number {
     return this.view.getFloat32(this.take(4), true);
   }
-  /** Beyond 2^53 the nearest double, which every bounds check refuses just as well. */
+  /** Beyond 2^53, returns the nearest double, which every bounds check refuses as well. */
   u64(): number {
     return Number(this.view.getBigUint64(this.take(8), true));
   }
@@ -64,7 +64,7 @@ export class GgufCursor {
     return this.view.getFloat64(this.take(8), true);
   }
 
-  /** A string with its length in front; one of more than `longest` bytes is skipped and comes back empty. */
+  /** Reads a string with a length prefix; skips a string of more than `longest` bytes and returns "". */
   string(longest = WINDOW_BYTES): string {
     const length = this.u64();
     if (length > Math.min(longest, WINDOW_BYTES)) {
@@ -80,14 +80,14 @@ export class GgufCursor {
     return this.window.slice(start, start + count);
   }
 
-  /** Passes over `count` bytes without reading them. */
+  /** Skips `count` bytes without reading them. */
   skip(count: number): void {
     if (count > this.remaining) throw new HeaderOutOfBounds();
     this.at += count;
     if (this.at > this.filled) this.moveTo(this.position);
   }
 
-  /** Makes `count` bytes available in the window; returns where they start in it. */
+  /** Makes `count` bytes available in the window; returns their start in the window. */
   private take(count: number): number {
     if (this.at + count > this.filled) {
       if (count > this.remaining) throw new HeaderOutOfBounds();

@@ -1,4 +1,4 @@
-// The header of a GGUF file (versions 2 and 3): metadata and where the tensors lie. Nothing of the weights is read.
+// Reads the header of a GGUF file (versions 2 and 3): metadata and the table of tensors, but no weights.
 
 import { closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { basename } from "node:path";
@@ -6,43 +6,43 @@ import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { GgufCursor, HeaderOutOfBounds } from "./gguf-cursor.ts";
 import { tensorTypes } from "./tensor-types.ts";
 
-/** The file cannot be served. `message` is one plain sentence for the operator that says what is wrong with it. */
+/** The file cannot be served. `message`: one plain sentence that tells the operator what is wrong with the file. */
 export class ModelFileError extends Error {
   override readonly name = "ModelFileError";
 }
 
-/** An array of strings, or a long one, is known by its length alone. */
+/** Of an array of strings, or a long array, only the length is kept. */
 export type MetadataValue = string | number | boolean | readonly number[] | { readonly length: number };
 
 export interface Gguf {
   readonly metadata: ReadonlyMap<string, MetadataValue>;
   readonly tensors: number;
-  /** Whether there is a head that gives an input a score. */
+  /** Whether the model has a classification head, which scores an input. */
   readonly classifies: boolean;
   readonly tensorBytes: number;
   readonly fileBytes: number;
-  /** Metadata and table of tensors. */
+  /** Size of metadata and tensor table. */
   readonly headerBytes: number;
-  /** Last change of the file, Unix seconds. */
+  /** Modification time of the file, Unix seconds. */
   readonly modified: number;
 }
 
-/** Vocabularies make headers of some megabytes; a header beyond this is a corrupt length. */
+/** Vocabularies make headers of several megabytes; a larger header than this means a corrupt length. */
 const LARGEST_HEADER = 256 << 20;
 const LONGEST_KEPT_ARRAY = 4096;
 const LONGEST_KEPT_STRING = 4096;
 const MOST_DIMENSIONS = 4;
-/** A metadata entry has at least its key's length, a type and a byte; a tensor at least this without a name. */
+/** Fewest bytes of a metadata entry (key length, type, one byte), and of a tensor with an empty name. */
 const SMALLEST_ENTRY = 13;
 const SMALLEST_TENSOR = 24;
 
-/** Files of a folder that an error names. */
+/** How many files of a folder an error message names. */
 const MOST_LISTED = 5;
 
 const STRING = 8;
 const ARRAY = 9;
 
-/** Bytes of a value, by its type number; strings and arrays have their own length. */
+/** Bytes of a value, by type number; strings and arrays contain their length. */
 const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
 /**
@@ -51,7 +51,7 @@ const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
  */
 export function readGguf(path: string): Gguf {
   const name = basename(path);
-  // Before opening: opening a pipe would wait for its writer.
+  // Checked before opening, because opening a pipe would wait for its writer.
   const stat = attempt(path, () => statSync(path));
   if (stat.isDirectory()) throw aboutFolder(path, name);
   if (!stat.isFile()) throw new ModelFileError(`${name} is not a regular file.`);
@@ -64,7 +64,7 @@ export function readGguf(path: string): Gguf {
   }
 }
 
-/** Somebody names the folder of a download: what to name is in it, or weights in another format. */
+/** Returns the error for a folder, such as that of a download: names the GGUF files in it, if any. */
 function aboutFolder(path: string, name: string): ModelFileError {
   const files = attempt(path, () => readdirSync(path)).filter((file) => file.toLowerCase().endsWith(".gguf"));
   const more = files.length > MOST_LISTED ? ", …" : "";
@@ -117,7 +117,7 @@ function checkPreamble(cursor: GgufCursor, name: string): void {
   throw new ModelFileError(`${name} has GGUF version ${version}; versions 2 and 3 can be read.`);
 }
 
-/** What people pass by mistake. */
+/** Describes files that users pass by mistake. */
 function looksLike(magic: string): string {
   if (magic === "lmgg") return " but a ggml file, as whisper.cpp uses them";
   if (magic === "tjgg" || magic === "fmgg") return " but an old ggml file; convert it with llama.cpp's tools";
@@ -132,7 +132,7 @@ function value(cursor: GgufCursor, type: number, name: string): MetadataValue {
   if (type !== ARRAY) return type === 7 ? cursor.u8() !== 0 : scalar(cursor, type, name);
   const item = cursor.u32();
   const length = cursor.u64();
-  // The smallest string is its length alone.
+  // The smallest string consists only of its length.
   const bytes = item === STRING ? 8 : (VALUE_BYTES[item] ?? 0);
   if (bytes === 0) throw corrupt(name, `an array of value type ${item}`);
   if (length * bytes > cursor.remaining) throw new HeaderOutOfBounds();
@@ -169,7 +169,7 @@ function scalar(cursor: GgufCursor, type: number, name: string): number {
   }
 }
 
-/** Where the last tensor ends, counted from the start of the data, the bytes of all, and a look at their names. */
+/** Returns where the last tensor ends, from the start of the data, all tensors' bytes, and whether one classifies. */
 function tensorExtent(cursor: GgufCursor, tensors: number, name: string) {
   let end = 0;
   let bytes = 0;

@@ -1,4 +1,4 @@
-// What the server must know about the files of an image model before it starts an engine for them.
+// Reads what the server must know about the files of an image model before it starts an engine for them.
 
 import { statSync } from "node:fs";
 import { basename } from "node:path";
@@ -8,10 +8,10 @@ import { readingModel, readStart, type ServedFile } from "./read-model.ts";
 export type ImageFile = ServedFile;
 
 const HEAD_BYTES = 8;
-/** Headers of the largest models have some megabytes. */
+/** Headers of the largest models have several megabytes. */
 const LARGEST_HEADER = 100 << 20;
 
-/** Looks whether a file is whole and of a format that image models come in. Throws ModelFileError. */
+/** Checks that a file is complete and has a format of image models. Throws ModelFileError. */
 export function readImageFile(path: string): ImageFile {
   return readingModel(path, () => {
     const { size, mtimeMs } = statSync(path);
@@ -24,10 +24,10 @@ export function readImageFile(path: string): ImageFile {
   });
 }
 
-/** As PyTorch writes it: a ZIP archive, or a pickle by itself. */
+/** Returns whether a file is PyTorch's: a ZIP archive or a plain pickle. */
 const isPickled = (magic: string): boolean => magic.startsWith("PK\x03\x04") || magic.startsWith("\x80\x02");
 
-/** The length of a JSON header, the header, and the numbers that it tells the places of. */
+/** Checks a safetensors file: length of a JSON header, the header, and the data whose offsets the header has. */
 function checkSafetensors(path: string, head: Buffer, size: number): void {
   const name = basename(path);
   const unknown = new ModelFileError(`${name} is no image model in safetensors, GGUF or PyTorch's format.`);

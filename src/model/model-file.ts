@@ -1,61 +1,61 @@
-// What the server must know about a model file before it starts an engine for it.
+// Reads what the server must know about a model file before it starts an engine for it.
 
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { whyNoEmbedding, whyUnserved } from "./architectures.ts";
 import { ModelFileError, readGguf, type Gguf, type MetadataValue } from "./gguf.ts";
 
-/** A corrupt count must not cost memory; llama.cpp's own limit is lower. */
+/** Limits the memory that a corrupt count can cost; llama.cpp's own limit is lower. */
 const MOST_LAYERS = 10_000;
 
 export interface ModelFile {
-  /** The file to load; of a model in several files, the first. */
+  /** The file to load; for a model in several files, the first. */
   readonly path: string;
-  /** All its files, in order. */
+  /** All files of the model, in order. */
   readonly paths: readonly string[];
-  /** The file's name without `.gguf` and part number: the name that clients see. */
+  /** The file name without `.gguf` and part number: the name that clients see. */
   readonly id: string;
   readonly architecture: string;
-  /** The name its makers gave it, when they did. */
+  /** The name that the model's authors gave it, if any. */
   readonly name?: string;
-  /** Tokens. */
+  /** Trained context length in tokens. */
   readonly trainedContext: number;
-  /** Key-value heads of each layer; 0 where a layer keeps no keys and values. */
+  /** Key-value heads per layer; 0 for a layer that stores no keys and values. */
   readonly kvHeads: readonly number[];
-  /** Values a head stores for one token. */
+  /** Numbers that a head stores for one token. */
   readonly keyLength: number;
   readonly valueLength: number;
-  /** Tokens that some layers look back; 0: all look back to the beginning. */
+  /** How many tokens layers with a sliding window look back; 0: all layers look back to the beginning. */
   readonly slidingWindow: number;
   readonly embedding: number;
-  /** Tokens in the vocabulary; 0 when the file does not say. */
+  /** Tokens in the vocabulary; 0 if the file does not contain it. */
   readonly vocabulary: number;
-  /** Of all files of the model. */
+  /** Bytes of all files of the model. */
   readonly fileBytes: number;
   readonly tensorBytes: number;
-  /** Last change of the file, Unix seconds. */
+  /** Modification time of the file, Unix seconds. */
   readonly modified: number;
 }
 
-/** A model that turns texts into vectors, or scores pairs of them. */
+/** A model that turns texts into vectors, or (`ranks`) scores pairs of texts. */
 export interface EmbeddingFile extends ModelFile {
   readonly ranks: boolean;
 }
 
-/** What llama.cpp calls the pooling of a reranker. */
+/** llama.cpp's number for the pooling type of rerankers. */
 const RANK_POOLING = 4;
 
 /**
- * Reads the header of the model at `path` and checks that it can be served: readable, GGUF 2 or 3, whole, all parts
- * there, a language model of a supported architecture. Takes milliseconds. Throws ModelFileError.
+ * Reads the header of the model at `path` and checks that it can be served: readable, GGUF 2 or 3, complete, with all
+ * parts, a language model of a supported architecture. Takes milliseconds. Throws ModelFileError.
  */
 export function readModelFile(path: string): ModelFile {
   return describeFile(path, readGguf(path), whyUnserved);
 }
 
 /**
- * The same for a model that gives vectors, or, where `ranks` is asked for, scores of a query and a document. Language models
- * can do the former too.
+ * Reads and checks a model that returns vectors or, with `ranks`, scores of a query and a document. Language models can
+ * return vectors too. Throws ModelFileError.
  */
 export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
   const header = readGguf(path);
@@ -69,7 +69,7 @@ export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
   return { ...file, ranks };
 }
 
-/** What a model is called that is given no name: as its file, without ending and number of the part. */
+/** Returns the default name of a model: its file name without `.gguf` and part number. */
 export const modelId = (path: string): string =>
   basename(path)
     .replace(/\.gguf$/i, "")
@@ -116,7 +116,7 @@ function servedArchitecture(
     throw new ModelFileError(`${name} is an adapter (LoRA), not a model; it needs its base model.`);
   if (kind === "imatrix") throw new ModelFileError(`${name} is an importance matrix for quantizing, not a model.`);
   if (kind === "vocab") throw new ModelFileError(`${name} has a vocabulary but no weights.`);
-  // Parts after the first have no metadata of the model.
+  // Parts after the first lack the model's metadata.
   if (Number(metadata.get("split.no") ?? 0) > 0) {
     throw new ModelFileError(`${name} is a later part of a model in several files; name the first part (-00001-of-…).`);
   }
@@ -132,7 +132,7 @@ function servedArchitecture(
   return architecture;
 }
 
-/** Paths of the parts after the first, all of which exist. */
+/** Returns the paths of the parts after the first. Throws ModelFileError if one is missing. */
 function otherParts(path: string, { metadata }: Gguf): string[] {
   const count = Number(metadata.get("split.count") ?? 1);
   if (!(count > 1)) return [];
@@ -152,7 +152,7 @@ function otherParts(path: string, { metadata }: Gguf): string[] {
 
 const pad = (part: number): string => String(part).padStart(5, "0");
 
-/** Metadata under the architecture's own prefix. */
+/** Metadata with the architecture's prefix. */
 class Facts {
   constructor(
     private readonly metadata: Gguf["metadata"],
@@ -160,7 +160,7 @@ class Facts {
     private readonly name: string,
   ) {}
 
-  /** A positive integer; without a `fallback` it must be there. */
+  /** Returns a positive integer, or with a `fallback` one from 0. Throws ModelFileError if it is missing or invalid. */
   count(key: string, fallback?: number): number {
     const value = this.get(key) ?? fallback;
     if (typeof value === "number" && value >= (fallback === undefined ? 1 : 0) && Number.isSafeInteger(value)) {
@@ -169,7 +169,7 @@ class Facts {
     throw new ModelFileError(`${this.name} is corrupt: it has no usable value ${this.architecture}.${key}.`);
   }
 
-  /** One number for all layers, or a list with one for each. */
+  /** Returns a number for each layer; the file may have one for all layers. Throws ModelFileError if invalid. */
   perLayer(key: string, layers: number, fallback: number): readonly number[] {
     const value = this.get(key) ?? fallback;
     const list = Array.isArray(value) ? value : Array.from({ length: layers }, () => value);

@@ -1,20 +1,20 @@
-// Reading files that may be no models.
+// Reads files that may not be models.
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { fileReason } from "../domain/system-error-code.ts";
 import { ModelFileError } from "./gguf.ts";
 
-/** A file that an engine is made for. */
+/** A file for which an engine is created. */
 export interface ServedFile {
   readonly path: string;
-  /** The name that clients see: that of the file without its ending, and as the format has it. */
+  /** The name that clients see, derived from the file name without its extension, depending on the format. */
   readonly id: string;
   readonly bytes: number;
-  /** Last change of the file, Unix seconds. */
+  /** Modification time of the file, Unix seconds. */
   readonly modified: number;
 }
 
-/** Up to `length` bytes of a file from `at` on; fewer at its end. Throws what the system throws. */
+/** Returns up to `length` bytes of a file from `at` on; fewer at its end. Throws the system's error. */
 export function readStart(path: string, length: number, at = 0): Buffer {
   const bytes = Buffer.alloc(length);
   const file = openSync(path, "r");
@@ -25,7 +25,7 @@ export function readStart(path: string, length: number, at = 0): Buffer {
   }
 }
 
-/** What `read` returns. Throws ModelFileError, also for what the system throws. */
+/** Returns the result of `read`. Throws ModelFileError, also for the system's errors. */
 export function readingModel<T>(path: string, read: () => T): T {
   try {
     return read();

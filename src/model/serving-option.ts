@@ -1,15 +1,15 @@
-// What a model file is good for.
+// Determines what a model file can be used for.
 
 import { readGguf } from "./gguf.ts";
 import { readEmbeddingFile, readModelFile } from "./model-file.ts";
 import { isWhisperFile, readWhisperFile } from "./whisper-file.ts";
 
-/** Looks whether the file is that of a model, be it one that nothing serves. Throws ModelFileError, or what the system throws. */
+/** Checks that a file is a model, even if svc cannot serve it. Throws ModelFileError, or the system's error. */
 export function checkModelFile(path: string): void {
   if (!isWhisperFile(path)) readGguf(path);
 }
 
-/** The option that serves the file. Throws ModelFileError about one that nothing serves. */
+/** Returns the option that serves the file. Throws ModelFileError if no option does. */
 export function servingOption(path: string): string {
   const readings: Readonly<Record<string, () => unknown>> = {
     "--model": () => readModelFile(path),
@@ -23,7 +23,7 @@ export function servingOption(path: string): string {
       read();
       return option;
     } catch (error) {
-      // Most are to answer: why one cannot is what helps.
+      // Most files are language models, so the reason why --model refuses the file helps most.
       refusal ??= error;
     }
   }

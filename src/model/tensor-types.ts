@@ -3,12 +3,12 @@
 
 interface TensorType {
   readonly name: string;
-  /** Elements that are stored together, and the bytes they take. */
+  /** Elements that are stored together as a block, and the bytes of a block. */
   readonly elements: number;
   readonly bytes: number;
 }
 
-/** By the number a GGUF file has for the type. */
+/** Tensor types by their number in GGUF files. */
 export const tensorTypes: ReadonlyMap<number, TensorType> = new Map([
   [0, { name: "F32", elements: 1, bytes: 4 }],
   [1, { name: "F16", elements: 1, bytes: 2 }],

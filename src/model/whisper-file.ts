@@ -1,40 +1,40 @@
-// What the server must know about a speech recognition model before it starts an engine for it.
+// Reads what the server must know about a speech recognition model before it starts an engine for it.
 
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { ModelFileError } from "./gguf.ts";
 import { readingModel, readStart, type ServedFile } from "./read-model.ts";
 
-/** `ggml-base.en.bin` is called whisper-base.en. */
+/** A model in whisper.cpp's format; the `id` of `ggml-base.en.bin` is whisper-base.en. */
 export interface WhisperFile extends ServedFile {
-  /** Whether it may have been trained to translate speech into English: only false is certain. */
+  /** Whether the model may have been trained to translate speech into English; only false is certain. */
   readonly translates: boolean;
-  /** Bytes that each recording which is recognised takes beside the weights. */
+  /** Bytes that each recording takes during recognition, in addition to the weights. */
   readonly stateBytes: number;
 }
 
-/** What files in whisper.cpp's format begin with: ggml's magic number, little-endian. */
+/** The start of files in whisper.cpp's format: ggml's magic number, little-endian. */
 const MAGIC = "lmgg";
 
-/** The numbers behind it, 32 bits each: vocabulary, five of the encoder, four of the text decoder, mel bands, weight type. */
+/** Count of 32-bit numbers after it: vocabulary, four of the encoder, four of the decoder, mel bands, weight type. */
 const NUMBERS = 11;
-/** Words of the models that know English alone, but for one. */
+/** Vocabulary size of multilingual models; that of English-only models is one less. */
 const MULTILINGUAL_VOCABULARY = 51_865;
-/** Names of models with a decoder that was cut down, of which it is known that they were trained to transcribe alone. */
+/** Names of models with a reduced decoder that are known to have been trained only to transcribe. */
 const TRANSCRIBERS = /turbo|distil|\.en\b/i;
 
-/** Of a number in a cache. */
+/** Bytes of a number in a cache. */
 const HALF = 2;
-/** Caches of text that whisper.cpp makes for five beams: they are to be moved. */
+/** Text caches that whisper.cpp allocates for five beams: two more, so that beams can be moved. */
 const BEAMS = 7;
-/** Bytes for each number of what is encoded, and for each word that is scored, as measured with base. */
+/** Bytes per number of the encoded sound, and per token that is scored, as measured with the model base. */
 const ENCODING = 64;
 const SCORING = 256;
 
-/** Whether the file begins as one of whisper.cpp's. Throws what the system throws. */
+/** Returns whether a file starts like one of whisper.cpp's. Throws the system's error. */
 export const isWhisperFile = (path: string): boolean => readStart(path, MAGIC.length).toString("latin1") === MAGIC;
 
-/** Reads what the head of the file says, if it is one of whisper.cpp's. Throws ModelFileError. */
+/** Reads the header of a file in whisper.cpp's format. Throws ModelFileError. */
 export function readWhisperFile(path: string): WhisperFile {
   return readingModel(path, () => {
     const name = basename(path);
@@ -57,7 +57,7 @@ export function readWhisperFile(path: string): WhisperFile {
   });
 }
 
-/** Files do not say it: all with words of other languages have the token that asks for it. */
+/** Guesses from vocabulary, layers and name: every multilingual vocabulary has the token that asks for translation. */
 function mayTranslate([vocabulary = 0, , , , soundLayers = 0, , , , textLayers = 0]: readonly number[], name: string) {
   if (vocabulary < MULTILINGUAL_VOCABULARY) return false;
   return textLayers * 2 >= soundLayers || !TRANSCRIBERS.test(name);
@@ -68,7 +68,7 @@ function stateBytes(numbers: readonly number[]): number {
   const [textContext = 0, textWidth = 0, , textLayers = 0] = numbers.slice(5);
   const keysAndValues = (width: number, layers: number, context: number) =>
     width * layers * (Math.ceil(context / 256) * 256) * 2 * HALF;
-  // As whisper.cpp allocates them: of beams, of the sound for the decoder, and for the encoder's attention.
+  // As whisper.cpp allocates them: for beams, for the sound in the decoder, and for the encoder's attention.
   const caches =
     BEAMS * keysAndValues(textWidth, textLayers, textContext) +
     keysAndValues(textWidth, textLayers, soundContext) +

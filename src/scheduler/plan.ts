@@ -6,9 +6,10 @@ import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
 
 /**
- * How long the text of so many streams is held at most, and how long multi-step decoding takes: messages are then sent once
- * for several steps. On few cores, sending a message slows the computation down, and from four streams on that is felt. They
- * get text sixty times a second, as often as screens show it; fewer streams get it token by token unless tokens are fast.
+ * Returns how long the text of `streams` streams may be held and multi-step decoding may last, in milliseconds: one
+ * message is then sent for several steps. On few cores, sending a message slows the computation down, noticeably from
+ * four streams on. Those streams get text sixty times a second, as often as screens refresh; fewer streams get text
+ * token by token unless tokens are fast.
  */
 export const multiStepMs = (streams: number, stallBudgetMs: number): number =>
   Math.min(streams < 4 ? 4 : 16, stallBudgetMs);
@@ -22,80 +23,80 @@ export interface PlanRow {
   readonly index: number;
   /** Position of the token in the KV cache. */
   readonly position: number;
-  /** The row's logits are wanted: its sampled token goes to `apply`. */
+  /** Whether the row's logits are needed: the token sampled from them goes to `Scheduler.apply`. */
   readonly sample: boolean;
-  /** The log probability of the prompt's next token is wanted. */
+  /** Set if the log probability of the prompt's next token is requested. */
   readonly score?: true;
-  /** Where a speculative token comes from; absent: the token is known. */
+  /** Where a speculative token comes from; absent: the token is not speculative. */
   readonly speculative?: SpeculationSource;
 }
 
 export interface StepPlan {
-  /** Sorted by sequence id, as the stream KV layout wants them. */
+  /** Sorted by sequence id, as the stream KV layout requires, then by position. */
   readonly rows: readonly PlanRow[];
-  /** LoRA adapters that compute all of them. */
+  /** The LoRA adapters that compute all rows. */
   readonly adapters: AdapterSet;
-  /** Requests whose first computation this is. */
+  /** Requests whose first computation is in this step. */
   readonly started: readonly Key[];
-  /** The only request in the batch, if there is just one: its cancellation may abort the step. */
+  /** The request of all rows, or undefined if they belong to several: cancelling that request may abort the step. */
   readonly owner: Key | undefined;
   readonly decodeRows: number;
   readonly prefillRows: number;
   readonly speculativeRows: number;
-  /** Decode steps, each with the tokens that the one before sampled. More than one (multi-step decoding) only for streams. */
+  /** Decode steps, each computing the tokens that the last one sampled. More than one (multi-step) only for streams. */
   readonly steps: number;
 }
 
-/** A slice of a chunk of prompts: it is computed for some time, then the streams have their step. */
+/** A slice of a chunk of prompts: the chunk is computed for a limited time, then the streams have their step. */
 export interface SlicePlan {
-  /** The whole chunk; no row of it is sampled. */
+  /** The whole chunk; none of its rows is sampled. */
   readonly chunk: StepPlan;
-  /** This is the chunk's first slice. */
+  /** Whether this is the chunk's first slice. */
   readonly begins: boolean;
   readonly ms: number;
 }
 
-/** A piece of a medium, for a decode call of its own. */
+/** A piece of an image or sound, for a separate decode call. */
 export interface MediaStep {
   readonly key: Key;
   readonly sequence: number;
   readonly adapters: AdapterSet;
   readonly span: MediaSpan;
-  /** Embeddings of the span, from `offset` on. */
+  /** Index in the span of the first embedding to compute. */
   readonly offset: number;
   readonly count: number;
-  /** Position of the span's first token. */
+  /** Position of the span's first token in the KV cache. */
   readonly position: number;
-  /** This is the request's first computation. */
+  /** Whether this is the request's first computation. */
   readonly starts: boolean;
 }
 
 export interface Sampled {
   readonly key: Key;
   readonly token: number;
-  /** This step sampled another token of the request, which follows. */
+  /** Whether another token of the request follows that the same step sampled. */
   readonly more: boolean;
-  /** The request's token limit is reached: this token is its last. */
+  /** Whether this token is the request's last, because its token limit is reached. */
   readonly last: boolean;
 }
 
-/** How many decode steps of a plan were made; `tokens`: what they sampled, as `Scheduler.apply` takes it. */
+/** Returns how many decode steps of a plan were made; `tokens`: the sampled tokens, as `Scheduler.apply` takes them. */
 export function stepsMade({ steps, rows }: StepPlan, tokens: ArrayLike<number>): number {
   let made = 1;
   while (made < steps && tokens[made * rows.length] !== -1) made++;
   return made;
 }
 
-/** The only request that has rows, if there is just one. */
+/** Returns the request of all rows, or undefined if they belong to several. */
 export function ownerOf(rows: readonly PlanRow[]): Key | undefined {
   const first = rows[0]?.key;
   return rows.every(({ key }) => key === first) ? first : undefined;
 }
 
-/** Orders rows as a plan has them. */
+/** Compares rows by their order in a plan. */
 export const byPlace = (a: PlanRow, b: PlanRow): number => a.sequence - b.sequence || a.position - b.position;
 
-/** The row that computes the token at `index`. */
+/** Returns the row that computes the token at `index`. */
 export function rowOf(sequence: Sequence, index: number): PlanRow {
   return {
     key: sequence.key,

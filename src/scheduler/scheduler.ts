@@ -1,14 +1,14 @@
 // Continuous batching as bookkeeping: which tokens of which request go into the next decode call. Pure and
 // synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
 //
-// Policy: every running stream decodes in every step. While streams decode, prompts are prefilled within a stall budget:
-// between two steps, in slices of large chunks, where a chunk can be paused; else in the steps, in chunks that are sized
-// from measured costs. The shortest remaining work comes first, with ageing. A prefix that is in a cache is not computed; a
-// request waits for a prefix that another is computing. Clients take turns by tokens served. A request is admitted when its
-// tokens and a little headroom fit the cache beside those of the running ones. If the cache fills up all the same, the
-// newest request is preempted and resumed later, so that no request fails because of another's size. Background requests
-// use idle capacity and are preempted as soon as others need it. A step has one set of LoRA adapters: requests of different
-// sets take turns.
+// Policy: every running stream decodes in every step. While streams decode, prompts are prefilled within a stall
+// budget: between two steps, in slices of large chunks, if the device can pause a chunk; else within the steps, in
+// chunks sized from measured costs. The shortest remaining work comes first, with ageing. A cached prefix is not
+// computed again; a request waits for a prefix that another request is computing. Clients take turns by tokens served.
+// A request is admitted when its tokens and some headroom fit the cache beside those of the running requests. If the
+// cache fills up nevertheless, the newest request is preempted and resumed later, so that no request fails because of
+// another's size. Background requests use idle capacity and are preempted as soon as others need it. A step has one set
+// of LoRA adapters: requests of different sets take turns.
 
 import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import type { SpeculationCounts } from "../domain/speculation.ts";
@@ -33,7 +33,7 @@ import { StepResults } from "./step/step-results.ts";
 export interface SchedulerLimits extends QueueLimits, PlannerLimits, SpeculationLimits {}
 
 export class Scheduler {
-  /** The KV cache, with the host and the disk cache below it: the engine reports to them directly. */
+  /** The KV cache, with the host cache and the disk cache below it: the engine reports to them directly. */
   readonly kv: KvCache;
   readonly slots: Slots;
   private readonly byKey = new Map<Key, Sequence>();
@@ -49,8 +49,8 @@ export class Scheduler {
   private readonly slices: Slices;
 
   /**
-   * `keyOf`: equal for sets of adapters that compute the same, and only for those; entries on disk carry it too. `preempted`:
-   * called about each request that is.
+   * `keyOf` returns equal keys exactly for sets of adapters that compute the same; entries on disk carry this key too.
+   * `preempted` is called with the key of each request that is preempted.
    */
   constructor(
     private readonly limits: SchedulerLimits,
@@ -83,12 +83,12 @@ export class Scheduler {
     return this.queue.waiting.size;
   }
 
-  /** Tokens of waiting requests, without those in the background. */
+  /** Tokens of waiting requests, without background requests. */
   get waitingTokens(): number {
     return this.queue.waiting.tokens;
   }
 
-  /** Waiting requests by what they wait for. */
+  /** Returns how many requests wait, by what they wait for. */
   waitingFor(now: number): Waiting {
     return this.queue.waitingFor(now);
   }
@@ -107,7 +107,10 @@ export class Scheduler {
     return this.byKey.size > 0;
   }
 
-  /** When a running request is expected to end, in milliseconds from now; undefined while a sequence is free. */
+  /**
+   * Returns in how many milliseconds a running request is expected to end; undefined when none runs, or when a sequence
+   * is free and no request waits.
+   */
   placeFreeMs(): number | undefined {
     const { running, waiting, isFull } = this.queue;
     if (running.length === 0 || (!isFull && waiting.size === 0)) return undefined;
@@ -115,8 +118,8 @@ export class Scheduler {
   }
 
   /**
-   * When a new request is likely to have its first token, in milliseconds from now and at the earliest: as soon as a sequence
-   * is free and the part of its prompt that is in no cache is computed.
+   * Returns in how many milliseconds, at the earliest, a new request is likely to have its first token: when a sequence
+   * is free and the uncached part of its prompt is computed.
    */
   firstTokenMs(request: SequenceRequest, now: number): number {
     const { running } = this.queue;
@@ -129,14 +132,14 @@ export class Scheduler {
     return (waits ? this.forecast.firstEndMs(running) : 0) + this.forecast.promptMs(missing);
   }
 
-  /** Queues a request at a time in milliseconds. Its prompt must not be empty and prompt plus `maxTokens` must fit the cache. */
+  /** Queues a request. Its prompt must not be empty, and prompt plus `maxTokens` must fit the cache. */
   add(request: SequenceRequest, now: number): void {
     const sequence = new Sequence(request, now, this.keyOf);
     this.byKey.set(request.key, sequence);
     this.queue.waiting.add(sequence);
   }
 
-  /** Forgets a request, finished or cancelled; what it computed may serve later ones. */
+  /** Forgets a finished or cancelled request; what it computed may serve later requests. */
   remove(key: Key, now: number): void {
     const sequence = this.byKey.get(key);
     if (!sequence) return;
@@ -146,18 +149,18 @@ export class Scheduler {
     this.queue.remove(sequence, now);
   }
 
-  /** Prompt tokens of a request that were cached when it was admitted. */
+  /** Returns how many prompt tokens of a request were cached when it was first admitted; 0 until then. */
   cachedTokens(key: Key): number {
     return this.byKey.get(key)?.cached ?? 0;
   }
 
-  /** Tokens of a request that are in the cache, and those that were there before it; of its prompt alone while that is computed. */
+  /** Returns how many prompt tokens of a request are in the cache, and how many were there before it was computed. */
   progress(key: Key): { readonly processed: number; readonly cached: number } {
     const { computed = 0, cached = 0, promptLength = 0 } = this.byKey.get(key) ?? {};
     return { processed: Math.min(computed, promptLength), cached };
   }
 
-  /** A sequence of the KV cache had to be cleared: its request, if it has one, computes everything again. */
+  /** Records that a sequence of the KV cache had to be cleared: its request, if any, is computed again in full. */
   cleared(sequenceId: number): void {
     const sequence = this.queue.running.find(({ id }) => id === sequenceId);
     if (!sequence) return this.kv.lost(sequenceId);
@@ -167,7 +170,7 @@ export class Scheduler {
     this.kv.shorten(sequence);
   }
 
-  /** Plans what the draft model does before the next step is planned; mostly nothing. */
+  /** Plans the jobs of the draft model before the next step is planned; mostly none. */
   planDrafts(): readonly DraftJob[] {
     const { running } = this.queue;
     const alone = running.every((sequence) => sequence.decoding);
@@ -175,12 +178,12 @@ export class Scheduler {
     return this.speculation.planDrafts(next, (sequence) => this.forecast.remaining(sequence));
   }
 
-  /** Takes in what the draft model has done. */
+  /** Applies the results of the draft model. */
   applyDrafts(done: DraftsDone): void {
     this.speculation.applyDrafts(done, (key) => this.byKey.get(key));
   }
 
-  /** Decides the next step, or undefined when there is nothing to compute. */
+  /** Plans the next step; returns undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
     this.interlude.end(this.queue.streams);
     this.admit(now);
@@ -192,27 +195,27 @@ export class Scheduler {
     return undefined;
   }
 
-  /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
+  /** Plans the next slice of a chunk of prompts, if one is due between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
     return this.planner.planSlice(now);
   }
 
-  /** Takes in a slice. An abandoned one has left nothing of its chunk in the cache. */
+  /** Applies the result of a slice. An abandoned slice leaves nothing of its chunk in the cache. */
   applySlice(result: SliceResult, ms: number): void {
     this.speculation.interrupted();
     const chunk = this.slices.apply(result, ms);
     if (chunk) this.results.apply(chunk.plan, [], chunk.ms, 0);
   }
 
-  /** The next piece of a medium, when one is due: it is computed in a step of its own, between other steps. */
+  /** Plans the next piece of an image or sound, if one is due, as a separate step between other steps. */
   planMedia(now: number): MediaStep | undefined {
     if (!this.queue.running.some(({ mediaNext }) => mediaNext)) return undefined;
-    // Requests that are received while media are computed must be admitted too.
+    // Requests received while media are computed must be admitted too.
     this.admit(now);
     return this.media.plan(now);
   }
 
-  /** Takes in a piece of a medium; unless it is `done`, the whole medium is computed again. */
+  /** Applies the result of a piece of an image or sound; unless `done`, all of that medium is computed again. */
   applyMedia(step: MediaStep, done: boolean, ms: number): void {
     this.interlude.spend(ms);
     this.speculation.interrupted();
@@ -221,14 +224,14 @@ export class Scheduler {
   }
 
   /**
-   * Takes in a finished step: `tokens` holds one token for each row with `sample`, in row order, and -1 behind a rejected
+   * Applies a finished step. `tokens` holds one token for each row with `sample`, in row order, and -1 after a rejected
    * speculative token. The tokens of several steps follow each other, with -1 for steps that were not made.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
     const adapters = this.keyOf(plan.adapters);
     this.turns.served(adapters);
     this.interlude.served(adapters);
-    // Streams of other adapters wait for these prompts too: prompts are sized as if all streams were in the step.
+    // Streams of other adapters wait for these prompts too, so prompts are sized as if all streams were in the step.
     const streams = plan.prefillRows > 0 ? this.queue.streams.length : plan.decodeRows;
     const sampled =
       plan.steps > 1 ? this.results.applySteps(plan, tokens, ms) : this.results.apply(plan, tokens, ms, streams);
@@ -236,20 +239,20 @@ export class Scheduler {
     return sampled;
   }
 
-  /** Tokens of a request that were dropped because its context was full. */
+  /** Returns how many tokens of a request were dropped because its context was full. */
   droppedTokens(key: Key): number {
     return this.byKey.get(key)?.dropped ?? 0;
   }
 
   /**
-   * The native cache refused a batch that should have fitted: preempts the newest background request, else the newest
-   * request. False if only one runs.
+   * Preempts the newest background request, else the newest request, after the native cache refused a batch that should
+   * have fitted. Returns false if only one request runs.
    */
   preemptNewest(now: number): boolean {
     return this.queue.preemptNewest(now);
   }
 
-  /** Drops older tokens; those behind them are computed again at their new positions, as a prompt is. */
+  /** Drops older tokens; the tokens after them are computed again at their new positions, like a prompt. */
   private shift(sequence: Sequence): void {
     this.speculation.release(sequence);
     sequence.shift();
@@ -257,12 +260,12 @@ export class Scheduler {
     this.kv.cut(sequence);
   }
 
-  /** Milliseconds that text may be held. */
+  /** How long text may be held before it is sent, in milliseconds. */
   get heldMs(): number {
     return multiStepMs(this.queue.streams.length, this.limits.stallBudgetMs);
   }
 
-  /** Admits waiting requests while the streams leave capacity for them. */
+  /** Preempts requests until the next token of every stream fits, then admits waiting requests. */
   private admit(now: number): void {
     const { length: streams } = this.queue.streams;
     this.kv.host.beginStep(streams > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);

@@ -4,37 +4,37 @@ import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import { commonLength } from "./common-length.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
 
-/** Tokens that may always be dropped, however many are to stay. */
+/** Keeps `shift` able to drop tokens: at most `room` minus this many are protected by `keep`. */
 const FEWEST_SHIFTED = 4;
 
-/** Numbers a request; given by the caller, opaque here, later requests have larger ones. */
+/** Number of a request, chosen by the caller. Later requests must have larger numbers. */
 export type Key = number;
 
 export interface SequenceRequest {
   readonly key: Key;
-  /** Token ids. Those of media are below zero and stand for the content: equal content, equal ids. */
+  /** Token ids. The ids of media are negative and identify the content: equal content has equal ids. */
   readonly prompt: Int32Array;
-  /** Most tokens to sample; at least 1, and without `shift` prompt plus output must fit the model's limit. */
+  /** Maximum number of tokens to sample; at least 1. Without `shift`, prompt plus output must fit the model's limit. */
   readonly maxTokens: number;
-  /** Where prompt and output come to `room` tokens, older ones are dropped, but for the first `keep`. Not with media. */
+  /** When prompt and output reach `room` tokens, older ones are dropped, except the first `keep`. Not for media. */
   readonly shift?: ContextShift;
-  /** In order. */
+  /** Images and sound in the prompt, in order. */
   readonly media?: readonly MediaSpan[];
-  /** LoRA adapters that compute it: requests of different sets share nothing. */
+  /** LoRA adapters that compute the request. Requests with different sets share no cached tokens. */
   readonly adapters?: AdapterSet;
-  /** The client that sent it: clients get equal shares. */
+  /** The client that sent the request: clients get equal shares. */
   readonly client?: string;
-  /** It yields to all requests that are not. */
+  /** Whether the request yields to all requests that are not in the background. */
   readonly background?: boolean;
-  /** Whether it allows speculative tokens. */
+  /** Whether the request may have speculative tokens. */
   readonly speculate?: boolean;
-  /** Nothing that is cached is used for it. */
+  /** Whether to compute the whole prompt, without any cached tokens. */
   readonly fresh?: boolean;
-  /** The log probability of each of its prompt's tokens is wanted. */
+  /** Whether the log probability of each prompt token is requested. */
   readonly scored?: boolean;
-  /** The slot that holds its tokens when it has ended; absent: none. */
+  /** The slot that holds the request's tokens after it has ended; absent: none. */
   readonly slot?: number;
-  /** Whether it allows multi-step decoding: several tokens are sampled before the first is looked at. */
+  /** Whether multi-step decoding is allowed: several tokens are sampled before the first is processed. */
   readonly multiStep?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface ContextShift {
   readonly keep: number;
 }
 
-/** What plans need to know about a request; owned by the scheduler. */
+/** The state of a request that planning needs; owned by the scheduler. */
 export class Sequence {
   readonly key: Key;
   readonly promptLength: number;
@@ -59,31 +59,31 @@ export class Sequence {
   readonly scored: boolean;
   readonly slot: number | undefined;
   private readonly context: ContextShift | undefined;
-  /** Prompt and sampled tokens but those that were dropped; the last sampled one is not in the KV cache yet. */
+  /** Prompt and sampled tokens, except dropped ones; the last sampled token is not in the KV cache yet. */
   ids: Int32Array;
   length: number;
-  /** Tokens that were dropped because the context was full. */
+  /** How many tokens were dropped because the context was full. */
   dropped = 0;
-  /** Tokens that are in the KV cache. */
+  /** How many tokens are in the KV cache. */
   computed = 0;
   /** KV sequence id while running, -1 while waiting. */
   id = -1;
-  /** Prompt tokens that were in the cache when it was first admitted. */
+  /** How many prompt tokens were cached when the request was first admitted; undefined until then. */
   cached: number | undefined;
-  /** When it was admitted last. */
+  /** When the request was last admitted, in milliseconds. */
   admittedAt = 0;
-  /** It was preempted and waits to be resumed. */
+  /** Whether the request was preempted and waits to be resumed. */
   preempted = false;
-  /** A plan has had some of its rows. */
+  /** Whether some of the request's rows have been planned. */
   started = false;
-  /** It waits for this request to compute their common prefix of so many tokens. */
+  /** The request that this one waits for, until `leader` has computed their common prefix of `length` tokens. */
   awaits: { readonly leader: Sequence; readonly length: number } | undefined;
-  /** The place in the host cache that a prefix of it is read to from disk; undefined until the disk cache was searched. */
+  /** Host cache entry that a prefix is read into from disk; undefined until the disk cache has been searched. */
   diskRead: number | "none" | undefined;
 
   constructor(
     request: SequenceRequest,
-    /** When it was received, in milliseconds. */
+    /** When the request was received, in milliseconds. */
     readonly addedAt: number,
     keyOf: (adapters: AdapterSet) => string = adapterKey,
   ) {
@@ -109,12 +109,12 @@ export class Sequence {
     return this.length + this.dropped - this.promptLength;
   }
 
-  /** Tokens that it may still sample, at most, before it ends or older ones are dropped. */
+  /** How many more tokens the request may sample before it ends or older tokens are dropped. */
   get left(): number {
     return Math.min(this.maxTokens - this.generated, (this.context?.room ?? Number.POSITIVE_INFINITY) - this.length);
   }
 
-  /** It may sample more tokens than the context has room for. */
+  /** Whether the context is full although the request may sample more tokens. */
   get isFull(): boolean {
     return this.left === 0 && this.generated < this.maxTokens;
   }
@@ -123,38 +123,38 @@ export class Sequence {
     return this.id >= 0;
   }
 
-  /** All but the newest token is in the cache: the next row samples. */
+  /** Whether all tokens but the newest are in the cache, so that the next row samples. */
   get decoding(): boolean {
     return this.computed === this.length - 1 && this.generated > 0;
   }
 
-  /** Tokens to compute before it decodes. */
+  /** How many tokens must be computed before the request decodes. */
   get remaining(): number {
     return this.length - this.computed;
   }
 
-  /** Position of a text token in the KV cache, or of a span's first. */
+  /** Returns the position in the KV cache of a text token, or of a span's first token. */
   position(index: number): number {
     return positionAt(this.media, index);
   }
 
-  /** The span that holds the next token to compute, or undefined when that is text. */
+  /** The span that contains the next token to compute, or undefined when that token is text. */
   get mediaNext(): MediaSpan | undefined {
     return this.media.find(({ start, tokens }) => this.computed >= start && this.computed < start + tokens);
   }
 
-  /** End of the text tokens that can be computed in one step: where the next medium begins, or the end of all. */
+  /** End of the text tokens that one step can compute: the start of the next medium, or the end of the sequence. */
   get textEnd(): number {
     return this.media.find(({ start }) => start >= this.computed)?.start ?? this.length;
   }
 
-  /** Tokens of the common prefix, if the same adapters compute both; `limit` at most. */
+  /** Returns the length of the common prefix, at most `limit`; 0 if different adapters compute the two requests. */
   sharedWith(other: Sequence, limit: number): number {
     if (this.adapterKey !== other.adapterKey) return 0;
     return commonLength(this.ids, other.ids, Math.min(limit, this.length, other.length));
   }
 
-  /** Drops the older half of the tokens behind the first ones that stay. What follows them is to be computed again. */
+  /** Drops the older half of the tokens after the first `keep`. The tokens after those must be computed again. */
   shift(): void {
     const { room = 0, keep = 0 } = this.context ?? {};
     const kept = Math.min(keep, room - FEWEST_SHIFTED);

@@ -1,5 +1,5 @@
-// What each slot holds: the tokens of the last request that named it, as far as they were computed. Their keys and values are in
-// the prefix cache, for every request: a slot only says which of them are meant.
+// What each slot holds: the tokens of the last request that named it, as far as they were computed. A slot only names
+// tokens: their keys and values are in the prefix cache, which all requests share.
 
 import { commonLength } from "./common-length.ts";
 import type { HostId } from "./kv/host-entries.ts";
@@ -8,7 +8,7 @@ import type { Prefix } from "./kv/prefix-index.ts";
 import { boundaryBefore } from "./media-span.ts";
 import { Sequence } from "./sequence.ts";
 
-/** A prefix, and the place in host memory where the engine has its state once it has carried out the commands. */
+/** A prefix, and the id under which the engine has its state in host memory once it has carried out the commands. */
 interface SavedPrefix {
   readonly hostId: HostId;
   readonly prefix: Prefix;
@@ -19,28 +19,28 @@ export class Slots {
 
   constructor(
     private readonly kv: KvCache,
-    /** As many there are; greater numbers begin at 0 again, as in llama.cpp's server. */
+    /** How many slots there are; greater slot numbers wrap around, as in llama.cpp's server. */
     private readonly count: number,
   ) {}
 
-  /** A request ends, while its tokens are in the cache. */
+  /** Stores the tokens of a request in its slot. Call it when the request ends, while its tokens are in the cache. */
   ended({ slot, ids, computed, adapterKey, media }: Sequence): void {
     const length = boundaryBefore(media, computed);
     if (slot === undefined || length === 0) return;
     this.hold(slot, firstOf({ ids, adapterKey, media }, length));
   }
 
-  /** From now on a slot holds these tokens. */
+  /** Makes a slot hold these tokens from now on. */
   hold(slot: number, prefix: Prefix): void {
     this.held.set(slot % this.count, prefix);
   }
 
-  /** Has what the cache still has of a slot's tokens put in host memory; undefined: nothing. Needs `kv.hasPlace`. */
+  /** Copies the tokens of a slot that are still cached to host memory; undefined: none are. Requires `kv.hasPlace`. */
   save(slot: number, now: number): SavedPrefix | undefined {
     const held = this.held.get(slot % this.count);
     if (!held) return undefined;
     const { ids, adapterKey, media } = held;
-    // It goes on where the tokens end, as the next request of the conversation does.
+    // A request that continues where the tokens end, like the next request of the conversation.
     const prompt = new Int32Array(ids.length + 1);
     prompt.set(ids);
     const next = new Sequence({ key: -1, prompt, maxTokens: 1, media }, now, () => adapterKey);
@@ -48,7 +48,7 @@ export class Slots {
     return hostId === undefined ? undefined : { hostId, prefix: firstOf(held, next.computed) };
   }
 
-  /** Forgets a slot and what is cached of its tokens, but for what other slots hold. Returns how many tokens it held. */
+  /** Forgets a slot and its cached tokens, except those that other slots hold. Returns how many tokens it held. */
   erase(slot: number): number {
     const prefix = this.held.get(slot % this.count);
     if (!prefix) return 0;

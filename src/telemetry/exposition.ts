@@ -1,25 +1,25 @@
-// Metrics as values, and the Prometheus text format (version 0.0.4) that they are rendered to.
+// Metrics as values, and their rendering in the Prometheus text format (version 0.0.4).
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Values in buckets: `counts` holds one number a bound and one for what is beyond the last; none is in two. */
+/** A histogram: `counts` has a count for each bound and one for larger values. Each value is in one bucket only. */
 interface Buckets {
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** A family of samples; each has the labels by which it differs from the others. */
+/** A family of samples; each sample has the labels that distinguish it from the others. */
 export type Metric = { readonly name: string; readonly help: string } & (
   | { readonly type: "counter" | "gauge"; readonly samples: readonly (readonly [Labels, number])[] }
   | {
       readonly type: "histogram";
-      /** Upper bounds, ascending; the last, infinite one is implied. */
+      /** Upper bounds, ascending; a last, infinite bound is implied. */
       readonly bounds: readonly number[];
       readonly samples: readonly (readonly [Labels, Buckets])[];
     }
 );
 
-/** Metrics of one subject, with the labels that all of their samples have. */
+/** Metrics of one subject, with the labels that all their samples have. */
 export interface MetricTable {
   readonly labels: Labels;
   readonly metrics: readonly Metric[];
@@ -35,7 +35,7 @@ export function counter(name: string, help: string, value: number): Metric {
   return { type: "counter", name, help, samples: [[NONE, value]] };
 }
 
-/** A metric with a sample for each value of a label. */
+/** Returns a metric with a sample for each value of a label. */
 export function by(
   type: "counter" | "gauge",
   name: string,
@@ -46,7 +46,7 @@ export function by(
   return { type, name, help, samples: [...values].map(([value, count]) => [{ [label]: value }, count]) };
 }
 
-/** The text exposition: one family for each name, whatever tables its samples are in. */
+/** Returns the text exposition, with one family per name even if its samples are in several tables. */
 export function exposition(tables: readonly MetricTable[]): string {
   const families = new Map<string, string[]>();
   for (const { labels, metrics } of tables) {
@@ -98,7 +98,7 @@ export class Histogram implements Buckets {
 
   observe(value: number): void {
     this.sum += value;
-    // Not with findIndex: this is called for every token.
+    // A loop instead of findIndex, because this is called for every token.
     let bucket = 0;
     while (bucket < this.bounds.length && value > (this.bounds[bucket] as number)) bucket++;
     this.counts[bucket] = (this.counts[bucket] as number) + 1;

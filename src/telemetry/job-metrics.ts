@@ -1,11 +1,11 @@
-// What files and batches look like to a scrape. They belong to the data folder, whatever model is served.
+// The metrics of files and batches. These belong to the data folder, independent of the models that are served.
 
 import { by, type Metric } from "./exposition.ts";
 import type { JobLevels, LineOutcome } from "./metrics.ts";
 
 /**
- * The metrics of files and batches. `jobs` are the levels of the data folder; undefined while it cannot be read, then they
- * have no samples.
+ * Returns the metrics of files and batches. `jobs`: levels of the data folder; undefined while the folder cannot be
+ * read, so that metrics of levels have no samples.
  */
 export function jobMetrics(jobs: JobLevels | undefined, lines: ReadonlyMap<LineOutcome, number>): Metric[] {
   const files = [...(jobs?.files ?? [])];

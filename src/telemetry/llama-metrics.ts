@@ -1,8 +1,8 @@
-// The metrics of text engines by the names of llama.cpp's server, for dashboards that are made for it.
+// The metrics of text engines under the names of llama.cpp's server, for dashboards made for that server.
 
 import { by, counter, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
 
-/** The families that those of llama.cpp are made of. */
+/** Returns the text exposition of llama.cpp's metrics, computed from svc's metrics in `tables`. */
 export function llamaMetrics(tables: readonly MetricTable[]): string {
   const own = tables.filter(({ labels }) => labels["engine"] === undefined || labels["engine"] === "text");
   const families = Map.groupBy(
@@ -73,11 +73,11 @@ type Sample = readonly [Labels, number];
 
 const samplesOf = (metric: Metric): readonly Sample[] => (metric.type === "histogram" ? [] : metric.samples);
 
-/** Rows of running streams: each is one that was busy. */
+/** Returns the rows of running streams: each row is a busy slot. */
 const rowsOf = (samples: readonly Sample[]): number =>
   samples.reduce((total, [labels, value]) => total + (labels["kind"] === "decode" ? value : 0), 0);
 
-/** The sums over whatever made the drafts. */
+/** Returns the sums by position over all sources of drafts. */
 function byPosition(samples: readonly Sample[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const [{ position = "" }, value] of samples) sums.set(position, (sums.get(position) ?? 0) + value);

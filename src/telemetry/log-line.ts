@@ -1,8 +1,8 @@
-// Log lines for programs and files: JSON, and text that grep and awk can take apart.
+// Log lines for programs and files: JSON, and text that grep and awk can split.
 
 import type { LogFields, LogLevel } from "./log.ts";
 
-/** A whole line with its newline. */
+/** Returns a log line including its newline. */
 export type Render = (time: Date, level: LogLevel, message: string, fields: LogFields) => string;
 
 export const textLine: Render = (time, level, message, fields) =>
@@ -11,13 +11,13 @@ export const textLine: Render = (time, level, message, fields) =>
 export const jsonLine: Render = (time, level, message, fields) =>
   `${JSON.stringify({ time: time.toISOString(), level, message, ...fields })}\n`;
 
-/** ` key=value` of each field that has a value. */
+/** Returns ` key=value` for each field that has a value. */
 export const pairs = (fields: LogFields): string =>
   Object.entries(fields)
     .map(([key, value]) => (value === undefined ? "" : ` ${key}=${quote(value)}`))
     .join("");
 
-/** Newlines would break lines in two, escapes would reach the terminal. */
+/** Replaces control characters: newlines would split the line, escape sequences would reach the terminal. */
 export const withoutControls = (text: string): string => text.replaceAll(/\p{Cc}/gu, " ");
 
 const quote = (value: string | number | boolean): string =>

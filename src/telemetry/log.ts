@@ -6,9 +6,9 @@ import { terminalLine } from "./terminal-line.ts";
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Logger {
-  /** What the engine and its libraries do, and requests that only look at the server. */
+  /** For what the engine and its libraries do, and for requests that only inspect the server. */
   debug(message: string, fields?: LogFields): void;
-  /** What was decided about requests: admitted, preempted, computed from the cache. */
+  /** For scheduling decisions about requests: admitted, preempted, prefix cached. */
   verbose(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -17,27 +17,27 @@ export interface Logger {
 
 export type LogLevel = keyof Logger;
 
-/** The least important first. */
+/** Log levels, the least important first. */
 const LOG_LEVELS = ["debug", "verbose", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
-/** Whether lines of a level are written where `least` is the least important one. */
+/** Returns whether lines of `level` are written when `least` is the minimum level. */
 export const isLogged = (level: LogLevel, least: LogLevel): boolean =>
   LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
 
 export interface LoggerOptions {
-  /** Least important level that is written. */
+  /** Minimum level of lines to write. */
   readonly level: LogLevel;
-  /** `terminal`: for a person who watches, else for programs and files. */
+  /** `terminal` is for people; the others are for programs and files. */
   readonly format: "text" | "json" | "terminal";
-  /** Of a terminal: whether it shows colours. */
+  /** Whether the terminal shows colours. */
   readonly colours?: boolean;
-  /** Receives whole lines with their newline. */
+  /** Receives whole lines, including the newline. */
   readonly write: (line: string) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
 }
 
-/** A logger that writes one line for each call. Fields without a value are left out. */
+/** Returns a logger that writes one line per call. Fields without a value are omitted. */
 export function createLogger({ level, format, colours = false, write, now }: LoggerOptions): Logger {
   const renders = {
     json: jsonLine,

@@ -1,37 +1,37 @@
-// What the request path reports, and what a scrape reads.
+// Interfaces for metrics: what the request path reports, and what a scrape reads.
 
 import type { BusyReason, ErrorCode } from "../domain/errors.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { MetricTable } from "./exposition.ts";
 
-/** How a line of a batch ends; skipped are those whose batch was cancelled or expired before. */
+/** How a line of a batch ends; `skipped`: its batch was cancelled or expired before. */
 export const LINE_OUTCOMES = ["completed", "failed", "skipped"] as const;
 export type LineOutcome = (typeof LINE_OUTCOMES)[number];
 
-/** Milliseconds from acceptance to the first computation, and from there to the last event. */
+/** Milliseconds from acceptance to the first computation, and from that to the last event. */
 export interface ComputingTimes {
   readonly queueMs: number;
   readonly computingMs: number;
 }
 
-/** What requests of one model report; each call is made once per happening. */
+/** What requests of one model report; each method is called once per occurrence. */
 export interface RequestMetrics {
-  /** A request was admitted. */
+  /** Reports that a request was admitted. */
   started(): void;
-  /** An admitted request is computed with this adapter, which is one of the operator's. */
+  /** Reports that an admitted request uses this adapter, which is one of the operator's. */
   adapterChosen(name: string): void;
-  /** Milliseconds from admission to the first text of an answer, which so many tokens were sampled for. */
+  /** Reports milliseconds from admission to the first text of an answer, and the tokens sampled for that text. */
   firstToken(ms: number, tokens?: number): void;
-  /** Milliseconds between two pieces of text of one answer, and the tokens sampled for the second. */
+  /** Reports milliseconds between two pieces of text of an answer, and the tokens sampled for the second. */
   interToken(ms: number, tokens?: number): void;
-  /** `times` are those of a request that was computed to its end, where they are known. */
+  /** Reports that a request ended in order. `times`: given, if known, for a request that was computed to its end. */
   finished(reason: FinishReason, usage: Usage, endToEndMs: number, times?: ComputingTimes): void;
   failed(code: ErrorCode, endToEndMs: number): void;
-  /** A request was turned away with `server_busy`. */
+  /** Reports that a request was rejected with `server_busy`. */
   rejected(reason: BusyReason): void;
 }
 
-/** The kind of engine that computes requests, and the name of its model. */
+/** The kind of an engine, and the name of its model. */
 export interface MetricSubject {
   readonly kind: string;
   readonly model: string;
@@ -40,37 +40,37 @@ export interface MetricSubject {
 export interface Metrics {
   connectionOpened(): void;
   connectionClosed(): void;
-  /** A request was answered; `route` is one of those that are served, or `unknown`; `apiKey` is the name of its key. */
+  /** Reports that a request was answered. `route`: a served route or `unknown`; `apiKey`: name of the API key. */
   requestEnded(route: string, status: number, apiKey?: string): void;
-  /** The metrics of requests to this model: the same at every call. */
+  /** Returns the metrics of requests to this model, the same object at every call. */
   of(subject: MetricSubject): RequestMetrics;
-  /** A line of a batch is in its output. */
+  /** Reports that a line of a batch is in the batch's output. */
   batchLineEnded(outcome: LineOutcome): void;
-  /** The text exposition; `levels` are read at scrape time. */
+  /** Returns the text exposition. `levels`: read at scrape time. */
   render(levels: MetricLevels): string;
 }
 
-/** Files and batches in the data folder, which servers may share: by status, and by purpose with their bytes. */
+/** Batches by status and files by purpose in the data folder, which several servers may share. */
 export interface JobLevels {
   readonly batches: ReadonlyMap<string, number>;
   readonly linesWaiting: number;
   readonly files: ReadonlyMap<string, { readonly count: number; readonly bytes: number }>;
 }
 
-/** Levels that are read when someone looks. */
+/** Levels that are read at scrape time. */
 export interface MetricLevels {
   readonly version: string;
-  /** What each engine reports of itself, with its labels. */
+  /** The metrics that each engine reports, with its labels. */
   readonly engines: readonly MetricTable[];
   /** Entries in the cancel registry; zero when nothing runs. */
   readonly registered: number;
   readonly residentBytes: number;
   readonly cpuSeconds: number;
-  /** Live sessions. */
+  /** Open live sessions. */
   readonly sessions: number;
   /** Undefined: the data folder cannot be read. */
   readonly jobs: JobLevels | undefined;
 }
 
-/** The labels of all metrics about a model. */
+/** Returns the labels of all metrics about a model. */
 export const subjectLabels = ({ kind, model }: MetricSubject) => ({ model_name: model, engine: kind });

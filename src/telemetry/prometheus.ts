@@ -1,4 +1,5 @@
-// The server's metrics as Prometheus text: those of requests and of this process are kept here, engines bring their own.
+// The server's metrics as Prometheus text. Metrics of requests and of this process are kept here; engines report
+// theirs.
 
 import type { Clock } from "../domain/clock.ts";
 import { by, counter, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
@@ -14,7 +15,7 @@ import {
 } from "./metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
 
-/** A counter whose samples are made when they first happen. */
+/** A counter whose samples are created when their labels first occur. */
 class LabelledCounter {
   private readonly counts = new Map<string, { readonly labels: Labels; count: number }>();
 
@@ -34,14 +35,14 @@ export class PrometheusMetrics implements Metrics {
   private connections = 0;
   private connectionsPeak = 0;
   private readonly batchLines = new Map<LineOutcome, number>(LINE_OUTCOMES.map((outcome) => [outcome, 0]));
-  /** Answered requests by route and status: routes are the server's own, so there are not many. */
+  /** Answered requests by route and status. Only served routes occur, so there are few samples. */
   private readonly answered = new LabelledCounter();
   private readonly answeredByKey = new LabelledCounter();
-  /** By kind and model. */
+  /** Request metrics by kind and model. */
   private readonly requests = new Map<string, { readonly labels: Labels; readonly counts: RequestCounts }>();
   private readonly startedAt: number;
 
-  /** `names`: whose names engines' metrics have beside svc's own. */
+  /** `names`: `llamacpp` adds the metrics of engines under llama.cpp's names. */
   constructor(
     private readonly clock: Clock,
     private readonly names: "svc" | "llamacpp" = "svc",

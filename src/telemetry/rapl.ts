@@ -1,9 +1,9 @@
-// Energy counters of Intel and AMD processors (RAPL) as Linux shows them. Often only root may read them.
+// Reads the energy counters of Intel and AMD processors (RAPL) on Linux. Often only root may read them.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Joules since some moment; null where there is no such counter that may be read. */
+/** Joules since an arbitrary moment; null if there is no readable counter. */
 export interface Energy {
   readonly cpuJoules: number | null;
   readonly dramJoules: number | null;
@@ -13,7 +13,7 @@ export class Rapl {
   private readonly cpu: Counter[];
   private readonly dram: Counter[];
 
-  /** Finds the counters under `root` that can be read now. */
+  /** Finds the counters under `root` that are readable. */
   constructor(root = "/sys/class/powercap") {
     const zones = list(root).filter((name) => name.startsWith("intel-rapl:"));
     const counters = zones.flatMap((zone) => Counter.open(join(root, zone)) ?? []);
@@ -28,7 +28,7 @@ export class Rapl {
   }
 }
 
-/** One counter, its wrapping to zero undone. It wraps after minutes at the earliest. */
+/** One counter, corrected for its wraparound, which happens after minutes at the earliest. */
 class Counter {
   private total = 0;
   private last: number;

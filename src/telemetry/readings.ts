@@ -1,4 +1,4 @@
-// Readings of a machine's counters, and what two of them say about the time between.
+// Readings of a machine's counters, and rates computed from two readings.
 
 import { cpus } from "node:os";
 import type { ProfileSample } from "../domain/profile.ts";
@@ -10,26 +10,26 @@ interface GpuReading {
   readonly share: number | null;
 }
 
-/** Bytes that decode steps are estimated to have read from memory, and the milliseconds that these steps took. */
+/** Estimated bytes that decode steps read from memory, and the milliseconds that these steps took. */
 interface StepReads {
   readonly bytes: number;
   readonly ms: number;
 }
 
-/** One look at everything. What is not an instant's value only grows. */
+/** One reading of all counters. Values other than `residentBytes` and `gpu` are cumulative. */
 export interface Reading extends Energy {
-  /** Milliseconds on a steady clock. */
+  /** Milliseconds on a monotonic clock. */
   readonly at: number;
   readonly processCpuMs: number;
   readonly busyMs: number;
-  /** Of all CPUs, idle or not. */
+  /** Milliseconds of all CPUs, busy and idle. */
   readonly totalMs: number;
   readonly residentBytes: number;
   readonly gpu: GpuReading | undefined;
   readonly reads: StepReads;
 }
 
-/** Time of this process and of all CPUs, and the memory of this process. */
+/** Returns the CPU time of this process and of all CPUs, and the resident memory of this process. */
 export function readProcess(): Pick<Reading, "processCpuMs" | "busyMs" | "totalMs" | "residentBytes"> {
   const { user, system } = process.cpuUsage();
   let [busyMs, totalMs] = [0, 0];
@@ -41,7 +41,7 @@ export function readProcess(): Pick<Reading, "processCpuMs" | "busyMs" | "totalM
   return { processCpuMs: (user + system) / 1000, busyMs, totalMs, residentBytes: process.memoryUsage.rss() };
 }
 
-/** Rates between two readings: everything of a sample but its instant values. */
+/** Returns the rates between two readings: all values of a sample except instantaneous ones. */
 export function between(one: Reading, other: Reading, cpuCount: number) {
   const ms = other.at - one.at;
   const rate = (before: number | null, after: number | null) =>
@@ -55,7 +55,7 @@ export function between(one: Reading, other: Reading, cpuCount: number) {
   };
 }
 
-/** A sample for each reading after the first, told from the one before it. */
+/** Returns a sample for each reading after the first, computed from that reading and the one before. */
 export function samplesOf(readings: readonly Reading[], cpuCount: number): ProfileSample[] {
   const [first] = readings;
   if (!first) return [];
@@ -68,9 +68,9 @@ export function samplesOf(readings: readonly Reading[], cpuCount: number): Profi
   }));
 }
 
-/** Nothing can be said of no time. */
+/** Returns a rate, or null for an interval of no time. */
 const over = (amount: number, seconds: number): number | null => (seconds > 0 ? amount / seconds : null);
 
-/** The clocks behind the two numbers tick differently, so the quotient may lie a little beside its range. */
+/** Returns a share from 0 to 1. The two numbers have different clocks, so the quotient may be slightly out of range. */
 const share = (part: number, whole: number): number | null =>
   whole > 0 ? Math.min(Math.max(part / whole, 0), 1) : null;

@@ -1,4 +1,4 @@
-// Counts and times of the requests of one model. Names are vLLM's behind our own prefix.
+// Counts and times of the requests of one model. The metric names are vLLM's, with svc's prefix.
 
 import type { Clock } from "../domain/clock.ts";
 import { BUSY_REASONS, type BusyReason, type ErrorCode } from "../domain/errors.ts";
@@ -8,7 +8,7 @@ import type { ComputingTimes, RequestMetrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
 
 const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960];
-/** Upper bounds of the buckets of first tokens. */
+/** Upper bounds of the buckets for the time to the first token. */
 export const FIRST_TOKEN_SECONDS = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640,
 ];
@@ -20,7 +20,7 @@ const RATE_WINDOW_S = 10;
 
 const FINISH_REASONS: readonly FinishReason[] = ["stop", "length", "tool_calls", "cancelled"];
 
-/** Counts by key; keys given at the start are there with 0, so that the first increase of each is seen as one. */
+/** Counts by key. Keys passed to the constructor start at 0, so that a scraper notices the first increase of each. */
 class Counts<Key extends string> {
   private readonly counts: Map<Key, number>;
 
@@ -117,7 +117,7 @@ export class RequestCounts implements RequestMetrics {
     const generationMs = completionTokens === 0 ? 0 : promptMs + completionMs;
     const inferenceMs = generationMs || measured?.computingMs;
     if (inferenceMs !== undefined) times.inference.observe(inferenceMs / 1000);
-    // Only a generation has these, which was computed and whose client did not disconnect.
+    // Only a generation that was computed, and whose client did not disconnect, has these times.
     if (generationMs === 0) return;
     times.prefill.observe(promptMs / 1000);
     times.decode.observe(completionMs / 1000);

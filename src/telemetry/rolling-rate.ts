@@ -1,17 +1,17 @@
-// A rate over the last seconds.
+// Computes a rate over the last seconds.
 
 import type { Clock } from "../domain/clock.ts";
 
 const SLOT_MS = 1000;
 
-/** Counts by second, so that adding costs the same however much is added. */
+/** Counts by second, so that memory and time do not grow with the number of calls. */
 export class RollingRate {
-  /** A ring: the second that each slot stands for, and the amount in it. */
+  /** A ring buffer: the second that each slot stands for, and the amount in that second. */
   private readonly seconds: number[];
   private readonly amounts: number[];
   private readonly startedAt: number;
 
-  /** Over the last `slots` seconds. */
+  /** The rate is over the last `slots` seconds. */
   constructor(
     private readonly clock: Clock,
     private readonly slots: number,
@@ -29,7 +29,7 @@ export class RollingRate {
     this.amounts[slot] = (this.amounts[slot] ?? 0) + amount;
   }
 
-  /** Amount per second; the current second counts as far as it has gone. */
+  /** Returns the amount per second; of the current second, only the elapsed part counts. */
   perSecond(): number {
     const now = this.second();
     const oldest = now - this.slots + 1;

@@ -1,4 +1,5 @@
-// Log lines for a person at a terminal: local time, and requests in columns, what matters of each in the same order.
+// Log lines for a person at a terminal: local time, and requests in columns, with their details always in the same
+// order.
 
 import { styleText } from "node:util";
 import type { LogFields, LogLevel } from "./log.ts";
@@ -15,7 +16,7 @@ const LEVEL_STYLES: Readonly<Record<LogLevel, Style>> = {
   error: "red",
 };
 
-/** With or without colours, and the ids of requests. */
+/** Returns a renderer. `colours`: use colours; `ids`: show the ids of all requests, rather than of failed ones only. */
 export function terminalLine({ colours, ids }: { readonly colours: boolean; readonly ids: boolean }): Render {
   const paint: Paint = (style, text) =>
     colours && text !== "" ? styleText(style, text, { validateStream: false }) : text;
@@ -44,14 +45,14 @@ function requestLine(fields: LogFields, paint: Paint): string {
   return `${columns.join(" ")}${details === "" ? "" : `  ${details}`}${shownId}`.trimEnd();
 }
 
-/** What failed is red where it is ours, and yellow where it is the client's; a stream may fail after its status. */
+/** Returns red for failures of the server, yellow for errors of the client. A stream may fail after its status. */
 function styleOf({ status, finish }: LogFields): Style {
   const failed = finish !== undefined && !ORDERLY.has(finish);
   if (failed || Number(status) >= 500) return "red";
   return Number(status) >= 400 ? "yellow" : "green";
 }
 
-/** How requests end that did not fail. */
+/** Finish reasons of requests that did not fail. */
 const ORDERLY: ReadonlySet<unknown> = new Set(["stop", "length", "tool_calls", "cancelled"]);
 
 function detailsOf(fields: LogFields, paint: Paint): string {
@@ -78,11 +79,11 @@ function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} m ${seconds % 60} s`;
 }
 
-/** Most requests come from the machine itself: nothing is to be said of that. */
+/** Returns whether a client is on this machine: then its address, like that of most requests, is not shown. */
 const isHere = (client: LogFields[string]): boolean =>
   client === undefined || /^(127\.|::1$|::ffff:127\.)/.test(String(client));
 
-/** `2026-11-25 08:05:03` where the machine is. */
+/** Returns the time in the machine's time zone: `2026-11-25 08:05:03`. */
 function localTime(time: Date): string {
   const two = (value: number) => String(value).padStart(2, "0");
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;

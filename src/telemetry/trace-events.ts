@@ -1,8 +1,8 @@
-// Chrome's trace event format, as text: what chrome://tracing and Perfetto open. Times go in as milliseconds.
+// Writes Chrome's trace event format, which chrome://tracing and Perfetto read. Functions take times in milliseconds.
 
-/** A line of the viewer. */
+/** A row in the trace viewer. */
 export interface Track {
-  /** Process number: the tracks of one process stand together. */
+  /** Process number: the viewer groups the tracks of a process. */
   readonly process: number;
   readonly thread: number;
 }
@@ -15,25 +15,25 @@ const event = (phase: string, name: string, { process: pid, thread: tid }: Track
 const micros = (ms: number): number => Math.round(ms * 1000);
 const withArguments = (args: TraceArguments | undefined) => args && { args };
 
-/** Something that lasted. Slices of one track may lie in each other, but must not overlap otherwise. */
+/** Returns a slice, an event with a duration. Slices of one track may be nested, but must not overlap otherwise. */
 export function slice(track: Track, name: string, from: number, to: number, args?: TraceArguments): string {
   const start = micros(from);
   return event("X", name, track, start, { dur: micros(to) - start, ...withArguments(args) });
 }
 
-/** Something that lasts until `end`; what is begun later on its track lies in it. */
+/** Returns the start of a slice that lasts until `end`; slices begun later on the track are nested in it. */
 export const begin = (track: Track, name: string, at: number, args?: TraceArguments): string =>
   event("B", name, track, micros(at), { ...withArguments(args) });
 
-/** Ends what was begun last on the track. */
+/** Returns the end of the slice that was begun last on the track. */
 export const end = (track: Track, name: string, at: number, args?: TraceArguments): string =>
   event("E", name, track, micros(at), { ...withArguments(args) });
 
-/** A stacked graph of numbers. */
+/** Returns a point of a stacked graph of numbers. */
 export const counter = (track: Track, name: string, at: number, values: Readonly<Record<string, number>>): string =>
   event("C", name, track, micros(at), { args: values });
 
-/** Gives a process, or a track, its name. */
+/** Return an event that names a process, or a track. */
 export const processName = (track: Track, name: string): string =>
   event("M", "process_name", track, 0, { args: { name } });
 export const trackName = (track: Track, name: string): string =>

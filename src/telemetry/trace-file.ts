@@ -1,5 +1,5 @@
-// A trace on disk: one event a line in a JSON array that is never closed, which the format allows, so that the file is
-// good at every moment, whatever becomes of its writer.
+// Writes a trace to disk: one event per line in a JSON array that is never closed. The format allows that, so the file
+// is valid at every moment, even if its writer dies.
 
 import { closeSync, fstatSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { fileReason } from "../domain/system-error-code.ts";
@@ -7,10 +7,10 @@ import { fileReason } from "../domain/system-error-code.ts";
 const FLUSH_MS = 1000;
 const MIB = 1024 ** 2;
 
-/** Bytes after which a trace ends. */
+/** Size in bytes at which a trace ends. */
 const TRACE_LIMIT = 256 * MIB;
 
-/** Makes an empty trace of whatever `path` was. Throws the system's error. */
+/** Creates an empty trace at `path`, replacing any content. Throws the system's error. */
 export function createTraceFile(path: string): void {
   writeFileSync(path, "");
 }
@@ -21,7 +21,7 @@ export class TraceFile {
   private waiting = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Appends to the trace at `path`. `ended` hears, once, why no more is written. */
+  /** Appends to the trace at `path`. `ended` is called once, with the reason, when writing stops. */
   constructor(
     path: string,
     private readonly ended: (reason: string) => void,
@@ -35,7 +35,7 @@ export class TraceFile {
     }
   }
 
-  /** Takes events; they are on disk about a second later. */
+  /** Adds events, which are written to disk within about a second. */
   add(...events: readonly string[]): void {
     if (this.file === undefined) return;
     for (const event of events) {
@@ -44,7 +44,7 @@ export class TraceFile {
     this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
   }
 
-  /** Writes what waits. */
+  /** Writes all pending events now. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -61,12 +61,12 @@ export class TraceFile {
     }
   }
 
-  /** A full disk may have taken a part; half an event would spoil the whole file. */
+  /** Removes a partly written event, left by a full disk: half an event would corrupt the whole file. */
   private cutBack(): void {
     try {
       if (this.file !== undefined) ftruncateSync(this.file, this.size);
     } catch {
-      // It is a device.
+      // The trace is a device, which cannot be truncated.
     }
   }
 

@@ -1,8 +1,8 @@
-// What is missing at the end of a JSON text that broke off.
+// Completes a JSON text that was cut off.
 
 /**
- * The shortest plausible ending that makes `text` valid JSON: an open string is closed, a key without a value gets null,
- * brackets are closed. Empty for a text that is complete; undefined when no ending can help.
+ * Returns the shortest plausible ending that makes `text` valid JSON: closes an open string, adds null for a key
+ * without a value, closes brackets. Returns "" for a complete text, undefined when no ending helps.
  */
 export function closeJson(text: string): string | undefined {
   if (isJson(text)) return "";
@@ -28,10 +28,10 @@ function isJson(text: string): boolean {
 }
 
 interface Open {
-  /** Brackets that would close what is open, outermost first. */
+  /** Closing brackets for the open ones, outermost first. */
   readonly brackets: readonly string[];
   readonly inString: boolean;
-  /** The unfinished escape at the end of an open string, backslash included. */
+  /** The incomplete escape sequence at the end of an open string, including the backslash. */
   readonly pending: string;
 }
 
@@ -54,11 +54,11 @@ function scan(text: string): Open {
   return { brackets, inString, pending };
 }
 
-/** A backslash alone escapes itself; a cut \uXXXX is filled up. */
+/** Completes an escape sequence: a lone backslash escapes itself, a cut-off \uXXXX is filled with zeros. */
 const escapeEnd = (pending: string): string =>
   pending === "" ? "" : pending === "\\" ? "\\" : "0".repeat(6 - pending.length);
 
-/** Ends of a literal or number that is cut. */
+/** Returns possible endings of a literal or number that is cut off. */
 function literalEnds(text: string): string[] {
   const word = /[a-z]+$/.exec(text)?.[0];
   const literal = ["true", "false", "null"].find((one) => word !== undefined && one.startsWith(word));

@@ -1,12 +1,12 @@
-// JSON as models write it, made strict while it arrives.
+// Turns JSON as models write it into strict JSON while it arrives.
 
-/** Escapes control characters inside strings, and keeps a comma back until something follows that it separates. */
+/** Escapes control characters in strings and drops trailing commas: holds a comma until another item follows. */
 export class JsonText {
   private inString = false;
   private escaped = false;
   private held = "";
 
-  /** Takes a piece of the text; returns what can be told of it. */
+  /** Takes a piece of the text; returns the text that is certain so far. */
   push(piece: string): string {
     let out = "";
     for (const character of piece) {

@@ -1,13 +1,13 @@
-// A page as Markdown: paragraphs, and tables in their places.
+// Renders a page as Markdown: paragraphs, and tables at their places.
 
 import type { Box, RecognizedPage, RecognizedTable } from "../domain/recognition.ts";
 
-/** Characters that would begin a heading, list, quotation, rule or code where a line begins with them. */
+/** Characters that make a line a heading, list, quotation, rule or code when the line begins with them. */
 const LEADING = /^(\s*)([#>]|[-+*](?=\s|$)|\d{1,9}[.)](?=\s)|[-=_*]{3,}\s*$|```|~~~)/;
 
 /**
- * Lines of a block stay lines; a table stands where its first line was read, and what is in it in that alone. `inPlace`: what
- * stands there.
+ * Returns a page as Markdown. Lines of a block stay separate lines. A table is at the place of its first line; its text
+ * appears only there. `inPlace` renders a table.
  */
 export function pageMarkdown(
   { lines, tables }: Pick<RecognizedPage, "lines" | "tables">,
@@ -24,21 +24,21 @@ export function pageMarkdown(
   return [...pieces.values()].map((texts) => texts.join("\n")).join("\n\n");
 }
 
-/** What would make another thing of the line is escaped; readers, models above all, take the rest as it stands. */
+/** Escapes only what would change the kind of the line: readers, above all models, take the rest literally. */
 const escaped = (text: string): string =>
   text.replace(LEADING, (_, space: string, mark: string) => `${space}\\${mark}`);
 
-/** How many rows stand above those that the headers name. */
+/** Returns how many rows are above the data rows; 0 for a table without headers. */
 export const headRows = ({ rows, headers, rowObjects }: RecognizedTable): number =>
   headers.length > 0 ? rows.length - rowObjects.length : 0;
 
-/** A title that reaches over all columns stands above; a head of two rows becomes one, as a table has only one. */
+/** Returns a table as Markdown. A title across all columns goes above the table; two head rows are merged into one. */
 export function tableMarkdown(table: RecognizedTable): string {
   const { rows, headers, columnCount, mergedCells } = table;
   const above = headRows(table);
   const hasTitle = above > 1 && mergedCells.some(({ row, columnSpan }) => row === 0 && columnSpan === columnCount);
   const [title = []] = hasTitle ? rows : [];
-  // Names are made up where a cell is empty: the row itself has what is on the page. A table must have a head: without one it is empty.
+  // `headers` has invented names for empty cells; a single head row has what is on the page. Markdown requires a head.
   const head = above === 1 ? (rows[0] ?? []) : headers;
   const width = Math.max(1, ...rows.map((row) => row.length));
   const line = (cells: readonly string[]) =>

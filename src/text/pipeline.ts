@@ -1,11 +1,12 @@
-// From sampled tokens to visible text: whole characters, cut at stop sequences, log probabilities beside their text.
+// Converts sampled tokens to visible text: whole characters, cut at stop sequences, with the matching log
+// probabilities.
 
 import type { TokenLogprob } from "../domain/usage.ts";
 import { VisibleText, type Released } from "./visible-text.ts";
 
-/** One for each request whose tokens are its text. */
+/** The pipeline of one request whose tokens are its text. */
 export class TextPipeline {
-  /** Holds an incomplete character back until it is complete; broken bytes become U+FFFD. */
+  /** Holds incomplete characters back until they are complete; invalid bytes become U+FFFD. */
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   private readonly visible: VisibleText;
 
@@ -15,11 +16,11 @@ export class TextPipeline {
 
   push(bytes: Uint8Array, logprob?: TokenLogprob): Released {
     const text = bytes.length === 0 ? "" : this.decoder.decode(bytes, { stream: true });
-    // A token without any text is not visible: nothing to report.
+    // A token without text is invisible, so its log probability is not reported.
     return this.visible.push(text, logprob && bytes.length > 0 ? [logprob] : []);
   }
 
-  /** The generation ended: whatever was held back is text. */
+  /** Releases all held text at the end of the generation. */
   end(): Released {
     return this.visible.end(this.decoder.decode());
   }

@@ -1,15 +1,16 @@
-// Cuts a stream of text at the first stop sequence, without ever showing a part of one.
+// Cuts a stream of text at the first stop sequence, without ever releasing a part of that sequence.
 
 interface StopResult {
-  /** Text that is safe to show now. */
+  /** Text that can be released now. */
   readonly text: string;
-  /** The stop sequence that was found: nothing more will come. */
+  /** The stop sequence that was found: no more text follows. */
   readonly stop?: string;
 }
 
 /**
- * Matches any of several stop sequences over text that arrives in pieces. The earliest match wins. Text that may be the
- * beginning of a stop sequence is held back until it is known not to be one. Independent of how the text is cut up.
+ * Matches any of several stop sequences in text that arrives in pieces. The earliest match wins. Text that may be the
+ * beginning of a stop sequence is held back until the next text decides. The result does not depend on how the text is
+ * split, unless one stop sequence contains another.
  */
 export class StopMatcher {
   private held = "";
@@ -32,7 +33,7 @@ export class StopMatcher {
     return { text: text.slice(0, safe) };
   }
 
-  /** The held text: the stream ended, so it was no stop sequence after all. */
+  /** Returns the held text at the end of the stream: it was not a stop sequence. */
   end(): string {
     const rest = this.held;
     this.held = "";
@@ -48,7 +49,7 @@ export class StopMatcher {
     return first;
   }
 
-  /** Length of the text before the longest suffix that could begin a stop sequence. */
+  /** Returns the length of the text before the longest suffix that could begin a stop sequence. */
   private safeLength(text: string): number {
     for (let start = Math.max(0, text.length - this.longest + 1); start < text.length; start++) {
       const tail = text.slice(start);

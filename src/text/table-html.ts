@@ -1,11 +1,11 @@
-// A recognised table as HTML.
+// Renders a recognised table as HTML.
 
 import type { RecognizedTable } from "../domain/recognition.ts";
 import { headRows } from "./page-markdown.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** Merged cells stay so; the rows above those that the headers name are its head. */
+/** Returns a table as HTML, with merged cells, and with the rows above the data rows as header cells. */
 export function tableHtml(table: RecognizedTable): string {
   const { rows, mergedCells } = table;
   const headed = headRows(table);

@@ -1,42 +1,42 @@
-// Text on its way to the client: cut at stop sequences, log probabilities beside their text.
+// Prepares text for the client: cuts it at stop sequences and keeps log probabilities together with their text.
 
 import type { TokenLogprob } from "../domain/usage.ts";
 import { StopMatcher } from "./stop.ts";
 
 export interface Released {
   readonly text: string;
-  /** Of the tokens whose last character is in `text`. */
+  /** Log probabilities of the tokens whose last character is in `text`. */
   readonly logprobs: readonly TokenLogprob[];
-  /** The stop sequence that was found: nothing more will come. */
+  /** The stop sequence that was found: no more text follows. */
   readonly stop?: string;
 }
 
 const NOTHING: readonly TokenLogprob[] = [];
 
-/** A token's log probability is released with its last character, so text and list stay in step. */
+/** Releases a token's log probability with the token's last character, so that text and list match. */
 export class VisibleText {
   private readonly stop: StopMatcher;
-  /** Characters received and released so far; between them lies what the stop matcher holds. */
+  /** Characters received and released so far; the difference is what the stop matcher holds. */
   private received = 0;
   private released = 0;
-  /** Log probabilities not released yet, each with the number of received characters at which it may go. */
+  /** Log probabilities not released yet; `at`: how many characters must be released first. */
   private readonly waiting: { readonly at: number; readonly logprob: TokenLogprob }[] = [];
 
   constructor(stops: readonly string[]) {
     this.stop = new StopMatcher(stops);
   }
 
-  /** Takes characters, and the log probabilities of the tokens that end with the last of them. */
+  /** Adds characters, and the log probabilities of the tokens that end with the last of them. */
   push(characters: string, logprobs: readonly TokenLogprob[] = NOTHING): Released {
     this.received += characters.length;
-    // A token that completes no character belongs to the one that the next token completes.
+    // A token that completes no character belongs to the character that the next token completes.
     const at = characters === "" ? this.received + 1 : this.received;
     for (const logprob of logprobs) this.waiting.push({ at, logprob });
     const { text, stop } = this.stop.push(characters);
     return this.release(text, stop);
   }
 
-  /** Nothing more comes: whatever was held back is text. */
+  /** Adds the last text and releases all held text. */
   end(rest = ""): Released {
     this.received += rest.length;
     const { text, stop } = this.stop.push(rest);

@@ -1,17 +1,17 @@
-// Looks for words in the bytes of a text that arrives in pieces.
+// Searches for words in the bytes of a text that arrives in pieces.
 
 export class WordWatch {
   private readonly words: readonly string[];
   private readonly kept: number;
   private recent = "";
 
-  /** `lag`: bytes for which a word counts after its last one. */
+  /** `lag`: for how many bytes after its end a word still counts as found. */
   constructor(words: readonly string[], lag: number) {
     this.words = words.map((word) => bytewise(Buffer.from(word)));
     this.kept = this.words.reduce((longest, { length }) => Math.max(longest, length), 1) - 1 + lag;
   }
 
-  /** Takes the next piece. True when it completes a word, or one was complete within the last `lag` bytes. */
+  /** Adds the next piece. Returns whether it completes a word, or a word ended within the `lag` bytes before. */
   push(piece: Uint8Array): boolean {
     if (this.words.length === 0) return false;
     const text = this.recent + bytewise(piece);
@@ -20,6 +20,6 @@ export class WordWatch {
   }
 }
 
-/** One character a byte: pieces may end inside of characters. */
+/** Decodes one character per byte, because pieces may end inside a character. */
 const bytewise = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, length).toString("latin1");

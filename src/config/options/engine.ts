@@ -1,4 +1,4 @@
-// How the engine computes.
+// Options for how the engine computes.
 
 import { boolean, choice, integer, list, number, path, seconds } from "../option-types.ts";
 import { parseShares, parseWorkers } from "../worker-option.ts";
@@ -105,7 +105,7 @@ export const engineOptions = {
     default: 60,
     help: "Seconds without a sign of life of an engine process, or without progress while it loads, after which it is killed and restarted; 1 to 4 count as 5, 0: never.",
   }),
-  // Timers hold 2^31 ms.
+  // The maximum keeps the milliseconds below 2^31, the limit of timers.
   idleUnloadMs: number(0, 35_000, {
     name: "idle-unload",
     default: 5,

@@ -1,4 +1,4 @@
-// Models of upstreams.
+// Options for upstreams and their models.
 
 import { parsePorts, parseUpstreams } from "../gateway.ts";
 import { boolean, list, seconds } from "../option-types.ts";

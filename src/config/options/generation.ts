@@ -1,4 +1,4 @@
-// What answers are like when requests do not say.
+// Options with defaults for requests that do not specify a setting.
 
 import { SvcError } from "../../domain/errors.ts";
 import type { JsonSchema, TemplateKwargs } from "../../domain/generate.ts";
@@ -63,7 +63,7 @@ export const generationOptions = {
   }),
 };
 
-/** Checked here, because no request could be answered with a schema that is none. */
+/** Checks the schema at start: with an invalid one, every request would fail. */
 function usableSchema(schema: JsonSchema): JsonSchema {
   try {
     prepareSchema(schema, "--guided-json");

@@ -1,9 +1,9 @@
-// What is served.
+// Options for the models to serve.
 
 import { parseAdapters, parseImageAdapters } from "../adapter-option.ts";
 import { boolean, choice, integer, list, path } from "../option-types.ts";
 
-/** A file, or a model of this name that was downloaded. */
+/** The value is a file, or the name of a downloaded model. */
 const NAMED = { orName: true, placeholder: "FILE|NAME" } as const;
 
 export const modelOptions = {

@@ -1,4 +1,4 @@
-// One prompt, one answer, no server.
+// Options for answering one prompt without a server.
 
 import { string } from "../option-types.ts";
 

@@ -1,4 +1,4 @@
-// Where things are read from and written to.
+// Options for logs, and for files and folders to read and write.
 
 import { boolean, choice, integer, path, string } from "../option-types.ts";
 import { defaultPaths } from "../paths.ts";

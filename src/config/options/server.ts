@@ -1,10 +1,10 @@
-// What clients meet: addresses, routes, queue, what is kept for them.
+// Options for what clients see: addresses, routes, queue limits and stored data.
 
 import { boolean, choice, integer, list, number, path, seconds, string } from "../option-types.ts";
 import { parseHostNames, parseOrigins } from "../origins.ts";
 
 const DAY_S = 86_400;
-/** 0: without end. */
+/** Converts days to seconds; 0 becomes null: no end. */
 const daysToSeconds = (days: number) => days * DAY_S || null;
 
 export const serverOptions = {

@@ -1,28 +1,28 @@
-// What a cell of a unified KV cache costs each step, learned from steps of different sizes. In each step, attention reads all
-// cells in use for every row, also those of other sequences. llama.cpp in fact reads all cells up to the highest one in use
-// and does not report which that is. So freeing lower cells saves nothing until the highest is freed too; until then new
-// tokens fill the gaps.
+// Learns from steps of different sizes what a cell of a unified KV cache costs in each step. For every row, attention
+// reads all cells in use, including those of other sequences. More precisely, llama.cpp reads all cells up to the
+// highest one in use, and does not report which cell that is. Freeing lower cells therefore saves nothing until the
+// highest cell is freed too; until then, new tokens fill the gaps.
 
 import { LeastSquares, priced } from "./least-squares.ts";
 
-/** Steps before an estimate is used. */
+/** Steps to measure before an estimate is used. */
 const FEWEST_STEPS = 48;
 const FEWEST_PROMPT_STEPS = 12;
-/** While the number of rows never changes, the cost of a row cannot be told from that of a step: it counts as the step's. */
+/** While the number of rows never changes, the cost of a row counts as the step's: the two cannot be told apart. */
 const ROWS_RIDGE = 1e-3;
 const IDLE_RIDGE = 0.1;
-/** Idle cells may slow down a step of streams by this share; beyond it they are offloaded bit by bit. */
+/** Idle cells may slow down a step of streams by this share; further ones are offloaded, a part in each step. */
 const IDLE_SHARE = 0.15;
-/** The same for a prompt, before which they are offloaded at once. */
+/** The same share for a prompt. Before a prompt, idle cells beyond it are offloaded at once. */
 const PROMPT_IDLE_SHARE = 0.01;
-/** Cost of an idle cell for a prompt, as a share of an own cell's, before it is measured: idle cells are masked. */
+/** Assumed cost of an idle cell for a prompt until measured, as a share of an own cell's: idle cells are masked. */
 const MASKED_SHARE = 1 / 16;
-/** So many idle cells may stay in any case. */
+/** This many idle cells may always stay. */
 const FEWEST_CELLS = 1024;
-/** Cells are counted in thousands, so that the sums are of one size. */
+/** Cells are counted in thousands, so that the sums of the fit are of similar size. */
 const UNIT = 1000;
 
-/** What cells cost streams: ms = a + b · rows + c · rows · cells. */
+/** The cost of cells for streams: ms = a + b · rows + c · rows · cells. */
 export class CellCost {
   private readonly fit = new LeastSquares(FEWEST_STEPS, 1, ROWS_RIDGE);
 
@@ -30,7 +30,7 @@ export class CellCost {
     this.fit.record([1, rows, (rows * cells) / UNIT], ms);
   }
 
-  /** How many idle cells may slow down a step of so many rows and cells; no limit while the cost is unknown. */
+  /** Returns how many idle cells a step of `rows` rows and `cells` cells tolerates; Infinity while no cost is known. */
   affordable(rows: number, cells: number): number {
     const { prices } = this.fit;
     const perCell = prices ? (prices[2] * rows) / UNIT : 0;
@@ -40,16 +40,16 @@ export class CellCost {
   }
 }
 
-/** What cells cost a prompt: ms = rows · (a + b · own cells + c · idle cells). Idle cells are cheaper: they are masked out. */
+/** The cost of cells for a prompt: ms = rows · (a + b · own + c · idle cells). Idle cells are masked, so cheaper. */
 export class PromptCellCost {
   private readonly fit = new LeastSquares(FEWEST_PROMPT_STEPS, 2, IDLE_RIDGE);
 
   record(rows: number, own: number, idle: number, ms: number): void {
-    // The second part assumes that an idle cell costs MASKED_SHARE; the third corrects that.
+    // The second part assumes that an idle cell costs MASKED_SHARE of an own cell; the third part corrects that.
     this.fit.record([rows, (rows * (own + MASKED_SHARE * idle)) / UNIT, (rows * idle) / UNIT], ms);
   }
 
-  /** What one idle cell adds to a prompt of so many rows, in milliseconds; 0 if unknown. */
+  /** Returns how many milliseconds one idle cell adds to a prompt of `rows` rows; 0 while unknown. */
   idleCellMs(rows: number): number {
     const { prices } = this.fit;
     if (!prices) return 0;
@@ -58,7 +58,7 @@ export class PromptCellCost {
     return (rows * Math.min(Math.max(MASKED_SHARE * own + prices[2], 0), own)) / UNIT;
   }
 
-  /** How many idle cells may slow down a prompt of so many rows and own cells; no limit while the cost is unknown. */
+  /** Returns how many idle cells a prompt of `rows` rows and `own` cells tolerates; Infinity while no cost is known. */
   affordable(rows: number, own: number): number {
     const { prices } = this.fit;
     const perCell = this.idleCellMs(rows);

@@ -1,4 +1,4 @@
-// Estimates when requests end, from the steps and answers so far.
+// Estimates when requests end, from the measured steps and the lengths of earlier answers.
 
 import type { Sequence } from "../sequence.ts";
 import type { StepCost } from "./step-cost.ts";
@@ -12,22 +12,22 @@ export class Forecast {
     private readonly stallBudgetMs: number,
   ) {}
 
-  /** Whether any answer has ended: without one there is no estimate of the others' length. */
+  /** Whether any answer has ended. Until then, there is no estimate of how long answers are. */
   get isInformed(): boolean {
     return this.outputs.isKnown;
   }
 
-  /** An answer of so many tokens has ended. */
+  /** Records that an answer has ended after `tokens` tokens. */
   record(tokens: number): void {
     this.outputs.record(tokens);
   }
 
-  /** Tokens that a request is likely to generate still. */
+  /** Returns how many more tokens a request is likely to generate. */
   remaining({ maxTokens, generated }: Sequence): number {
     return Math.min(maxTokens - generated, this.outputs.remaining(generated));
   }
 
-  /** Milliseconds until the first of these requests ends. */
+  /** Returns the expected milliseconds until the first of these requests ends. */
   firstEndMs(running: readonly Sequence[]): number {
     const decoding = running.filter((sequence) => sequence.decoding).length;
     // Requests of different adapters take turns.
@@ -45,21 +45,21 @@ export class Forecast {
     return Math.min(...ends);
   }
 
-  /** Least milliseconds that so many prompt tokens take; 0 until anything was measured. */
+  /** Returns the fewest milliseconds that `tokens` prompt tokens take; 0 until a prompt has been measured. */
   promptMs(tokens: number): number {
     return this.cost.prefillTokenMs === undefined ? 0 : this.cost.prefillMs(tokens);
   }
 }
 
-/** Weight of the newest answer. */
+/** Weight of the newest answer in the mean length. */
 const NEWEST = 0.2;
-/** An answer that is longer than the mean is expected to go on for this share of the mean. */
+/** An answer is always expected to continue for at least this share of the mean length. */
 const LEAST_SHARE = 0.25;
 
 class OutputLength {
   private mean: number | undefined;
 
-  /** Any answer has ended. */
+  /** Whether any answer has ended. */
   get isKnown(): boolean {
     return this.mean !== undefined;
   }
@@ -68,7 +68,7 @@ class OutputLength {
     this.mean = this.mean === undefined ? tokens : this.mean + NEWEST * (tokens - this.mean);
   }
 
-  /** Tokens that an answer is likely to generate still; infinite before any has ended. */
+  /** Returns how many more tokens an answer is likely to have; Infinity until any answer has ended. */
   remaining(generated: number): number {
     if (this.mean === undefined) return Number.POSITIVE_INFINITY;
     return Math.max(this.mean - generated, this.mean * LEAST_SHARE);

@@ -1,15 +1,15 @@
-// Fits the cost of a step, as a sum of three parts, to the steps that were measured. Old steps fade.
+// Fits the cost of a step, as a weighted sum of three parts, to the measured steps. Older steps count less.
 
-/** Weight that a step keeps with each later one. */
+/** The weight of every earlier step is multiplied by this with each new step. */
 const MEMORY = 0.998;
 const SINGULAR = 1e-9;
-/** A step that takes so many times longer than expected was disturbed and does not count. */
+/** A step that takes more than this many times as long as expected was disturbed and is not counted. */
 const OUTLIER = 3;
 
 type Parts = readonly [number, number, number];
 type Vector = [number, number, number];
 
-/** Fits ms = the sum of each part times its price, by least squares. */
+/** Fits ms = Σ part · price by least squares. */
 export class LeastSquares {
   private readonly products: [Vector, Vector, Vector] = [
     [0, 0, 0],
@@ -20,8 +20,9 @@ export class LeastSquares {
   private steps = 0;
 
   /**
-   * `fewest`: steps before the fit is used. `doubtful`: the part whose price is 0 when the steps do not tell it from the
-   * others; `ridge`: how much they must differ for that, as a share of the part's own square (ridge regression).
+   * `fewest`: how many steps to record before the fit is used. `doubtful`: index of the part whose price is taken as 0
+   * when the steps do not vary enough to tell it from the other parts. `ridge`: how much they must vary for that, as a
+   * share of the part's own square (ridge regression).
    */
   constructor(
     private readonly fewest: number,
@@ -40,7 +41,7 @@ export class LeastSquares {
     }
   }
 
-  /** The price of each part in milliseconds, by Cramer's rule; undefined while steps are few or too alike. */
+  /** The price of each part in milliseconds, by Cramer's rule; undefined while steps are too few or too alike. */
   get prices(): Parts | undefined {
     if (this.steps < this.fewest) return undefined;
     const { doubtful, ridge } = this;
@@ -56,7 +57,7 @@ export class LeastSquares {
   }
 }
 
-/** The cost of all parts at these prices. */
+/** Returns the cost of all parts at these prices. */
 export const priced = (a: Parts, b: Parts): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
 const determinant = ([a, b, c]: readonly [Vector, Vector, Vector]): number =>

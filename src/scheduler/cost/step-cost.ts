@@ -8,7 +8,7 @@ export const BURST_STEP_MS = 1500;
 
 /** A chunk smaller than this costs nearly as much as one of this size. */
 const SMALLEST_CHUNK = 16;
-/** Fewer prompt rows cost what rows of streams do, and say nothing about prompts. */
+/** Fewer prompt rows than this cost as much as rows of streams, so they tell nothing about the cost of prompts. */
 const FEWEST_PROMPT_ROWS = 64;
 
 /** Cells of the KV cache that were in use when a step began. */
@@ -22,9 +22,9 @@ export class StepCost {
   private readonly cellCost = new CellCost();
   private readonly promptCellCost = new PromptCellCost();
   private decodeStep: number | undefined;
-  /** Per prompt token when no stream is in the batch. */
+  /** Milliseconds per prompt token when no stream is in the batch. */
   private prefillToken: number | undefined;
-  /** Per prompt token on top of a decode step. */
+  /** Milliseconds per prompt token on top of a decode step. */
   private chunkToken: number | undefined;
 
   record(decodeRows: number, prefillRows: number, ms: number, { running, idle }: CellsInUse): void {
@@ -48,55 +48,55 @@ export class StepCost {
     if (rows >= FEWEST_PROMPT_ROWS) this.promptCellCost.record(rows, running + rows / 2, idle, ms);
   }
 
-  /** What one idle cell adds to a prompt with so many tokens left, in milliseconds; 0 if unknown. */
+  /** Returns how many milliseconds one idle cell adds to a prompt with `tokens` tokens left; 0 while unknown. */
   idleCellMs(tokens: number): number {
     return this.promptCellCost.idleCellMs(tokens);
   }
 
-  /** How many idle cells may slow down such a prompt, which has so many cells of its own. */
+  /** Returns how many idle cells a prompt with `tokens` tokens left and `cells` cells of its own tolerates. */
   affordableBesidePrompt(tokens: number, cells: number): number {
     return this.promptCellCost.affordable(tokens, cells + tokens / 2);
   }
 
-  /** How many idle cells may slow down a step of so many rows, which have so many cells of their own. */
+  /** Returns how many idle cells a step of `rows` rows, which have `cells` cells of their own, tolerates. */
   affordableCells(rows: number, cells: number): number {
     return this.cellCost.affordable(rows, cells);
   }
 
-  /** Milliseconds for a prompt token when no stream is in the batch; undefined until anything was measured. */
+  /** Milliseconds per prompt token when no stream is in the batch; undefined until a prompt has been measured. */
   get prefillTokenMs(): number | undefined {
     return this.prefillToken ?? this.chunkToken;
   }
 
-  /** Whether computing so many prompt tokens takes longer than `ms`; true until anything was measured. */
+  /** Returns whether computing `tokens` prompt tokens takes longer than `ms`; true until a prompt has been measured. */
   prefillExceeds(tokens: number, ms: number): boolean {
     return this.prefillTokenMs === undefined || tokens * this.prefillTokenMs > ms;
   }
 
-  /** Milliseconds for so many prompt tokens when no stream is in the batch. */
+  /** Returns the milliseconds for `tokens` prompt tokens when no stream is in the batch. */
   prefillMs(tokens: number): number {
     return tokens * (this.prefillTokenMs ?? 1);
   }
 
-  /** Milliseconds for a step of so many decoding rows: as measured, or at least what as many prompt tokens take. */
+  /** Returns the milliseconds for a step of `rows` decoding rows: as measured, but no less than for prompt tokens. */
   decodeStepMs(rows: number): number {
     return Math.max(this.decodeStep ?? 0, rows * (this.prefillToken ?? 0));
   }
 
-  /** Decode steps of so many rows that fit `ms`; 1 until one was measured. */
+  /** Returns how many decode steps of `rows` rows fit into `ms`; 1 until a step has been measured. */
   decodeStepsWithin(ms: number, rows: number): number {
     return this.decodeStep === undefined ? 1 : affordable(ms, this.decodeStepMs(rows));
   }
 
-  /** Prompt tokens that fit `budgetMs` when no stream is in the batch; `fallback` until anything was measured. */
+  /** Returns how many prompt tokens fit into `budgetMs` when no stream is in the batch; `fallback` until measured. */
   tokensWithin(budgetMs: number, fallback: number): number {
     const token = this.prefillTokenMs;
     return token === undefined ? fallback : affordable(budgetMs, token);
   }
 
   /**
-   * Prompt tokens for a step in which streams decode, such that they make it at most `budgetMs` longer; at least a small
-   * chunk.
+   * Returns how many prompt tokens a step in which streams decode may also compute, so that the step becomes at most
+   * `budgetMs` longer; at least SMALLEST_CHUNK.
    */
   tokensBeside(budgetMs: number): number {
     const token = this.chunkToken ?? this.prefillToken;

@@ -1,28 +1,28 @@
-// The disk cache: which prefixes the host cache evicts to disk, and which come back from there. They come back through the
-// host cache while other requests are computed. Only the bookkeeping: the files are the engine's.
+// The disk cache: which prefixes the host cache evicts to disk, and which are read back. They are read back into the
+// host cache while other requests are computed. This is only the bookkeeping: the engine owns the files.
 
 import type { HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./prefix-index.ts";
 
-/** Numbers the entries. */
+/** Number of an entry. */
 export type DiskId = number;
 
 export interface DiskLimits {
   /** Whether there is a disk cache. */
   readonly hasDisk: boolean;
-  /** Whether the model's state can be trimmed at any token; else an entry is used to its end or not at all. */
+  /** Whether the model's state can be trimmed at any token; if not, an entry is used as a whole or not at all. */
   readonly canTrim: boolean;
-  /** What reading a token from disk takes, in milliseconds. */
+  /** Milliseconds to read one token from disk. */
   readonly readTokenMs: number;
 }
 
-/** Fewer new tokens are not worth a file. */
+/** Fewer new tokens than this are not worth a file. */
 const FEWEST_WRITTEN = 256;
 
 export class DiskCache {
   private readonly index = new PrefixIndex("shortest");
-  /** Entries that are being read, by their places in the host cache. */
+  /** Entries that are being read, by the id of the host cache entry that they are read into. */
   private readonly reads = new Map<HostId, DiskId>();
 
   constructor(
@@ -30,12 +30,12 @@ export class DiskCache {
     private readonly command: (command: KvCommand) => void,
   ) {}
 
-  /** Places in the host cache that are being filled from disk: nothing else may take them. */
+  /** Host cache entries that are being filled from disk: they must not be evicted. */
   get reading(): readonly HostId[] {
     return [...this.reads.keys()];
   }
 
-  /** An entry is on disk: it was found at the start or has been written. Entries that are prefixes of it are deleted. */
+  /** Adds an entry that is on disk: found at start or just written. Deletes entries that are prefixes of it. */
   add(entry: CachedPrefix): void {
     this.index.add(entry);
     if (!this.limits.canTrim) return;
@@ -43,29 +43,29 @@ export class DiskCache {
     for (const id of this.index.prefixesOf(entry.id)) if (!reading.includes(id)) this.delete(id);
   }
 
-  /** An entry is gone from disk. */
+  /** Removes an entry that is no longer on disk. */
   remove(id: DiskId): void {
     this.index.remove(id);
   }
 
-  /** The entry that shares most of the first `limit` tokens; of several, the one that is read the fastest. */
+  /** Returns the entry that shares most of the first `limit` tokens; of several, the one that is fastest to read. */
   find(wanted: Computed, limit: number): Found | undefined {
     return this.index.find(wanted, limit, !this.limits.canTrim);
   }
 
-  /** What reading an entry takes, in milliseconds. */
+  /** Returns the milliseconds to read an entry. */
   readMs({ ids }: Computed): number {
     return ids.length * this.limits.readTokenMs;
   }
 
-  /** Whether a sequence has enough tokens that no entry holds. */
+  /** Returns whether a sequence has enough tokens that no entry holds to be worth writing. */
   wants(sequence: Computed): boolean {
     const { length } = sequence.ids;
     const known = this.find(sequence, length)?.length ?? 0;
     return this.limits.hasDisk && length - known >= FEWEST_WRITTEN;
   }
 
-  /** Takes over what the host cache gives up: writes it if that is worth it, else drops it. True if it is being written. */
+  /** Takes over a prefix that the host cache evicts: writes it if it is worth that (returns true), else drops it. */
   take(evicted: CachedPrefix): boolean {
     const { id: hostId, ids, adapterKey, media } = evicted;
     const writes = this.wants(evicted);
@@ -73,7 +73,7 @@ export class DiskCache {
     return writes;
   }
 
-  /** The place in the host cache that an entry is being read to, or undefined. */
+  /** Returns the host cache entry that an entry is being read into; undefined when it is not being read. */
   placeOf(id: DiskId): HostId | undefined {
     for (const [hostId, diskId] of this.reads) if (diskId === id) return hostId;
     return undefined;
@@ -83,20 +83,20 @@ export class DiskCache {
     return this.reads.has(hostId);
   }
 
-  /** Begins to read an entry into the host cache. */
+  /** Starts reading an entry into the host cache. */
   read({ id: diskId }: CachedPrefix, hostId: HostId): void {
     this.reads.set(hostId, diskId);
     this.command({ type: "read", diskId, hostId });
   }
 
-  /** Reading has ended; an entry that could not be read is gone. */
+  /** Records that reading has ended; removes an entry that could not be read. */
   readEnded(hostId: HostId, done: boolean): void {
     const diskId = this.reads.get(hostId);
     this.reads.delete(hostId);
     if (!done && diskId !== undefined) this.remove(diskId);
   }
 
-  /** The file of exactly this sequence is of no more use: it is deleted. */
+  /** Deletes the file that holds exactly this sequence, if there is one. */
   forget(sequence: Computed): void {
     const { length } = sequence.ids;
     const found = this.index.find(sequence, length, true);

@@ -1,4 +1,4 @@
-// Which waiting requests are worth reading a prefix from disk for. They wait for it while others are computed.
+// Decides which waiting requests are worth reading a prefix from disk for. They wait while others are computed.
 
 import type { StepCost } from "../cost/step-cost.ts";
 import { boundaryBefore } from "../media-span.ts";
@@ -20,7 +20,7 @@ export class DiskPrefetch {
     this.capacity = layout === "streams" ? Math.floor(cells / sequences) : cells;
   }
 
-  /** Whether a prefix of this request is being read from disk. The disk cache is searched once for each request. */
+  /** Returns whether a prefix of this request is being read from disk. The disk cache is searched once per request. */
   isReading(sequence: Sequence, now: number): boolean {
     if (sequence.diskRead === undefined) sequence.diskRead = this.begin(sequence, now) ?? "none";
     return sequence.diskRead !== "none" && this.kv.disk.isReading(sequence.diskRead);

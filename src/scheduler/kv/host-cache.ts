@@ -1,5 +1,5 @@
 // The host cache: idle sequences are offloaded from the KV cache to host memory, and restored from there. A sequence is
-// offloaded at once where the step can wait for that, else a part in each step. What is evicted here goes to the disk cache.
+// offloaded at once if the step can wait for that, else a part in each step. Evicted entries go to the disk cache.
 
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 import { positionAt } from "../media-span.ts";
@@ -9,11 +9,11 @@ import type { KvCommand } from "./kv-command.ts";
 import type { CachedPrefix, Computed, Found, Prefix } from "./prefix-index.ts";
 
 export interface HostLimits extends DiskLimits {
-  /** Bytes of the host cache; 0: there is none. */
+  /** Capacity of the host cache in bytes; 0: no host cache. */
   readonly hostBytes: number;
-  /** Bytes of a token; what a sequence takes beside its tokens is learned. */
+  /** Bytes per token. The bytes that a sequence takes in addition to its tokens are learned. */
   readonly tokenBytes: number;
-  /** What offloading or restoring a token takes, in milliseconds. */
+  /** Milliseconds to offload or restore one token. */
   readonly offloadTokenMs: number;
 }
 
@@ -23,22 +23,22 @@ export interface Offloadable extends CachedPrefix {
   readonly resumes: boolean;
 }
 
-/** Fewer tokens are not worth offloading, nor restoring. */
+/** Fewer tokens than this are worth neither offloading nor restoring. */
 export const FEWEST_OFFLOADED = 256;
 
-/** What is offloaded is restored some day. */
+/** Transfers per offloaded token: one to offload it and one to restore it later. */
 const TRANSFERS = 2;
 
 export class HostCache {
-  /** How long one transfer may delay the step, in milliseconds. */
+  /** How long one transfer may delay the current step, in milliseconds. */
   private transferMs = Number.POSITIVE_INFINITY;
-  /** How long the transfers of preempted requests may delay it together. */
+  /** How long all transfers of preempted requests together may delay the current step, in milliseconds. */
   private preemptedMs = BURST_STEP_MS;
   private readonly entries: HostEntries;
   private offloadedTokens = 0;
   private restoredTokens = 0;
   private restoring: HostId | undefined;
-  /** The sequence that is offloaded in parts, and how many of its tokens already are. */
+  /** The sequence that is being offloaded in parts, and how many of its tokens are offloaded already. */
   private offloading:
     { readonly id: number; readonly length: number; readonly hostId: HostId; done: number } | undefined;
 
@@ -56,35 +56,35 @@ export class HostCache {
     return this.entries.tokens;
   }
 
-  /** Tokens that were offloaded so far. */
+  /** Tokens offloaded so far. */
   get offloaded(): number {
     return this.offloadedTokens;
   }
 
-  /** Tokens that were restored so far. */
+  /** Tokens restored so far. */
   get restored(): number {
     return this.restoredTokens;
   }
 
-  /** A sequence is being offloaded in parts. */
+  /** Whether a sequence is being offloaded in parts. */
   get isOffloading(): boolean {
     return this.offloading !== undefined;
   }
 
-  /** What offloading and restoring a token takes, in milliseconds. */
+  /** Milliseconds to offload and later restore one token. */
   get roundTripTokenMs(): number {
     return TRANSFERS * this.limits.offloadTokenMs;
   }
 
-  /** A step begins, which each transfer may delay by so many milliseconds. */
+  /** Begins a step that each transfer may delay by `transferMs` milliseconds. */
   beginStep(transferMs: number): void {
     this.transferMs = transferMs;
     this.preemptedMs = BURST_STEP_MS;
   }
 
   /**
-   * Whether so many tokens can be offloaded within the step. The tokens of a preempted request will certainly be used again:
-   * streams wait longer for them, unless recomputing them is faster.
+   * Returns whether `tokens` tokens can be offloaded within the current step. The tokens of a preempted request will
+   * certainly be used again, so streams wait longer for them, unless recomputing them is faster.
    */
   affords(tokens: number, resumes = false): boolean {
     const ms = tokens * this.limits.offloadTokenMs;
@@ -92,12 +92,12 @@ export class HostCache {
     return this.limits.hostBytes > 0 && (ms <= this.transferMs || (pays && ms <= this.preemptedMs));
   }
 
-  /** Whether the cache is large enough for so many tokens. */
+  /** Returns whether the cache is large enough for `tokens` tokens. */
   fits(tokens: number): boolean {
     return this.limits.hostBytes > 0 && this.entries.fits(tokens);
   }
 
-  /** Offloads all of a sequence; true if it is in the cache now. */
+  /** Offloads a whole sequence; returns whether the cache holds it now. */
   offload(sequence: Offloadable, now: number): boolean {
     const { length } = sequence.ids;
     if (!this.affords(length, sequence.resumes)) return false;
@@ -111,7 +111,7 @@ export class HostCache {
     return true;
   }
 
-  /** Begins to offload a sequence without media, part by part. True if the cache holds all of it already. */
+  /** Starts offloading a sequence without media in parts. Returns true if the cache holds all of it already. */
   beginOffload(sequence: Offloadable, now: number): boolean {
     const { length } = sequence.ids;
     if (!this.entries.wants(sequence)) return this.entries.fits(length);
@@ -120,7 +120,7 @@ export class HostCache {
     return false;
   }
 
-  /** Offloads the next part; returns the sequence when this was its last. */
+  /** Offloads the next part; returns the sequence id if that was its last part, else undefined. */
   continueOffload(): number | undefined {
     const { offloading } = this;
     if (!offloading) return undefined;
@@ -136,29 +136,29 @@ export class HostCache {
     return id;
   }
 
-  /** A sequence changes or goes: the parts of it that were offloaded are of no use. */
+  /** Drops the parts of a sequence that were offloaded: it changes or is removed, so they are useless. */
   cancelOffload(id: number): void {
     if (this.offloading?.id !== id) return;
     this.drop(this.offloading.hostId);
     this.offloading = undefined;
   }
 
-  /** The engine wrote so many more bytes of an entry. */
+  /** Records that the engine wrote `bytes` more bytes of an entry; evicts others if the cache is now too full. */
   wrote(hostId: HostId, bytes: number, now: number): void {
     for (const evicted of this.entries.wrote(hostId, bytes, now, this.pinned)) this.disk.take(evicted);
   }
 
-  /** The entry that shares most of the first `limit` tokens; `whole`: only one that ends there. */
+  /** Returns the entry that shares most of the first `limit` tokens; `whole`: only an entry that matches to its end. */
   find(wanted: Computed, limit: number, whole: boolean): Found | undefined {
     return this.entries.find(wanted, limit, whole);
   }
 
-  /** What restoring an entry takes, in milliseconds. */
+  /** Returns the milliseconds to restore an entry. */
   restoreMs({ ids }: Computed): number {
     return ids.length * this.limits.offloadTokenMs;
   }
 
-  /** Restores the first `length` tokens into the sequence that `place` returns; `place` may offload others. */
+  /** Restores the first `length` tokens into the sequence whose id `place` returns; `place` may offload others. */
   restore(entry: CachedPrefix, length: number, now: number, place: () => number): number {
     this.restoring = entry.id;
     const sequence = place();
@@ -172,7 +172,7 @@ export class HostCache {
     return sequence;
   }
 
-  /** An entry could not be restored and would fail again: it is dropped here and on disk. */
+  /** Drops an entry that could not be restored, here and on disk: restoring it would fail again. */
   restoreFailed(hostId: HostId): void {
     const entry = this.entries.get(hostId);
     if (!entry) return;
@@ -180,7 +180,7 @@ export class HostCache {
     this.disk.forget(entry);
   }
 
-  /** Drops the entries here and on disk whose tokens begin these, unless `isKept`. */
+  /** Drops the entries that are prefixes of these tokens, and the file of exactly these tokens, unless `isKept`. */
   forget(prefix: Computed, isKept: (cached: Computed) => boolean): void {
     for (const entry of this.entries.prefixesOf(prefix)) {
       if (!this.pinned.includes(entry.id) && !isKept(entry)) this.drop(entry.id);
@@ -188,12 +188,12 @@ export class HostCache {
     if (!isKept(prefix)) this.disk.forget(prefix);
   }
 
-  /** A number for what passes through host memory without an entry. */
+  /** Returns an id for a state that passes through host memory without an entry. */
   newId(): HostId {
     return this.entries.newId();
   }
 
-  /** Begins to read an entry of the disk cache; returns its place here, or undefined when it does not fit. */
+  /** Starts reading an entry of the disk cache; returns the id of its entry here, or undefined when it does not fit. */
   read(entry: CachedPrefix, now: number): HostId | undefined {
     const place = this.disk.placeOf(entry.id);
     if (place !== undefined) return place;
@@ -202,7 +202,7 @@ export class HostCache {
     return hostId;
   }
 
-  /** The engine has read an entry from disk, so many bytes; undefined: it could not be read. */
+  /** Records that the engine has read an entry of `bytes` bytes from disk; undefined: the entry could not be read. */
   readEnded(hostId: HostId, bytes: number | undefined, now: number): void {
     const done = bytes !== undefined;
     this.disk.readEnded(hostId, done);
@@ -211,7 +211,7 @@ export class HostCache {
     this.wrote(hostId, bytes, now);
   }
 
-  /** Moves a sequence of the KV cache straight to disk if that is worth it; true if it is being written. */
+  /** Moves a sequence of the KV cache straight to disk if that is worth it; returns whether it is being written. */
   writeSequence(sequence: Offloadable): boolean {
     if (!this.disk.wants(sequence)) return false;
     const hostId = this.newId();
@@ -219,7 +219,7 @@ export class HostCache {
     return this.disk.take({ ...sequence, id: hostId });
   }
 
-  /** Moves the best entry that is worth it to disk, and drops better ones that are not; false when none is left. */
+  /** Moves the best entry worth a file to disk and drops better ones that are not; returns false when none is left. */
   writeNext(now: number): boolean {
     for (;;) {
       const best = this.entries.takeBest(now);

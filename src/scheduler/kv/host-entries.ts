@@ -1,26 +1,26 @@
-// The entries of the host cache and the bytes that they take. Only the bookkeeping: the bytes themselves are the engine's.
-// The engine reports an entry's size once it is written; until then it is estimated.
+// The entries of the host cache and their sizes. This is only the bookkeeping: the engine owns the bytes. The engine
+// reports an entry's size once it is written; until then the size is estimated.
 
 import { staleness } from "./idle-sequences.ts";
 import { isPrefix, PrefixIndex, type CachedPrefix, type Computed, type Found, type Prefix } from "./prefix-index.ts";
 
-/** Numbers the entries. */
+/** Number of an entry. */
 export type HostId = number;
 
 interface Entry extends CachedPrefix {
-  /** Bytes that it takes; until it is complete, at least those that are expected. */
+  /** Its size in bytes; until the entry is complete, at least the expected size. */
   bytes: number;
-  /** Bytes that were written. */
+  /** Bytes written so far. */
   written: number;
-  /** When it was last used, and how often. */
+  /** When it was last used, in milliseconds. */
   at: number;
   uses: number;
 }
 
-/** A new entry, and those that made way for it. */
+/** A new entry, and the entries that were removed for it. */
 interface Added {
   readonly id: HostId;
-  /** They are prefixes of the new one, and of no more use. */
+  /** Entries that are prefixes of the new entry, and so no longer useful. */
   readonly replaced: readonly CachedPrefix[];
   readonly evicted: readonly CachedPrefix[];
 }
@@ -30,20 +30,20 @@ type Pinned = readonly (HostId | undefined)[];
 
 export class HostEntries {
   private readonly entries = new Map<HostId, Entry>();
-  /** The complete ones. */
+  /** The complete entries. */
   private readonly index = new PrefixIndex("oldest");
   private nextId = 1;
   private heldTokens = 0;
   private heldBytes = 0;
-  /** Bytes of a sequence beside those of its tokens: recurrent states. */
+  /** Bytes of a sequence in addition to those of its tokens: recurrent states. */
   private stateBytes = 0;
 
   constructor(
-    /** Bytes that all entries may take. */
+    /** Total bytes that entries may take. */
     private readonly capacity: number,
-    /** Bytes of a token. */
+    /** Bytes per token. */
     private readonly tokenBytes: number,
-    /** Entries can be trimmed at any token; else each is used to its end or not at all. */
+    /** Whether entries can be trimmed at any token; if not, each is used as a whole or not at all. */
     private readonly canTrim = true,
   ) {}
 
@@ -52,23 +52,26 @@ export class HostEntries {
     return this.heldTokens;
   }
 
-  /** Whether so many tokens fit if everything else is evicted. */
+  /** Returns whether `tokens` tokens fit if everything else is evicted. */
   fits(tokens: number): boolean {
     return this.bytesOf(tokens) <= this.capacity;
   }
 
-  /** The complete entry that shares most of the first `limit` tokens, of several the oldest; `whole`: only one that ends there. */
+  /**
+   * Returns the complete entry that shares most of the first `limit` tokens; of several, the oldest. `whole`: only an
+   * entry that matches to its end.
+   */
   find(wanted: Computed, limit: number, whole: boolean): Found | undefined {
     return this.index.find(wanted, limit, whole);
   }
 
-  /** Whether a sequence fits and no entry holds all of it. */
+  /** Returns whether a sequence fits and no entry holds all of it. */
   wants(sequence: Computed): boolean {
     const { length } = sequence.ids;
     return this.fits(length) && this.find(sequence, length, !this.canTrim)?.length !== length;
   }
 
-  /** Makes an entry, which is found once it is complete. Undefined when it does not fit beside the pinned ones. */
+  /** Adds an entry, to be found once it is complete. Returns undefined when it does not fit beside the pinned ones. */
   add(sequence: Prefix, now: number, pinned: Pinned = []): Added | undefined {
     const { ids, media, adapterKey } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
@@ -91,7 +94,7 @@ export class HostEntries {
     return { id, replaced, evicted };
   }
 
-  /** More of an entry was written. Returns those that are evicted because it is larger than expected. */
+  /** Records that more of an entry was written. Returns the entries evicted because it is larger than expected. */
   wrote(id: HostId, bytes: number, now: number, pinned: Pinned = []): readonly CachedPrefix[] {
     const entry = this.entries.get(id);
     if (!entry) return [];
@@ -109,12 +112,12 @@ export class HostEntries {
     return evicted;
   }
 
-  /** A number for a sequence that passes through host memory on its way to disk, without an entry. */
+  /** Returns an id for a state that passes through host memory without an entry, for instance on its way to disk. */
   newId(): HostId {
     return this.nextId++;
   }
 
-  /** Removes and returns the complete entry that is likeliest to be used again. */
+  /** Removes and returns the complete entry that is most likely to be used again. */
   takeBest(now: number): CachedPrefix | undefined {
     const complete = [...this.entries.values()].filter(({ id }) => this.index.get(id));
     const [best] = complete.toSorted((a, b) => staleness(a, now) - staleness(b, now));
@@ -122,18 +125,18 @@ export class HostEntries {
     return best;
   }
 
-  /** All of an entry was written, or will be before the next command: it can be found. */
+  /** Makes an entry findable: all of it was written, or will be before the next command. */
   complete(id: HostId): void {
     const entry = this.entries.get(id);
     if (entry) this.index.add(entry);
   }
 
-  /** The complete entries whose tokens begin these. */
+  /** Returns the complete entries that are prefixes of these tokens. */
   prefixesOf(prefix: Computed): CachedPrefix[] {
     return [...this.entries.values()].filter((entry) => this.index.get(entry.id) && isPrefix(entry, prefix));
   }
 
-  /** An entry served a request. */
+  /** Records that an entry served a request. */
   used(id: HostId, now: number): void {
     const entry = this.entries.get(id);
     if (!entry) return;

@@ -1,35 +1,35 @@
-// Idle sequences of the KV cache: finished and preempted requests left them, and no running request uses them.
+// Idle sequences of the KV cache: finished and preempted requests left them behind, and no running request uses them.
 
 import type { MediaSpan } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 
 interface Idle {
   readonly media: readonly MediaSpan[];
-  /** The request that left it, if that was preempted. */
+  /** The request that left the sequence, if that request was preempted. */
   readonly owner?: Pick<Sequence, "preempted">;
-  /** When a request last used it. */
+  /** When a request last used the sequence, in milliseconds. */
   readonly at: number;
-  /** Requests that it has served. */
+  /** How many requests have used the sequence. */
   readonly uses: number;
 }
 
-/** Ages closer than this are the same. */
+/** Added to every age, so that ages that differ by less than this count as about equal. */
 const AGE_GRAIN_MS = 1000;
 
-/** The larger, the less likely the sequence is to be used again. */
+/** Returns a score: the larger, the less likely the sequence is to be used again. */
 export const staleness = ({ at, uses }: Pick<Idle, "at" | "uses">, now: number): number =>
   (now - at + AGE_GRAIN_MS) / (1 + uses);
 
 export class IdleSequences extends Map<number, Idle> {
-  /** A request has copied a sequence, which stays idle. */
+  /** Records that a request has copied a sequence, which stays idle. */
   use(id: number, now: number): void {
     const idle = this.get(id);
     if (idle) this.set(id, { ...idle, at: now, uses: idle.uses + 1 });
   }
 
   /**
-   * The sequence whose loss is expected to cost the least. `worth`: what is lost with a sequence, relative to what its loss
-   * frees; 0 excludes it.
+   * Returns the sequence whose loss is expected to cost the least, or undefined. `worth`: how much is lost with a
+   * sequence, relative to what its loss frees; 0 excludes the sequence.
    */
   leastValuable(now: number, worth: (id: number) => number): number | undefined {
     let found: { id: number; score: number } | undefined;

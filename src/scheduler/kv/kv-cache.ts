@@ -1,6 +1,6 @@
-// What the KV cache holds: for running requests, and for later ones with the same prefix. Decides which sequence a request
-// continues, which is copied and which is evicted, and gives commands for that to the native library. Below it are two more
-// tiers: the host cache in memory and the disk cache.
+// What the KV cache holds, for running requests and for later ones with the same prefix. Decides which sequence a
+// request continues, which is copied and which is evicted, and issues the commands for the native library. Two more
+// tiers are below it: the host cache in memory and the disk cache.
 
 import type { CellsInUse, StepCost } from "../cost/step-cost.ts";
 import { boundaryBefore, positionAt } from "../media-span.ts";
@@ -16,27 +16,27 @@ import { PrefixTree, type Holder } from "./prefix-tree.ts";
 import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
 
 export interface KvLimits extends HostLimits, IdLimits {
-  /** Cells of all sequences. */
+  /** Cells for all sequences together. */
   readonly cells: number;
-  /** Whether the cells of finished requests stay for later ones. */
+  /** Whether the cells of finished requests are kept for later requests. */
   readonly reuse: boolean;
-  /** What copying a sequence costs, in milliseconds; sharing it is nearly free. */
+  /** Milliseconds to copy a sequence. Sharing a sequence is nearly free. */
   readonly copyMs: number;
 }
 
-/** Tokens of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
+/** A prefix of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
 interface Resident {
   readonly how: "take over" | "copy";
   readonly length: number;
   readonly holder: Holder;
 }
 
-/** How a request gets tokens that were computed before. */
+/** How a request reuses tokens that were computed before. */
 type Reuse = Resident | { readonly how: "restore"; readonly length: number; readonly entry: CachedPrefix };
 
-/** Fewer shared tokens are not worth a copy. */
+/** Fewer shared tokens than this are not worth reusing. */
 const FEWEST_SHARED = 16;
-/** Cells are freed in pieces of at least this many, so that it is not done in every step. */
+/** At least this many cells are freed at a time, so that freeing is not needed in every step. */
 const TRIM_GRAIN = 64;
 
 export class KvCache {
@@ -44,12 +44,12 @@ export class KvCache {
   readonly host: HostCache;
   private readonly tree = new PrefixTree();
   private readonly idle = new IdleSequences();
-  /** Ids of running sequences, with how many requests used each before. */
+  /** How many requests used each running sequence before, by sequence id. */
   private readonly running = new Map<number, number>();
   private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
   private evicted = 0;
-  /** Cells of the chunk that is computed in slices: its tokens do not count as computed yet. */
+  /** Cells of the chunk that is being computed in slices: its tokens do not count as computed yet. */
   private reserved = 0;
 
   constructor(
@@ -72,30 +72,30 @@ export class KvCache {
     return this.tree.cellsOf((id) => !this.idle.has(id)) + this.reserved;
   }
 
-  /** Cells that hold tokens of finished requests only, for later ones. */
+  /** Cells that hold only tokens of idle sequences, kept for later requests. */
   get idleCells(): number {
     return this.cells - this.runningCells;
   }
 
-  /** Both kinds of cells. */
+  /** Cells of running requests, and idle cells. */
   get inUse(): CellsInUse {
     const { runningCells: running } = this;
     return { running, idle: this.cells - running };
   }
 
-  /** Tokens of finished requests that were evicted so far. */
+  /** Tokens of idle sequences evicted so far. */
   get evictedTokens(): number {
     return this.evicted;
   }
 
-  /** Commands for the native library to carry out before the next decode call; each is given once. */
+  /** Returns the commands for the native library to carry out before the next decode call; each is returned once. */
   takeCommands(): readonly KvCommand[] {
     const { commands } = this;
     if (commands.length > 0) this.commands = [];
     return commands;
   }
 
-  /** Tokens of a request that need not be computed, and how many of their cells running requests hold already. */
+  /** Returns how many tokens of a request need not be computed, and how many of their cells running requests hold. */
   reusable(sequence: Sequence, now: number): { readonly tokens: number; readonly cells: number } {
     const reuse = this.find(sequence, now);
     if (!reuse || reuse.how === "restore") return { tokens: reuse?.length ?? 0, cells: 0 };
@@ -103,7 +103,7 @@ export class KvCache {
     return { tokens: length, cells: this.tree.sharedLength(holder.id, length, (id) => this.running.has(id)) };
   }
 
-  /** Whether copying so many tokens is faster than computing them. */
+  /** Returns whether copying `length` tokens is faster than computing them. */
   copyPays(length: number): boolean {
     return this.limits.layout !== "streams" || this.cost.prefillExceeds(length, this.limits.copyMs);
   }
@@ -121,39 +121,39 @@ export class KvCache {
     this.running.set(sequence.id, uses);
   }
 
-  /** More of a running request's tokens are in the cache. */
+  /** Records that more of a running request's tokens are in the cache. */
   extend(sequence: Sequence): void {
     this.tree.extend(sequence.id, sequence.ids, sequence.computed);
   }
 
-  /** Fewer tokens are in the cache: a step was aborted, or a restore failed. The caller clears the cells themselves. */
+  /** Records that fewer tokens are cached: a step was aborted or a restore failed. The caller clears their cells. */
   shorten(sequence: Sequence): void {
     this.tree.trim(sequence.id, sequence.computed);
   }
 
-  /** Clears rejected speculative tokens behind a request's computed ones. */
+  /** Clears the rejected speculative tokens after a request's computed ones. */
   clearRejected(sequence: Sequence): void {
     const position = positionAt(sequence.media, sequence.computed);
     this.commands.push({ type: "trim", sequence: sequence.id, position });
   }
 
-  /** Clears a running request's tokens from its computed ones on, which are fewer than before. */
+  /** Clears the tokens of a running request after its computed ones, which are fewer than before. */
   cut({ id, media, computed }: Sequence): void {
     this.clear(id, computed, positionAt(media, computed));
   }
 
-  /** Reserves free cells for a chunk until it is done or abandoned. The caller has freed them. */
+  /** Reserves cells for a chunk until it is done or abandoned. The caller must have freed them before. */
   reserve(cells: number): void {
     this.reserved = cells;
   }
 
-  /** The chunk is abandoned before its end. */
+  /** Abandons the chunk before its end. */
   abandon(): void {
     this.reserved = 0;
     this.commands.push({ type: "abandon" });
   }
 
-  /** A request stops running; `keep`: its cells stay until others need them. */
+  /** Makes the sequence of a request idle; `keep`: its cells stay until others need them, else they are freed. */
   release(sequence: Sequence, now: number, keep: boolean): void {
     const { id, media, preempted } = sequence;
     const uses = this.running.get(id) ?? 0;
@@ -161,24 +161,24 @@ export class KvCache {
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
     this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
-    // Without exclusive cells, other sequences hold all of it.
+    // A sequence without exclusive cells is held by others in full.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
 
-  /** Evicts idle cells until so many are free; false when running requests hold too many. */
+  /** Evicts idle cells until `needed` cells are free; returns false when running requests hold too many. */
   ensureFree(needed: number, now: number): boolean {
     if (!sharesCells(this.limits.layout)) return true;
     for (;;) {
       const missing = this.cells + needed - this.limits.cells;
       if (missing <= 0) return true;
-      // All cells are worth the same: each saves computing one token.
+      // All cells are worth the same: each one saves computing one token.
       const id = this.idle.leastValuable(now, () => 1);
       if (id === undefined) return false;
       this.shrink(id, Math.max(missing, TRIM_GRAIN), now);
     }
   }
 
-  /** Idle cells slow down every step of a unified cache: beyond `limit` they are offloaded, a part in each step. */
+  /** Offloads idle cells beyond `limit`, a part in each step: idle cells slow down every step of a unified cache. */
   offloadBeyond(limit: number, now: number): void {
     if (!this.canOffload) return;
     if (!this.host.isOffloading && this.idleCells > limit) this.beginOffload(now);
@@ -187,8 +187,8 @@ export class KvCache {
   }
 
   /**
-   * The same at once, before a prompt that no stream waits for. With `evictsShort`, sequences that are too short to be
-   * offloaded are evicted; else they stay.
+   * Offloads idle cells beyond `limit` at once, before a prompt that no stream waits for. With `evictsShort`, sequences
+   * that are too short to offload are evicted; otherwise they stay.
    */
   clearBeyond(limit: number, now: number, evictsShort: boolean): void {
     if (!this.canOffload) return;
@@ -200,14 +200,15 @@ export class KvCache {
     }
   }
 
-  /** Whether a sequence can be had: not all are running. */
+  /** Whether a sequence id is available, because not all sequences are running. */
   get hasPlace(): boolean {
     return this.running.size < this.limits.sequences;
   }
 
   /**
-   * Offloads what is cached of a request's tokens, which stays cached, to a place without an entry; undefined: nothing is. The
-   * request does not run, and has so many tokens `computed` then. Needs `hasPlace`.
+   * Copies the cached tokens of a request to host memory without an entry and returns the id of that copy; undefined:
+   * nothing is cached. The tokens stay cached. `sequence` is not run; its `computed` is then the number of copied
+   * tokens. Requires `hasPlace`.
    */
   save(sequence: Sequence, now: number): HostId | undefined {
     if (this.reusable(sequence, now).tokens === 0) return undefined;
@@ -219,8 +220,8 @@ export class KvCache {
   }
 
   /**
-   * Makes what the engine holds at a place without an entry an idle sequence, unless all of its tokens are here anyway. False
-   * while running requests leave no room for it.
+   * Restores a state in host memory without an entry as an idle sequence, unless an idle sequence with exactly these
+   * tokens exists. Returns false while running requests leave too few cells or no sequence id.
    */
   adopt({ ids, adapterKey, media }: Prefix, hostId: HostId, now: number): boolean {
     const { length } = ids;
@@ -240,7 +241,7 @@ export class KvCache {
     return true;
   }
 
-  /** Drops what is cached in any tier of these tokens and no others. `keptOf`: the first tokens of them that others hold stay. */
+  /** Drops what any tier caches of these tokens and no others. `keptOf`: how many of the first tokens must stay. */
   forget(prefix: Prefix, keptOf: (cached: Computed) => number): void {
     const { canTrim } = this.limits;
     for (const [id, { media }] of this.idle) {
@@ -254,12 +255,12 @@ export class KvCache {
     this.host.forget(prefix, (cached) => keptOf(cached) === cached.ids.length);
   }
 
-  /** The state of an idle sequence could not be restored. */
+  /** Drops an idle sequence whose state could not be restored. */
   lost(id: number): void {
     if (this.idle.has(id)) this.drop(id);
   }
 
-  /** Moves the best idle sequence, or the best entry of the host cache, to disk if it is worth it; false when none is left. */
+  /** Moves the best idle sequence, else host cache entry, to disk if worth it; returns false when none is left. */
   writeNext(now: number): boolean {
     for (;;) {
       const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
@@ -270,13 +271,13 @@ export class KvCache {
     }
   }
 
-  /** When the host cache is at least as large as this one, what it evicts is staler than anything that is evicted here. */
+  /** Whether the host cache is as large as this one: only then are its evictions staler than anything evicted here. */
   private get canOffload(): boolean {
     return this.limits.layout === "unified" && this.host.fits(this.limits.cells);
   }
 
   private beginOffload(now: number): void {
-    // Media take other numbers of positions than of tokens: sequences with media are offloaded whole or not at all.
+    // A medium may take fewer positions than tokens, so sequences with media are offloaded as a whole or not at all.
     const plain = (id: number) => this.idle.get(id)?.media.length === 0;
     const worth = (id: number) => (plain(id) && this.tree.exclusive(id) >= FEWEST_OFFLOADED ? 1 : 0);
     const id = this.idle.leastValuable(now, worth);
@@ -319,7 +320,7 @@ export class KvCache {
   private canTakeOver(idle: Holder, length: number, now: number): boolean {
     if (idle.length === length) return true;
     if (this.ids.unused() !== undefined) return false;
-    // Every id is in use, so one idle sequence must go: this one if most of it is reused or it is the next to go anyway.
+    // Every id is in use, so one idle sequence must be evicted: this one if most of it is reused or it is next anyway.
     const used = liesApart(this.limits.layout) && 2 * length >= idle.length;
     return used || this.ids.leastValuable(now) === idle.id;
   }
@@ -362,7 +363,7 @@ export class KvCache {
     return id;
   }
 
-  /** An idle sequence makes way for one that is to lie here: it goes to an id that is not in use. False if there is none, or it does not pay. */
+  /** Frees an id by moving its idle sequence to an unused id. Returns false if there is none or moving does not pay. */
   private move(id: number): boolean {
     const to = this.ids.unused();
     const idle = this.idle.get(id);
@@ -375,9 +376,9 @@ export class KvCache {
     return true;
   }
 
-  /** Frees cells at the end of an idle sequence, or all of it. */
+  /** Frees cells at the end of an idle sequence, or the whole sequence. */
   private shrink(id: number, cells: number, now: number): void {
-    // The host cache holds all of it: a part of it here is of no use.
+    // The host cache now holds the whole sequence, so a part of it here is useless.
     if (this.offload(id, now)) return this.evict(id);
     const media = this.idle.get(id)?.media ?? [];
     const length = boundaryBefore(media, this.tree.lengthOf(id) - cells);
@@ -391,13 +392,13 @@ export class KvCache {
     this.clear(id, length, position);
   }
 
-  /** Keeps the first tokens of a sequence. */
+  /** Clears all but the first `length` tokens of a sequence. */
   private clear(id: number, length: number, position: number): void {
     this.tree.trim(id, length);
     this.commands.push({ type: "trim", sequence: id, position, cells: length });
   }
 
-  /** Offloads an idle sequence if that is worth it; true if it is in the host cache now. */
+  /** Offloads an idle sequence if that is worth it; returns whether the host cache holds it now. */
   private offload(id: number, now: number): boolean {
     return this.tree.exclusive(id) >= FEWEST_OFFLOADED && this.host.offload(this.offloadable(id), now);
   }
@@ -408,7 +409,7 @@ export class KvCache {
     return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
   }
 
-  /** Gives up the cells of an idle sequence, because they are needed or in the host cache. */
+  /** Frees the cells of an idle sequence, because others need them or the host cache holds the sequence. */
   private evict(id: number): void {
     this.evicted += this.tree.exclusive(id);
     this.drop(id);

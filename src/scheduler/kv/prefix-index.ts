@@ -1,5 +1,5 @@
-// The prefixes in one tier below the KV cache, found by their tokens. The host and the disk cache have an index each. The KV
-// cache itself uses the tree directly: its sequences grow.
+// Finds the prefixes in one tier below the KV cache by their tokens. The host cache and the disk cache have an index
+// each. The KV cache itself uses the tree directly, because its sequences grow.
 
 import { commonLength } from "../common-length.ts";
 import type { MediaSpan } from "../media-span.ts";
@@ -22,7 +22,7 @@ export interface CachedPrefix extends Prefix {
   readonly id: number;
 }
 
-/** Whether all tokens of one begin the other. */
+/** Returns whether `a` is a prefix of `b` and the same adapters compute both. */
 export const isPrefix = (a: Computed, b: Computed): boolean =>
   a.adapterKey === b.adapterKey && commonLength(a.ids, b.ids, b.ids.length) === a.ids.length;
 
@@ -36,7 +36,7 @@ export class PrefixIndex {
   private readonly entries = new Map<number, CachedPrefix>();
   private readonly tree = new PrefixTree();
 
-  /** `prefers`: which of several entries that share equally much is found. */
+  /** `prefers`: which entry `find` returns when several share equally many tokens. */
   constructor(private readonly prefers: "shortest" | "oldest") {}
 
   get(id: number): CachedPrefix | undefined {
@@ -53,13 +53,13 @@ export class PrefixIndex {
     this.tree.extend(id, ids, ids.length);
   }
 
-  /** An unknown id is ignored. */
+  /** Removes an entry; ignores an unknown id. */
   remove(id: number): void {
     this.entries.delete(id);
     this.tree.remove(id);
   }
 
-  /** The entry that shares most of the first `limit` tokens; `whole`: only one that ends there. */
+  /** Returns the entry that shares most of the first `limit` tokens; `whole`: only an entry that matches to its end. */
   find({ ids, adapterKey }: Computed, limit: number, whole: boolean): Found | undefined {
     const { length, holders } = whole
       ? this.tree.matchWhole(adapterKey, ids, limit, () => true)
@@ -70,7 +70,7 @@ export class PrefixIndex {
     return entry && { entry, length };
   }
 
-  /** Other entries that are prefixes of this one. */
+  /** Returns the ids of the other entries that are prefixes of this one. */
   prefixesOf(id: number): number[] {
     return this.tree.prefixesOf(id);
   }

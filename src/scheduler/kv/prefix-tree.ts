@@ -1,20 +1,20 @@
-// Which tokens lie in a cache, as a radix tree: a node is a run of tokens that is held once, and the path from the root to a
-// node is what the sequences that end there hold. Nodes below one parent may begin with the same tokens: they were computed
-// side by side. Different LoRA adapters compute different states: each set of adapters has a root of its own.
+// Which tokens are in a cache, as a radix tree. A node is a run of tokens that the cache holds once; the path from the
+// root to a node is what the sequences that end there hold. Siblings may begin with the same tokens, if these were
+// computed twice at the same time. Different LoRA adapters compute different states, so each set has its own root.
 
 import { commonLength } from "../common-length.ts";
 
 /** A sequence in a cache. */
 export interface Holder {
   readonly id: number;
-  /** Tokens in the cache. */
+  /** How many of its tokens are in the cache. */
   readonly length: number;
 }
 
 interface PrefixMatch {
-  /** Tokens that are in the cache. */
+  /** How many of the tokens are in the cache. */
   readonly length: number;
-  /** Sequences that hold all of them, the shortest first. */
+  /** Sequences that hold all of these tokens, the shortest first. */
   readonly holders: readonly Holder[];
 }
 
@@ -25,7 +25,7 @@ class Node {
   /** Sequences that end here or below. */
   holders = 0;
 
-  /** Its tokens are `tokens[start..end)` of a whole sequence, so `start` is its depth too. */
+  /** The node's tokens are `tokens[start..end)` of a whole sequence, so `start` is also its depth in tokens. */
   constructor(
     public parent: Node | undefined,
     public tokens: Int32Array,
@@ -51,12 +51,12 @@ class Entry implements Holder {
 }
 
 export class PrefixTree {
-  /** By the key of the adapters. */
+  /** Root nodes by adapter key. */
   private readonly roots = new Map<string, Node>();
   private readonly entries = new Map<number, Entry>();
   private held = 0;
 
-  /** Tokens in all runs, each run counted once. */
+  /** Tokens in all nodes, each node counted once. */
   get cells(): number {
     return this.held;
   }
@@ -65,25 +65,25 @@ export class PrefixTree {
     return this.entries.has(id);
   }
 
-  /** Tokens that a sequence holds. */
+  /** Returns how many tokens a sequence holds; 0 for an unknown id. */
   lengthOf(id: number): number {
     return this.entries.get(id)?.length ?? 0;
   }
 
-  /** The tokens that a sequence holds. */
+  /** Returns the tokens that a sequence holds; none for an unknown id. */
   tokensOf(id: number): Int32Array {
     const node = this.entries.get(id)?.node;
     return node ? node.tokens.slice(0, node.end) : new Int32Array(0);
   }
 
-  /** The adapters that computed a sequence, by their key. */
+  /** Returns the key of the adapters that computed a sequence. Throws Error for an unknown id. */
   adapterKeyOf(id: number): string {
     const entry = this.entries.get(id);
     if (!entry) throw new Error(`sequence ${id} is not in the tree`);
     return entry.adapterKey;
   }
 
-  /** Tokens that no other sequence holds: its removal would free them. */
+  /** Returns how many tokens no other sequence holds: removing this sequence would free them. */
   exclusive(id: number): number {
     const entry = this.entries.get(id);
     let cells = 0;
@@ -91,7 +91,7 @@ export class PrefixTree {
     return cells;
   }
 
-  /** How many of the first `length` tokens of a sequence some chosen sequence holds too. */
+  /** Returns how many of the first `length` tokens of a sequence some sequence that `chosen` accepts holds too. */
   sharedLength(id: number, length: number, chosen: (id: number) => boolean): number {
     for (let node = this.entries.get(id)?.node; node?.parent; node = node.parent) {
       const isShared = node.start < length && holdersBelow(node).some((holder) => chosen(holder.id));
@@ -100,7 +100,7 @@ export class PrefixTree {
     return 0;
   }
 
-  /** Tokens in runs that at least one of the chosen sequences holds. */
+  /** Returns the tokens in nodes that at least one of the chosen sequences holds, each node counted once. */
   cellsOf(chosen: (id: number) => boolean): number {
     let cells = 0;
     const visit = (node: Node): boolean => {
@@ -113,7 +113,7 @@ export class PrefixTree {
     return cells;
   }
 
-  /** The longest prefix of `tokens[0..limit)` that these adapters computed. */
+  /** Returns the longest prefix of `tokens[0..limit)` that these adapters computed. */
   match(adapterKey: string, tokens: Int32Array, limit: number): PrefixMatch {
     const root = this.roots.get(adapterKey);
     if (!root) return NOTHING;
@@ -121,7 +121,7 @@ export class PrefixTree {
     return { length, holders: length > 0 ? holdersBelow(node) : [] };
   }
 
-  /** The longest prefix of `tokens[0..limit)` that is the whole of some chosen sequence. */
+  /** Returns the longest prefix of `tokens[0..limit)` that is a whole chosen sequence. */
   matchWhole(adapterKey: string, tokens: Int32Array, limit: number, chosen: (id: number) => boolean): PrefixMatch {
     const root = this.roots.get(adapterKey);
     if (!root) return NOTHING;
@@ -134,7 +134,7 @@ export class PrefixTree {
     return NOTHING;
   }
 
-  /** Other sequences whose tokens are a prefix of this one's. */
+  /** Returns the other sequences whose tokens are a prefix of this one's. */
   prefixesOf(id: number): number[] {
     const found: number[] = [];
     for (let at = this.entries.get(id)?.node; at?.parent; at = at.parent) {
@@ -143,14 +143,14 @@ export class PrefixTree {
     return found;
   }
 
-  /** A new sequence without tokens, for what these adapters compute. */
+  /** Adds an empty sequence, to be computed by these adapters. Throws Error if the id is in use. */
   add(id: number, adapterKey: string): void {
     let root = this.roots.get(adapterKey);
     if (!root) this.roots.set(adapterKey, (root = new Node(undefined, new Int32Array(0), 0, 0)));
     this.insert(id, adapterKey, root);
   }
 
-  /** A new sequence that holds the first `length` tokens of another. */
+  /** Adds a sequence that holds the first `length` tokens of another. Throws Error if that one is shorter. */
   fork(id: number, from: number, length: number): void {
     const source = this.entries.get(from);
     if (!source || source.length < length) throw new Error(`sequence ${from} does not hold ${length} tokens`);
@@ -160,7 +160,7 @@ export class PrefixTree {
     this.insert(id, source.adapterKey, node);
   }
 
-  /** The sequence now holds the first `length` of `tokens`; what it held before is a prefix of them. */
+  /** Lengthens a sequence to the first `length` of `tokens`, of which what it held before is a prefix. */
   extend(id: number, tokens: Int32Array, length: number): void {
     const entry = this.entries.get(id);
     if (!entry || length <= entry.length) return;
@@ -179,7 +179,7 @@ export class PrefixTree {
     entry.node = child;
   }
 
-  /** The sequence keeps its first `length` tokens only. */
+  /** Shortens a sequence to its first `length` tokens. */
   trim(id: number, length: number): void {
     const entry = this.entries.get(id);
     if (!entry || entry.length <= length) return;
@@ -232,7 +232,7 @@ export class PrefixTree {
     return best;
   }
 
-  /** Splits a node in two; returns the upper one. */
+  /** Splits a node in two and returns the upper one. */
   private split(node: Node, at: number): Node {
     const parent = node.parent as Node;
     const upper = new Node(parent, node.tokens, node.start, at);
@@ -244,7 +244,7 @@ export class PrefixTree {
     return upper;
   }
 
-  /** One sequence fewer holds this node. */
+  /** Records that one sequence fewer holds this node; removes the node if none is left. */
   private leave(node: Node): void {
     if (--node.holders > 0) return;
     const siblings = (node.parent as Node).children;

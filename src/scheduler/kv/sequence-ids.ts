@@ -1,4 +1,4 @@
-// Which sequence id of the KV cache a request gets that does not take over a sequence: if possible one that is not in use.
+// Chooses the sequence id of the KV cache for a request that does not take over a sequence: if possible an unused id.
 
 import { FEWEST_OFFLOADED, type HostCache } from "./host-cache.ts";
 import type { IdleSequences } from "./idle-sequences.ts";
@@ -7,7 +7,7 @@ import type { PrefixTree } from "./prefix-tree.ts";
 
 export interface IdLimits {
   readonly layout: KvLayout;
-  /** Sequence ids; at least as many as requests may run. */
+  /** How many sequence ids there are; at least as many as requests may run at once. */
   readonly sequences: number;
 }
 
@@ -16,23 +16,23 @@ export class SequenceIds {
     private readonly limits: IdLimits,
     private readonly tree: PrefixTree,
     private readonly idle: IdleSequences,
-    /** By their ids. */
+    /** Running sequences by id. */
     private readonly running: ReadonlyMap<number, unknown>,
     private readonly host: HostCache,
   ) {}
 
-  /** The lowest id that is not in use, so that ids stay compact. */
+  /** Returns the lowest unused id, so that ids stay compact; undefined when all are in use. */
   unused(): number | undefined {
     for (let id = 0; id < this.limits.sequences; id++) if (!this.tree.has(id)) return id;
     return undefined;
   }
 
-  /** The idle sequence whose loss costs the least. Each frees one id, so the one with few tokens goes first. */
+  /** Returns the idle sequence whose loss costs the least. Each loss frees one id, so short sequences go first. */
   leastValuable(now: number, except?: number): number | undefined {
     return this.idle.leastValuable(now, (id) => (id === except ? 0 : Math.max(1, this.tree.exclusive(id))));
   }
 
-  /** The id for the next request; it may still hold an idle sequence. Throws when all are running. */
+  /** Returns the id for the next request; an idle sequence may still hold it. Throws when all sequences are running. */
   next(now: number, except?: number): number {
     const id = this.neighbour(except) ?? this.unused() ?? this.leastValuable(now, except);
     if (id === undefined) throw new Error("every sequence is running");
@@ -40,8 +40,8 @@ export class SequenceIds {
   }
 
   /**
-   * An id next to the running ones: each gap between ids splits a step into one more piece where sequences lie apart. Not the id
-   * of a long sequence that cannot be offloaded.
+   * Returns an id next to a running one. In layouts where sequences lie apart, each gap between ids splits a step into
+   * one more piece. Never returns the id of a long sequence that cannot be offloaded.
    */
   private neighbour(except?: number): number | undefined {
     if (!liesApart(this.limits.layout) || this.running.size === 0) return undefined;

@@ -1,6 +1,6 @@
-// Who is admitted next. Clients take turns by what they have been served so far, counted in tokens (as in Sheng et al.,
-// "Fairness in Serving Large Language Models", 2024), so that one client's flood of requests does not hold back another's
-// single one. Within a client: first come, first served. Background requests of all clients come last.
+// Decides which request is admitted next. Clients take turns by how many tokens they have been served so far (as in
+// Sheng et al., "Fairness in Serving Large Language Models", 2024), so that many requests of one client do not hold up
+// a single request of another. Within a client: first come, first served. Background requests of all clients come last.
 
 import type { Sequence } from "../sequence.ts";
 
@@ -8,11 +8,11 @@ interface Client {
   readonly waiting: Sequence[];
   /** Requests that wait or run. */
   live: number;
-  /** Weighted tokens served, relative to those of the other clients. */
+  /** Weighted tokens served, comparable with those of the other clients. */
   served: number;
 }
 
-/** A sampled token counts for so many prompt tokens: it takes a step of its own, while prompt tokens share one. */
+/** A sampled token counts as this many prompt tokens: each takes a separate step, while prompt tokens share a step. */
 const OUTPUT_WEIGHT = 2;
 
 export class FairQueue {
@@ -20,17 +20,17 @@ export class FairQueue {
   private count = 0;
   private tokenCount = 0;
 
-  /** Requests that wait. */
+  /** How many requests wait. */
   get size(): number {
     return this.count;
   }
 
-  /** Their tokens, without those of background requests. */
+  /** Tokens of the waiting requests, without background requests. */
   get tokens(): number {
     return this.tokenCount;
   }
 
-  /** A new request. */
+  /** Adds a new request. */
   add(sequence: Sequence): void {
     const client = this.clients.get(sequence.client) ?? this.arrive(sequence.client);
     client.live++;
@@ -38,13 +38,13 @@ export class FairQueue {
     this.changed(1, sequence);
   }
 
-  /** A preempted request waits again: before the others of its client. */
+  /** Queues a preempted request again, before the others of its client. */
   putBack(sequence: Sequence): void {
     this.clients.get(sequence.client)?.waiting.unshift(sequence);
     this.changed(1, sequence);
   }
 
-  /** A request stops waiting because it runs or was cancelled; true if it did wait. */
+  /** Removes a request that now runs or was cancelled; returns whether it was waiting. */
   take(sequence: Sequence): boolean {
     const waiting = this.clients.get(sequence.client)?.waiting ?? [];
     const index = waiting.indexOf(sequence);
@@ -54,19 +54,19 @@ export class FairQueue {
     return true;
   }
 
-  /** A request has finished or was cancelled. */
+  /** Forgets a request that has finished or was cancelled. */
   forget({ client: name }: Sequence): void {
     const client = this.clients.get(name);
     if (client && --client.live === 0) this.clients.delete(name);
   }
 
-  /** Tokens were computed for a client. */
+  /** Charges a client for tokens that were computed for it. */
   charge(name: string, prompt: number, output: number): void {
     const client = this.clients.get(name);
     if (client) client.served += prompt + OUTPUT_WEIGHT * output;
   }
 
-  /** All waiting requests in the order of admission, as long as nothing more is charged. */
+  /** Returns all waiting requests in the order of admission, valid until a client is charged. */
   inOrder(): Sequence[] {
     const clients = [...this.clients.values()].filter(({ waiting }) => waiting.length > 0);
     clients.sort((a, b) => a.served - b.served || keyOf(a) - keyOf(b));
@@ -74,7 +74,7 @@ export class FairQueue {
     return [...order.filter(({ background }) => !background), ...order.filter(({ background }) => background)];
   }
 
-  /** A new client starts level with the one that was served least: it has no claim on earlier time. */
+  /** Adds a client, level with the client that was served least: a new client has no claim to earlier time. */
   private arrive(name: string): Client {
     const others = [...this.clients.values()].map(({ served }) => served);
     const client: Client = { waiting: [], live: 0, served: others.length > 0 ? Math.min(...others) : 0 };

@@ -1,16 +1,16 @@
-// Which running request is preempted for a waiting one.
+// Decides which running request is preempted for a waiting one.
 
 import type { Sequence } from "../sequence.ts";
 
-/** A request runs for at least so long before it is preempted for another client's. */
+/** A request runs for at least this long before it is preempted for another client's request. */
 const SHORTEST_TURN_MS = 250;
 
-/** The newest running background request, unless the waiting one is in the background too. */
+/** Returns the newest running background request, or undefined if the waiting request is in the background too. */
 export function yieldingTo({ background }: Sequence, running: readonly Sequence[]): Sequence | undefined {
   return background ? undefined : running.findLast((other) => other.background);
 }
 
-/** A background request, or one of a client with more than its share that has had its turn. */
+/** Returns a background request, else a request of a client with more than its share that has run its turn, if any. */
 export function victimFor(sequence: Sequence, running: readonly Sequence[], now: number): Sequence | undefined {
   const yielding = yieldingTo(sequence, running);
   if (yielding) return yielding;

@@ -1,5 +1,5 @@
-// The run queue: waiting requests are admitted, client by client, while the KV cache has free cells; running ones are
-// preempted when others need theirs.
+// The run queue: waiting requests are admitted, client by client, while the KV cache has free cells; running requests
+// are preempted when others need their cells.
 
 import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting.ts";
 import type { StepCost } from "../cost/step-cost.ts";
@@ -11,18 +11,18 @@ import { FairQueue } from "./fair-queue.ts";
 import { victimFor, yieldingTo } from "./preemption.ts";
 
 export interface QueueLimits extends KvLimits {
-  /** Requests that may run at once. */
+  /** How many requests may run at once. */
   readonly parallel: number;
 }
 
 /** Cells kept free for the growth of each running request when the next one is admitted. */
 const HEADROOM = 32;
-/** A request waits for a prompt that is being computed if that saves it at least so many tokens. */
+/** A request waits for a prompt that is being computed if that saves it at least this many tokens. */
 const WORTH_WAITING = 32;
 
 export class RunQueue {
   readonly waiting = new FairQueue();
-  /** In the order of admission: the last one is the newest. */
+  /** Running requests in the order of admission: the last is the newest. */
   readonly running: Sequence[] = [];
   private readonly prefetch: DiskPrefetch;
   private preemptionCount = 0;
@@ -31,7 +31,7 @@ export class RunQueue {
     private readonly limits: QueueLimits,
     private readonly kv: KvCache,
     cost: StepCost,
-    /** Called before a request stops running, while it still has its sequence id. */
+    /** Called before a request stops running, while the request still has its sequence id. */
     private readonly stopping: (sequence: Sequence) => void,
   ) {
     this.prefetch = new DiskPrefetch(limits, kv, cost);
@@ -42,17 +42,17 @@ export class RunQueue {
     return this.preemptionCount;
   }
 
-  /** Running requests that decode, with whatever adapters. */
+  /** Running requests that decode, whatever their adapters. */
   get streams(): Sequence[] {
     return this.running.filter((sequence) => sequence.decoding);
   }
 
-  /** As many requests run as may at once. */
+  /** Whether as many requests run as may run at once. */
   get isFull(): boolean {
     return this.running.length >= this.limits.parallel;
   }
 
-  /** Waiting requests by what they wait for. */
+  /** Returns how many requests wait, by what they wait for. */
   waitingFor(now: number): Waiting {
     if (this.waiting.size === 0) return nobodyWaits;
     const order = this.waiting.inOrder();
@@ -66,12 +66,12 @@ export class RunQueue {
     return count;
   }
 
-  /** Whether a new request would wait until another ends, because none can be preempted for it. */
+  /** Returns whether a new request would wait until another ends, because none can be preempted for it. */
   waitsForEnd(sequence: Sequence): boolean {
     return this.isFull && !victimFor(sequence, this.running, Number.POSITIVE_INFINITY);
   }
 
-  /** Admits waiting requests while there are sequences and cells for them. */
+  /** Admits waiting requests while there are free sequences and cells for them. */
   admit(now: number): void {
     while (this.waiting.size > 0) {
       const next = this.waiting
@@ -98,14 +98,14 @@ export class RunQueue {
     }
   }
 
-  /** Another request is computing a prefix of this one: once that is done, less is left to compute. */
+  /** Whether another request is computing a prefix of this one: afterwards less is left to compute. */
   private waitsForLeader(sequence: Sequence, now: number): boolean {
     if (!this.limits.reuse || !this.limits.canTrim || sequence.fresh) return false;
     if (awaitsPrefix(sequence)) return true;
     sequence.awaits = undefined;
     let length = this.kv.reusable(sequence, now).tokens + WORTH_WAITING;
     for (const leader of this.running) {
-      // A background request yields to this one, so this one does not wait for it.
+      // A background request yields to this request, so this request does not wait for it.
       if (leader.decoding || (leader.background && !sequence.background)) continue;
       const shared = leader.sharedWith(sequence, sequence.length - 1);
       if (shared < length || shared <= leader.computed || !this.kv.copyPays(shared)) continue;
@@ -115,12 +115,12 @@ export class RunQueue {
     return sequence.awaits !== undefined;
   }
 
-  /** A prefix of it is being read from disk. A preempted request's tokens are in a faster cache, if in any. */
+  /** Whether a prefix is being read from disk. A preempted request's tokens are in a faster cache, if in any. */
   private waitsForDisk(sequence: Sequence, now: number): boolean {
     return sequence.cached === undefined && this.prefetch.isReading(sequence, now);
   }
 
-  /** Whether the cache has enough cells for a request beside the running ones and their growth. */
+  /** Returns whether the cache has enough cells for a request beside the running requests and their growth. */
   private fits(sequence: Sequence, now: number): boolean {
     if (!sharesCells(this.limits.layout) || this.running.length === 0) return true;
     const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
@@ -128,7 +128,7 @@ export class RunQueue {
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
   }
 
-  /** Preempts the newest background request, else the newest request. False if only one runs. */
+  /** Preempts the newest background request, else the newest request. Returns false if only one runs. */
   preemptNewest(now: number): boolean {
     const newest = this.running.findLast(({ background }) => background) ?? this.running.at(-1);
     if (!newest || this.running.length === 1) return false;
@@ -136,14 +136,14 @@ export class RunQueue {
     return true;
   }
 
-  /** Forgets a request that waits or runs. */
+  /** Forgets a waiting or running request. */
   remove(sequence: Sequence, now: number): void {
     if (!this.waiting.take(sequence)) this.stop(sequence, now, true);
     this.waiting.forget(sequence);
     sequence.preempted = false;
   }
 
-  /** `keep`: its tokens may stay in the cache, so that little has to be computed again. */
+  /** Preempts a request; `keep`: its tokens may stay in the cache, so that little has to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
     sequence.preempted = true;
     this.stop(sequence, now, keep);
@@ -159,9 +159,9 @@ export class RunQueue {
   }
 }
 
-/** Whether the prefix that it waits for is still being computed. */
+/** Returns whether the prefix that a request waits for is still being computed. */
 const awaitsPrefix = ({ awaits }: Sequence): boolean =>
   awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
 
-/** Cells that a request needs beyond those that it has. */
+/** Returns how many more cells a request needs than it has. */
 const needs = (sequence: Sequence): number => sequence.remaining + Math.min(sequence.left, HEADROOM);

@@ -1,12 +1,12 @@
-// Learns what speculative tokens cost and save, so that as many are tried as pay.
+// Learns what speculative tokens cost and save, so that the scheduler tries as many as pay off.
 
 import { blend } from "../cost/moving-average.ts";
 
-/** Weight that a measurement keeps with each later step: what did not pay is tried again some day. */
+/** Every measured cost is multiplied by this with each later step: what did not pay is eventually tried again. */
 const FADE = 0.998;
-/** A step that takes so many times longer than expected was disturbed: it counts as if it took this long. */
+/** A step that takes more than this many times as long as expected was disturbed: its time is capped there. */
 const OUTLIER = 3;
-/** What a speculative token is assumed to add to a step until that is measured, as a share of the step. */
+/** Time that a speculative token is assumed to add to a step until measured, as a share of the step. */
 const UNTRIED = 1 / 16;
 
 /** A step in which speculative tokens may be tried. */
@@ -15,11 +15,11 @@ export interface SpeculativeStep {
   readonly acceptance: number;
   /** Streams in the step. */
   readonly streams: number;
-  /** Those of them that have speculative tokens. */
+  /** How many of these streams have speculative tokens. */
   readonly speculating: number;
-  /** Most speculative tokens for each of these. */
+  /** Maximum number of speculative tokens for each of these. */
   readonly most: number;
-  /** They come from the draft model, which takes its time. */
+  /** Whether the draft model makes the tokens, which takes additional time. */
   readonly usesDraftModel: boolean;
 }
 
@@ -29,31 +29,31 @@ interface Added {
   readonly ms: number;
 }
 
-/** The same as measured, and the steps since then. */
+/** A measurement of these; `age`: steps since then. */
 interface Measured extends Added {
   age: number;
 }
 
 /** Moving averages of measured calls, in milliseconds. */
 export class SpeculationCost {
-  /** A step without speculative tokens, by the streams in it. */
+  /** Time of a step without speculative tokens, by number of streams. */
   private readonly plain: (number | undefined)[] = [];
   /**
    * What speculative tokens add to a step, by the logarithm of their number: the first may cost as much as a whole step, and
-   * the next ones nearly nothing.
+   * the next ones almost nothing.
    */
   private readonly added: (Measured | undefined)[] = [];
-  /** One decode call of the draft model: one more token for all who draft. */
+  /** Time of one decode call of the draft model, which drafts one more token for each request that drafts. */
   private round: number | undefined;
-  /** One token that the draft model is fed to catch up. */
+  /** Time for one token that the draft model computes to catch up. */
   private feed: number | undefined;
 
-  /** So many steps were made, whether or not their time is known. */
+  /** Counts `made` steps, whether or not their time is known. */
   countSteps(made: number): void {
     for (const measured of this.added) if (measured) measured.age += made;
   }
 
-  /** Records a step of streams alone, with all that is done around it. */
+  /** Records a step of streams only; `ms` includes the messages around it. */
   recordStep(streams: number, tokens: number, ms: number): void {
     const plain = this.plain[streams];
     if (tokens === 0) this.plain[streams] = blend(plain, ms);
@@ -68,22 +68,22 @@ export class SpeculationCost {
     this.feed = blend(this.feed, ms / tokens);
   }
 
-  /** Tokens that the draft model can be fed in so many milliseconds; `fallback` until anything was measured. */
+  /** Returns how many tokens the draft model can catch up on in `ms` milliseconds; `fallback` until measured. */
   tokensWithin(ms: number, fallback: number): number {
     return this.feed === undefined ? fallback : Math.floor(ms / this.feed);
   }
 
-  /** Milliseconds for feeding the draft model so many tokens; 0 until anything was measured. */
+  /** Returns the milliseconds for the draft model to catch up on `tokens` tokens; 0 until measured. */
   feedMs(tokens: number): number {
     return tokens * (this.feed ?? 0);
   }
 
-  /** Whether a step of so many streams without speculative tokens was measured: there is no estimate before. */
+  /** Returns whether a plain step of `streams` streams has been measured: before, there is no estimate. */
   knows(streams: number): boolean {
     return this.plain[streams] !== undefined;
   }
 
-  /** How many tokens to try for each stream; 0 if a plain step is better. `savedMs`: by how much a token then costs less. */
+  /** Returns how many tokens to try for each stream, 0 if a plain step is better; `savedMs`: time saved per token. */
   best(step: SpeculativeStep): { readonly count: number; readonly savedMs: number } {
     const { acceptance, streams, speculating, most, usesDraftModel } = step;
     const plain = this.plain[streams] ?? 0;
@@ -111,7 +111,7 @@ export class SpeculationCost {
     };
   }
 
-  /** The faded measurements, the smallest number of tokens first. */
+  /** The measurements with fading applied, the smallest number of tokens first. */
   private get known(): readonly Added[] {
     const measured = this.added.filter((size) => size !== undefined);
     return measured.map(({ tokens, ms, age }) => ({ tokens, ms: ms * FADE ** age }));
@@ -120,7 +120,7 @@ export class SpeculationCost {
 
 const NONE: Added = { tokens: 0, ms: 0 };
 
-/** Interpolates between the two nearest numbers that were measured. */
+/** Returns the time that `tokens` tokens add: interpolates between the two nearest measured numbers of tokens. */
 function addedBy(known: readonly Added[], tokens: number, plain: number): number {
   const larger = known.find((size) => size.tokens >= tokens);
   const smaller = known.findLast((size) => size.tokens <= tokens) ?? NONE;

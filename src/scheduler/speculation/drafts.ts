@@ -1,23 +1,23 @@
-// Plans what the draft model does before a step, and keeps what its KV cache holds. Its sequences have the same ids as the
-// large model's and lag behind them: they are fed only for requests whose drafts pay, a part in each step. When another
-// request gets an id, its sequence begins anew.
+// Plans the draft model's jobs before a step and tracks what its KV cache holds. Its sequences have the same ids as the
+// large model's and lag behind them: they catch up only for requests whose drafts pay, a part in each step. When
+// another request gets an id, the draft model's sequence starts from scratch.
 
 import type { Key, Sequence } from "../sequence.ts";
 import type { SpeculationCost } from "./cost.ts";
 import { AcceptanceRate, SpeculationGate } from "./gate.ts";
 
 export interface DraftLimits {
-  /** Most tokens that are drafted for a request in a step; 0: there is no draft model. */
+  /** Maximum number of tokens drafted for a request in a step; 0: there is no draft model. */
   readonly draftMax: number;
-  /** Draft as many tokens as pay; else always the most. */
+  /** Whether to draft as many tokens as pay; if not, always the maximum. */
   readonly draftAdaptive: boolean;
   readonly batch: number;
   readonly stallBudgetMs: number;
 }
 
-/** One sequence of the draft model is trimmed at `position`, fed `tokens`, and then drafts `count` more. */
+/** A job for the draft model: trim a sequence at `position`, compute `tokens`, then draft `count` more. */
 export interface DraftJob {
-  /** Undefined: no request runs in this sequence any more. */
+  /** Undefined: no request uses this sequence any more. */
   readonly key: Key | undefined;
   readonly sequence: number;
   readonly position: number;
@@ -25,27 +25,27 @@ export interface DraftJob {
   readonly count: number;
 }
 
-/** What the draft model did. */
+/** Results of the draft model. */
 export interface DraftsDone {
   readonly jobs: readonly DraftJob[];
-  /** Of each job, undefined where it cannot follow; absent when its cache was full. */
+  /** Drafted tokens of each job; undefined where the draft model cannot follow. Absent when its cache was full. */
   readonly tokens?: readonly (Int32Array | undefined)[];
-  /** Decode calls. */
+  /** Decode calls made. */
   readonly rounds: number;
   readonly ms: number;
 }
 
-/** What the draft model's cache holds of a request: its first `length` tokens, then `drafted` ones of the draft model. */
+/** What the draft model's cache holds of a request: its first `length` tokens, then `drafted` drafted tokens. */
 interface Held {
   readonly key: Key;
   length: number;
   drafted: number;
 }
 
-/** A sequence that lags further behind is only fed in this step, and drafts in a later one. */
+/** A sequence that lags behind by more tokens than this only catches up in this step and drafts in a later one. */
 const SHORT_LAG = 16;
 const FIRST_FEED = 64;
-/** After so many steps with drafts comes one without, so that its cost stays known. */
+/** After this many steps with drafts, one step without drafts keeps the cost of a plain step up to date. */
 const STEPS_BETWEEN_PLAIN = 32;
 /** Acceptance rate that is assumed at first. */
 const INITIAL_ACCEPTANCE = 0.7;
@@ -55,7 +55,7 @@ export class Drafts {
   private readonly acceptance = new AcceptanceRate(INITIAL_ACCEPTANCE);
   private readonly held = new Map<number, Held>();
   private readonly gates = new WeakMap<Sequence, SpeculationGate>();
-  /** Sequence ids without a running request that the draft model still holds something of. */
+  /** Ids without a running request, for which the draft model's cache still holds tokens. */
   private readonly released = new Set<number>();
   private drafted = new Map<Sequence, { readonly length: number; readonly tokens: Int32Array }>();
   private stepsWithDrafts = 0;
@@ -66,8 +66,9 @@ export class Drafts {
   ) {}
 
   /**
-   * Plans the next jobs, for streams that decode together while nothing else is computed. `limitOf`: most tokens to draft
-   * for a request, 0 if it has speculative tokens already. `remaining`: tokens that it is likely to generate still.
+   * Plans the next jobs, for streams that decode together while nothing else is computed. `limitOf`: maximum tokens to
+   * draft for a request, 0 if it has speculative tokens already. `remaining`: tokens that it is still likely to
+   * generate.
    */
   plan(
     streams: readonly Sequence[],
@@ -109,7 +110,7 @@ export class Drafts {
     return [...cleared, ...jobs];
   }
 
-  /** Takes in what was done. `running` finds the requests. */
+  /** Applies the results of jobs. `running` returns the request with a key, if it still exists. */
   apply({ jobs, tokens: drafted, rounds, ms }: DraftsDone, running: (key: Key) => Sequence | undefined): void {
     for (const [at, { key, sequence: id, position, tokens }] of jobs.entries()) {
       const sequence = key === undefined ? undefined : running(key);
@@ -130,13 +131,13 @@ export class Drafts {
     else if (jobs.every(({ count, tokens }) => count > 0 || tokens.length === 0)) this.cost.recordDraft(rounds, ms);
   }
 
-  /** The draft for a request's next tokens, `limit` at most. */
+  /** Returns the draft for a request's next tokens, at most `limit`. */
   next(sequence: Sequence, limit: number): Int32Array {
     const drafted = this.drafted.get(sequence);
     return drafted?.length === sequence.length ? drafted.tokens.subarray(0, Math.max(0, limit)) : NONE;
   }
 
-  /** The first `accepted` tokens of a request's draft were accepted. */
+  /** Records that the first `accepted` tokens of a request's draft were accepted. */
   record(sequence: Sequence, drafted: number, accepted: number): void {
     this.gateOf(sequence).record(drafted, accepted);
     const held = this.heldBy(sequence);
@@ -145,7 +146,7 @@ export class Drafts {
     held.drafted = 0;
   }
 
-  /** The request of a sequence does not run any more. */
+  /** Records that the request of a sequence no longer runs. */
   release(id: number): void {
     if (this.held.delete(id)) this.released.add(id);
   }
@@ -161,7 +162,7 @@ export class Drafts {
     return gate;
   }
 
-  /** How many tokens to draft for a request, now or once the draft model has caught up. */
+  /** Returns how many tokens to draft for a request, now or once the draft model has caught up. */
   private wanted(sequence: Sequence, streams: number, limit: number, remaining: number): number {
     const most = Math.min(this.limits.draftMax, limit);
     const gate = this.gateOf(sequence);

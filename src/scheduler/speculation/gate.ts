@@ -1,16 +1,16 @@
-// Decides for one request how many speculative tokens are worth trying, by how many were accepted before.
+// Decides for one request how many speculative tokens are worth trying, based on how many were accepted before.
 
 import type { SpeculationCost, SpeculativeStep } from "./cost.ts";
 
-/** Tokens that the experience with other requests counts for at first. */
+/** How many tokens the acceptance rate of other requests counts for in a new request. */
 const PRIOR_WEIGHT = 3;
-/** Weight that a draft keeps with each later one of its request. */
+/** The weight of every earlier draft of a request is multiplied by this with each new draft. */
 const MEMORY = 0.9;
 /** Weight of one draft in the acceptance rate of all requests. */
 const NEWEST = 0.05;
-/** With each new request the rate returns a little to its initial value: what did not pay is tried again some day. */
+/** With each new request, the rate returns by this share to its initial value: what did not pay is tried again. */
 const RECOVERY = 0.02;
-/** While drafts do not pay, one token is tried after pauses. Each pause is twice as long, in tokens, up to this. */
+/** While drafts do not pay, one token is tried after each pause. Pauses double in length, up to this many tokens. */
 const LONGEST_PAUSE = 256;
 
 /** Share of speculative tokens of one kind that are accepted, over all requests. */
@@ -21,7 +21,7 @@ export class AcceptanceRate {
     this.rate = initial;
   }
 
-  /** What a new request may expect. */
+  /** Returns the rate that a new request may expect. */
   expect(): number {
     this.rate += RECOVERY * (this.initial - this.rate);
     return this.rate;
@@ -34,7 +34,7 @@ export class AcceptanceRate {
 
 /** The acceptance of speculative tokens of one kind in one request. */
 export class SpeculationGate {
-  /** The draft model cannot follow this request. */
+  /** Whether the draft model cannot follow this request. */
   closed = false;
   private tried = PRIOR_WEIGHT;
   private accepted: number;
@@ -51,8 +51,8 @@ export class SpeculationGate {
   }
 
   /**
-   * How many tokens to draft for a request of so many tokens, and how many milliseconds each saves: as many as pay, else one
-   * after each pause.
+   * Returns how many tokens to draft for a request of `length` tokens, and how many milliseconds each saves: as many as
+   * pay, else one after each pause.
    */
   next(
     length: number,
@@ -70,9 +70,9 @@ export class SpeculationGate {
     return { count: 1, savedMs: 0 };
   }
 
-  /** The first `accepted` tokens of a draft were accepted. */
+  /** Records that the first `accepted` tokens of a draft were accepted. */
   record(drafted: number, accepted: number): void {
-    // Tokens behind the first rejected one say nothing.
+    // Tokens after the first rejected one tell nothing.
     const tried = accepted < drafted ? accepted + 1 : accepted;
     this.tried = MEMORY * this.tried + tried;
     this.accepted = MEMORY * this.accepted + accepted;

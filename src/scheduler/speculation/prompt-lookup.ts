@@ -1,15 +1,15 @@
-// Prompt lookup decoding: when the last few tokens of a request occurred before, the tokens that followed them there are its
-// speculative tokens. Answers that repeat parts of their prompt or of themselves take fewer steps. The longer the match, the
-// likelier the tokens are accepted; they are tried only if that pays for their rows.
+// Prompt lookup decoding: when the last few tokens of a request occurred before, the tokens that followed them become
+// its speculative tokens. Answers that repeat parts of their prompt or of themselves then take fewer steps. The longer
+// the match, the likelier the tokens are accepted; they are tried only if that is worth the cost of their rows.
 
 import type { Sequence } from "../sequence.ts";
 import type { SpeculationCost } from "./cost.ts";
 import { AcceptanceRate, SpeculationGate } from "./gate.ts";
 
-/** Fewest tokens of a match, and most tokens that are compared. */
+/** Minimum tokens of a match, and maximum tokens compared. */
 const SHORTEST = 3;
 const LONGEST = 16;
-/** Most speculative tokens for a request in a step. */
+/** Maximum number of speculative tokens for a request in a step. */
 const MOST = 16;
 
 /** A place where the last `matched` tokens of a request occurred before; `at`: the index of the last of them there. */
@@ -22,7 +22,7 @@ interface Match {
 interface Lookup {
   /** By the logarithm of the match's length. */
   readonly gates: (SpeculationGate | undefined)[];
-  /** The last match, and the request's length at that time: a second call in a step does not search again. */
+  /** The request's length when `match` was searched: a second call in the same step does not search again. */
   length: number;
   match: Match | undefined;
 }
@@ -34,7 +34,7 @@ export class PromptLookup {
 
   constructor(private readonly cost: SpeculationCost) {}
 
-  /** Speculative tokens for one of so many streams, `limit` at most; often none. */
+  /** Returns speculative tokens for one of `streams` streams, at most `limit`; often none. */
   next(sequence: Sequence, streams: number, limit: number): Int32Array {
     if (limit < 1 || !this.cost.knows(streams)) return NONE;
     const { match, gates } = this.lookUp(sequence);
@@ -45,7 +45,7 @@ export class PromptLookup {
     return count === 0 ? NONE : continuation(sequence, match.at, count);
   }
 
-  /** The first `accepted` of the tokens that `next` last returned for this request were accepted. */
+  /** Records that the first `accepted` of the tokens that `next` last returned for this request were accepted. */
   record(sequence: Sequence, drafted: number, accepted: number): void {
     const lookup = this.lookups.get(sequence);
     if (lookup?.match) this.gateOf(lookup.gates, lookup.match).record(drafted, accepted);
@@ -59,17 +59,17 @@ export class PromptLookup {
     return lookup;
   }
 
-  /** Matches of about the same length have a gate in common. */
+  /** Returns the gate that matches of about this length share. */
   private gateOf(gates: Lookup["gates"], { matched }: Match): SpeculationGate {
     const size = Math.floor(Math.log2(matched));
-    // Laplace's rule of succession: so many tokens in a row were as before, so the next one probably is too.
+    // Laplace's rule of succession: 2 ** size tokens in a row matched, so the next one probably matches too.
     const initial = (2 ** size + 1) / (2 ** size + 2);
     const overall = (this.acceptance[size] ??= new AcceptanceRate(initial));
     return (gates[size] ??= new SpeculationGate(overall));
   }
 }
 
-/** The longest match of a request's last tokens; of equals, the last. */
+/** Returns the longest match of a request's last tokens; of equally long ones, the last. */
 function find({ ids, length }: Sequence): Match | undefined {
   const [first, second, third] = [ids[length - 3], ids[length - 2], ids[length - 1]];
   let best: Match | undefined;
@@ -83,7 +83,10 @@ function find({ ids, length }: Sequence): Match | undefined {
   return best;
 }
 
-/** The tokens behind `at`, repeated from there when the request ends; up to the first medium, whose tokens cannot be sampled. */
+/**
+ * Returns the tokens after `at`, starting over from there when the request ends. Stops before the first medium, whose
+ * tokens cannot be sampled.
+ */
 function continuation({ ids, length }: Sequence, at: number, count: number): Int32Array {
   const known = length - 1 - at;
   const tokens = Int32Array.from({ length: count }, (_, index) => ids[at + 1 + (index % known)] as number);

@@ -1,5 +1,5 @@
-// Speculative decoding: rows with tokens that the running streams may generate next are checked in the same step. Each is
-// still sampled, so answers do not change. Prompt lookup comes first; the draft model drafts for streams without a match.
+// Speculative decoding: a step also computes rows with tokens that the running streams may generate next. Each token is
+// still sampled, so answers do not change. Prompt lookup comes first; the draft model serves streams without a match.
 
 import { liesApart, type KvLayout } from "../../domain/kv-layout.ts";
 import { countDraft, noSpeculation, type SpeculationSource } from "../../domain/speculation.ts";
@@ -16,9 +16,9 @@ export interface SpeculationLimits extends DraftLimits {
   readonly cells: number;
 }
 
-/** Prompt lookup does not pay beside more streams: they fill a step by themselves. */
+/** With more streams than this, prompt lookup does not pay: they fill a step by themselves. */
 const MOST_LOOKUP_STREAMS = 4;
-/** Most speculative rows of a step; see svc_decode. */
+/** Maximum number of speculative rows in a step; see svc_decode. */
 const MOST_ROWS = 64;
 
 export class Speculation {
@@ -27,13 +27,13 @@ export class Speculation {
   private readonly cost = new SpeculationCost();
   private readonly lookup = new PromptLookup(this.cost);
   private readonly drafts: Drafts;
-  /** The draft model drafts for this step: multi-step decoding would make it lag behind. */
+  /** Whether the draft model has jobs before this step: multi-step decoding would then make it lag behind. */
   drafting = false;
   /** When the newest step was planned. */
   private plannedAt = 0;
-  /** The newest step if it was of streams alone. */
+  /** The newest step, if only streams were computed in it. */
   private newest: { readonly streams: number; readonly tokens: number; readonly made: number } | undefined;
-  /** Time of the draft model since then. */
+  /** Milliseconds of the draft model since the newest step was planned. */
   private draftMs = 0;
 
   constructor(
@@ -44,8 +44,8 @@ export class Speculation {
   }
 
   /**
-   * Plans what the draft model does before the next step, when that is of these streams alone; `remaining`: tokens that a
-   * request is likely to generate still.
+   * Plans the draft model's jobs before the next step, when that step computes only these streams. `remaining`: how
+   * many more tokens a request is likely to generate.
    */
   planDrafts(decoding: readonly Sequence[], remaining: (sequence: Sequence) => number): readonly DraftJob[] {
     this.drafting = false;
@@ -61,13 +61,13 @@ export class Speculation {
     return jobs;
   }
 
-  /** See Drafts.apply. */
+  /** Applies the results of the draft model; see Drafts.apply. */
   applyDrafts(done: DraftsDone, running: (key: Key) => Sequence | undefined): void {
     this.draftMs += done.ms;
     this.drafts.apply(done, running);
   }
 
-  /** Adds speculative rows to a step in which only streams are computed; returns how many. */
+  /** Adds speculative rows to a step that computes only streams; returns how many. */
   add(rows: PlanRow[], decoding: readonly Sequence[], now: number): number {
     this.recordStep(now);
     const { length: streams } = decoding;
@@ -88,7 +88,7 @@ export class Speculation {
     return rows.length - before;
   }
 
-  /** Learns from a plan of streams alone, of which so many steps were made. `running` finds the requests. */
+  /** Learns from a plan of streams only, of which `made` steps were made. `running` returns the request with a key. */
   record(plan: StepPlan, running: (key: Key) => Sequence | undefined, made: number): void {
     this.cost.countSteps(made);
     this.newest = { streams: plan.decodeRows, tokens: plan.speculativeRows, made };
@@ -110,17 +110,17 @@ export class Speculation {
     }
   }
 
-  /** Something else than streams was computed: the time since the newest step is not that step's alone. */
+  /** Records that something other than streams was computed: the time since the newest step is not only that step's. */
   interrupted(): void {
     this.newest = undefined;
   }
 
-  /** A request stops running; it still has its sequence id. */
+  /** Records that a request stops running. Call it while the request still has its sequence id. */
   release({ id }: Sequence): void {
     this.drafts.release(id);
   }
 
-  /** Where they lie apart, sequences with different numbers of rows would be computed one after the other. */
+  /** Where sequences lie apart, those with different numbers of rows would be computed one after the other. */
   private get mostStreams(): number {
     return liesApart(this.limits.layout) ? 1 : Number.POSITIVE_INFINITY;
   }
@@ -130,8 +130,8 @@ export class Speculation {
   }
 
   /**
-   * A step ends when the next one is planned: the messages around it count too, because speculative tokens compete with
-   * multi-step decoding, which saves those.
+   * Records the newest step, which ends when the next one is planned: the messages around a step count too, because
+   * speculative tokens compete with multi-step decoding, which saves messages.
    */
   private recordStep(now: number): void {
     const { newest, plannedAt, draftMs } = this;

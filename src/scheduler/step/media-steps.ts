@@ -1,4 +1,4 @@
-// Images and sound are computed in steps of their own: in interludes of the streams, by turns with prompts.
+// Plans the steps that compute images and sound: separate steps in interludes, alternating with prompts.
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
@@ -9,7 +9,7 @@ import type { Interlude } from "./interlude.ts";
 import { byRemainingWork, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 
 export class MediaSteps {
-  /** A medium was computed last, not a prompt. */
+  /** Whether a medium was computed last, not a prompt. */
   private before = false;
 
   constructor(
@@ -21,7 +21,7 @@ export class MediaSteps {
     private readonly interlude: Interlude,
   ) {}
 
-  /** The next piece of a medium, when one is due. */
+  /** Plans the next piece of a medium, if one is due. */
   plan(now: number): MediaStep | undefined {
     const { running, streams } = this.queue;
     const prompts = unfinished(running);
@@ -49,7 +49,7 @@ export class MediaSteps {
     return undefined;
   }
 
-  /** Takes in a piece of a medium; unless it is `done`, the whole medium is computed again. */
+  /** Applies the result of a piece of a medium; unless `done`, the whole medium is computed again. */
   apply(sequence: Sequence, { span, count }: MediaStep, done: boolean): void {
     sequence.computed = done ? sequence.computed + count : span.start;
     if (done) this.kv.extend(sequence);

@@ -1,28 +1,28 @@
-// Which prompts are computed next, and how much of them in one step.
+// Decides which prompts are computed next, and how much of them in one step.
 
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 import { rowOf, type PlanRow } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 
-/** Longest prefill step while no stream decodes: new requests are noticed after it. */
+/** Longest prefill step while no stream decodes: new requests are considered only after the step. */
 const QUIET_STEP_MS = 1000;
-/** What each request of a burst adds to a step. */
+/** Milliseconds that each request of a burst adds to the length of a step. */
 const BURST_SHARE_MS = 200;
-/** The same as BURST_STEP_MS while no stream decodes: only new requests wait for it, and the burst starts and ends together. */
+/** BURST_STEP_MS while no stream decodes: only new requests wait for it, and the burst starts and ends together. */
 const QUIET_BURST_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps read all weights for fewer tokens. */
 const EFFICIENT_CHUNK = 128;
-/** Attention computes so many rows at once; a last tile with fewer costs as much. */
+/** Attention computes this many rows at once; a last tile with fewer rows costs as much. */
 const TILE_ROWS = 64;
 
 export interface PrefillLimits {
-  /** Most rows in one decode call. */
+  /** Maximum number of rows in one decode call. */
   readonly batch: number;
   /** Longest time between two tokens of running streams while other requests' prompts are computed, in milliseconds. */
   readonly stallBudgetMs: number;
 }
 
-/** Requests whose prompts are computed now: those in the background only when there are no others, of any adapters. */
+/** Returns requests whose prompts are computed now, of any adapters; background ones only if there are no others. */
 export function unfinished(running: readonly Sequence[]): Sequence[] {
   const prompts = running.filter((sequence) => !sequence.decoding);
   const urgent = prompts.filter(({ background }) => !background);
@@ -30,15 +30,15 @@ export function unfinished(running: readonly Sequence[]): Sequence[] {
 }
 
 /**
- * Shortest remaining work first, so that a short question does not wait for a long document; the time that a request has
- * waited counts against its work, so that the document is not overtaken for longer than it takes itself.
+ * Sorts requests, shortest remaining work first, so that a short question does not wait for a long document. The time
+ * that a request has waited is subtracted, so that the document is not overtaken for longer than it takes itself.
  */
 export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, now: number): Sequence[] {
   const score = (sequence: Sequence) => cost.prefillMs(sequence.remaining) - (now - sequence.addedAt);
   return sequences.toSorted((a, b) => score(a) - score(b) || a.key - b.key);
 }
 
-/** Rows of prompts, in their order, `budget` at most; `endOf`: up to where a prompt can be computed in one step. */
+/** Returns rows of prompts, in their order, at most `budget`; `endOf`: up to where one step can compute a prompt. */
 export function promptRows(
   prompts: readonly Sequence[],
   budget: number,
@@ -48,7 +48,7 @@ export function promptRows(
   const started: Key[] = [];
   for (const prompt of prompts) {
     const left = budget - rows.length;
-    // Where sequences lie apart, a part of a prompt beside whole ones would take one more pass over the weights.
+    // Where sequences lie apart, part of a prompt beside whole prompts would take one more pass over the weights.
     if (left <= 0 || (rows.length > 0 && endOf(prompt) - prompt.computed > left)) break;
     const end = Math.min(endOf(prompt), prompt.computed + left);
     if (!prompt.started && end > prompt.computed) {
@@ -61,7 +61,7 @@ export function promptRows(
 }
 
 export class PrefillBudget {
-  /** Requests of the current burst: with short prompts and without a first token; kept until the last of them has it. */
+  /** Requests of the current burst: with short prompts, without a first token. Kept until the last of them has one. */
   private burst = 0;
 
   constructor(
@@ -69,24 +69,24 @@ export class PrefillBudget {
     private readonly cost: StepCost,
   ) {}
 
-  /** Streams wait longer for a burst than for a single new request: its prompts are computed together, in full batches. */
+  /** Whether there is a burst: streams wait longer for it, as its prompts are computed together in full batches. */
   get isForBurst(): boolean {
     return this.burst > 1;
   }
 
-  /** Takes note of all requests that still need some of their prompt. */
+  /** Updates the burst; `prefilling`: all requests whose prompts are not fully computed. */
   waiting(prefilling: readonly Sequence[]): void {
     const { batch } = this.limits;
     const left = prefilling.reduce((sum, { remaining }) => sum + remaining, 0);
-    // Long prompts make no burst, even when little is left of them.
+    // Long prompts do not count as a burst, even when little is left of them.
     const short = prefilling.filter(({ length, cached = 0 }) => length - cached <= batch).length;
-    // The last ones of a burst still count as a burst, else they would get the small chunks of a single request.
+    // The last requests of a burst still count as a burst; else they would get the small chunks of a single request.
     this.burst = prefilling.length === 0 ? 0 : Math.max(left <= batch ? this.burst : 0, short);
   }
 
   /**
-   * Prompt tokens that the next step may hold for the requests of `prefilling`; so many `steps`, one for each set of adapters,
-   * share the time that streams wait.
+   * Returns how many prompt tokens the next step may compute for the requests of `prefilling`. `steps`, one for each
+   * set of adapters, share the time that streams wait.
    */
   tokens(decodeRows: number, prefilling: readonly Sequence[], steps: number): number {
     if (prefilling.length === 0) return 0;
@@ -96,12 +96,12 @@ export class PrefillBudget {
     return Math.max(EFFICIENT_CHUNK, tokens - (tokens % TILE_ROWS));
   }
 
-  /** How long prompts may be computed between two steps of so many streams. */
+  /** Returns how many milliseconds prompts may be computed between two steps of `decodeRows` streams. */
   sliceMs(decodeRows: number): number {
     return decodeRows === 0 ? QUIET_STEP_MS : this.msBeside(decodeRows);
   }
 
-  /** By how much the time between two tokens of so many streams may grow: up to the stall budget, or to twice a step. */
+  /** Returns by how many ms the gap between two tokens may grow: up to the stall budget, or to twice a step. */
   pauseMs(decodeRows: number): number {
     const step = this.cost.decodeStepMs(decodeRows);
     return Math.max(this.limits.stallBudgetMs - step, step);

@@ -1,4 +1,4 @@
-// Prompts beside streams, where a chunk of them can be paused: each interlude computes the slice of a chunk that fits it.
+// Computes prompts beside streams where a chunk can be paused: each interlude computes the slice of a chunk that fits.
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
@@ -8,26 +8,26 @@ import { AdapterTurns } from "./adapter-turns.ts";
 import type { Interlude } from "./interlude.ts";
 import { byRemainingWork, promptRows, type PrefillBudget } from "./prefill.ts";
 
-/** How a slice ended: its chunk is done, or paused before its end, or abandoned. */
+/** How a slice ended: the chunk is done, paused before its end, or abandoned. */
 export type SliceResult = "done" | "paused" | "abandoned";
 
 interface Chunk {
   readonly plan: StepPlan;
-  /** Key of the adapters that compute it. */
+  /** Key of the adapters that compute the chunk. */
   readonly adapterKey: string;
-  /** A slice of it was computed. */
+  /** Whether a slice of the chunk was computed. */
   begun: boolean;
-  /** Milliseconds of its slices so far. */
+  /** Milliseconds of the chunk's slices so far. */
   ms: number;
 }
 
 export class Slices {
   private chunk: Chunk | undefined;
-  /** Which adapters' prompts are next; streams take their own turns between the slices. */
+  /** Decides which adapters' prompts are next; streams take separate turns between the slices. */
   private readonly turns = new AdapterTurns();
 
   constructor(
-    /** Most rows of a chunk. */
+    /** Maximum number of rows of a chunk; 0 where chunks cannot be paused. */
     private readonly rows: number,
     private readonly kv: KvCache,
     private readonly cost: StepCost,
@@ -35,7 +35,7 @@ export class Slices {
     private readonly interlude: Interlude,
   ) {}
 
-  /** The next slice, when one is due. `freeCells`: most cells that the chunk may fill. */
+  /** Plans the next slice, if one is due. `freeCells`: how many cells the chunk may fill. */
   plan(
     streams: readonly Sequence[],
     prompts: readonly Sequence[],
@@ -49,7 +49,7 @@ export class Slices {
     return this.chunk && { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };
   }
 
-  /** Takes in a slice. Returns its chunk when that is done. */
+  /** Applies the result of a slice. Returns the chunk if it is done. */
   apply(result: SliceResult, ms: number): Chunk | undefined {
     const { chunk } = this;
     if (!chunk) return undefined;
@@ -65,12 +65,12 @@ export class Slices {
     return chunk;
   }
 
-  /** The chunk computes some of this prompt. */
+  /** Returns whether the chunk computes some of this prompt. */
   computes({ key }: Sequence): boolean {
     return this.chunk?.plan.rows.some((row) => row.key === key) ?? false;
   }
 
-  /** A request stops running: a chunk with some of its prompt is abandoned. */
+  /** Abandons the chunk if it contains some of the prompt of this request, which stops running. */
   abandon(sequence: Sequence): void {
     if (!this.computes(sequence)) return;
     this.chunk = undefined;

@@ -1,4 +1,4 @@
-// Plans a step: the streams of one set of adapters, and beside them prompts, speculative tokens or further decode steps.
+// Plans a step: the streams of one set of adapters, and with them prompts, speculative tokens or further decode steps.
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
@@ -11,17 +11,17 @@ import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type Prefi
 import type { Slices } from "./slices.ts";
 
 export interface PlannerLimits extends PrefillLimits, KvLimits {
-  /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
+  /** Maximum rows of a chunk whose computation can be paused for a step; 0 where chunks cannot be paused. */
   readonly chunk: number;
 }
 
-/** Longest multi-step decoding between two slices of a prompt, which take the stall budget already. */
+/** Longest multi-step decoding between two slices of a prompt: the slices use up the stall budget already. */
 const MULTI_STEP_BETWEEN_SLICES_MS = 10;
 
-/** A prompt that takes less than this share of the stall budget is computed in a step, which costs less than a slice. */
+/** A prompt that takes less than this share of the stall budget is computed in a step, as a slice costs more. */
 const SHORT_SHARE = 0.5;
 
-/** Estimated share of short conversations that go on after their cells were evicted, and are then computed again. */
+/** Estimated share of short conversations that continue after their cells were evicted, and must be computed again. */
 const RETURNING = 0.1;
 
 export class StepPlanner {
@@ -35,7 +35,7 @@ export class StepPlanner {
     private readonly speculation: Speculation,
   ) {}
 
-  /** A step of sequences that have their adapters in common; undefined when none of their tokens fits. */
+  /** Plans a step of sequences with the same adapters; returns undefined when none of their tokens fits. */
   plan(group: readonly Sequence[], now: number): StepPlan | undefined {
     const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
@@ -51,7 +51,7 @@ export class StepPlanner {
     if (prefillRows === 0) {
       this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     } else if (this.queue.streams.length === 0) this.clearFor(prompts, now);
-    // No prompt waits for several decode steps, whatever its adapters.
+    // No prompt, whatever its adapters, may wait for several decode steps.
     const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
     const steps = alone ? this.multiSteps(decoding) : 1;
     if (!this.kv.ensureFree(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
@@ -60,7 +60,7 @@ export class StepPlanner {
     return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, speculativeRows, steps };
   }
 
-  /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
+  /** Plans the next slice of a chunk of prompts, if one is due between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
     const { running, streams } = this.queue;
     const waiting = textOf(running);
@@ -69,7 +69,7 @@ export class StepPlanner {
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }
 
-  /** Prompts are computed in slices, apart from short ones and from the last token of each, which is sampled. */
+  /** Whether prompts are computed in slices, except short ones and the last token of each, which is sampled. */
   private get sliced(): boolean {
     return this.limits.chunk > 0 && this.queue.streams.length > 0 && !this.budget.isForBurst;
   }
@@ -79,7 +79,7 @@ export class StepPlanner {
     const { sliced } = this;
     const here = (prompt: Sequence) => !sliced || prompt.scored || this.isShort(prompt);
     const prompts = textOf(this.queue.running).filter((prompt) => !this.slices.computes(prompt) && here(prompt));
-    // Logits of one prompt's tokens at a time: a vocabulary of them each.
+    // One scored prompt at a time: each of its tokens needs logits for the whole vocabulary.
     const scored = prompts.find((prompt) => prompt.scored);
     return prompts.filter((prompt) => !prompt.scored || prompt === scored);
   }
@@ -103,7 +103,7 @@ export class StepPlanner {
     return added.rows.length;
   }
 
-  /** Offloads or evicts idle cells when they slow down a long prompt by more than that takes. */
+  /** Offloads or evicts idle cells if they slow down a long prompt by more time than offloading takes. */
   private clearFor(prompts: readonly Sequence[], now: number): void {
     const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
     const cellMs = this.cost.idleCellMs(tokens);
@@ -112,7 +112,7 @@ export class StepPlanner {
     this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }
 
-  /** How many decode steps are made in one call, all sets of adapters together within `multiStepMs`. */
+  /** Returns how many decode steps to make in one call, so that all sets of adapters together take `multiStepMs`. */
   private multiSteps(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
     const { running, streams } = this.queue;
@@ -126,14 +126,14 @@ export class StepPlanner {
   }
 }
 
-/** Rows of a prompt whose log probabilities one step may give; the native library has room for so many. */
+/** Maximum rows of a prompt whose log probabilities one step may return: the capacity of the native library. */
 const SCORED_ROWS = 64;
 
 const endOf = ({ scored, computed, textEnd }: Sequence): number =>
   scored ? Math.min(textEnd, computed + SCORED_ROWS) : textEnd;
 
-/** Prompts that are computed now and whose next tokens are text. */
+/** Returns the requests whose prompts are computed now and whose next tokens are text. */
 const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);
 
-/** How many sets of adapters compute these requests. */
+/** Returns how many sets of adapters compute these requests. */
 const setsOf = (sequences: readonly Sequence[]): number => new Set(sequences.map(({ adapterKey }) => adapterKey)).size;

@@ -1,4 +1,4 @@
-// Takes in what finished steps sampled, and learns from the time that they took.
+// Applies the sampled tokens of finished steps, and learns from the time that the steps took.
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
@@ -16,7 +16,7 @@ export class StepResults {
     private readonly speculation: Speculation,
   ) {}
 
-  /** Takes in one step, or a whole chunk of prompts. Its cost is recorded as that of a step with so many `streams`. */
+  /** Applies one step, or a whole chunk of prompts. Its cost is recorded as that of a step with `streams` streams. */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
     const { inUse } = this.kv;
     if (plan.speculativeRows === 0) this.cost.record(streams, plan.prefillRows, ms, inUse);
@@ -41,7 +41,7 @@ export class StepResults {
     return sampled;
   }
 
-  /** Takes in the steps of multi-step decoding. */
+  /** Applies the steps of multi-step decoding. */
   applySteps(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
     const { rows, decodeRows } = plan;
     const made = stepsMade(plan, tokens);

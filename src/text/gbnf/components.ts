@@ -1,8 +1,8 @@
-// Rules of a GBNF grammar that lead to one another: there may be hundreds of thousands of them, one in the other.
+// Finds groups of rules of a GBNF grammar that reach one another. Hundreds of thousands of rules may be nested.
 
 /**
- * The nodes of a graph, by their targets: those that reach one another together, each group behind all others that it
- * reaches. Tarjan's algorithm, without recursion.
+ * Returns the strongly connected components of a graph, given as the targets of each node. Each component comes after
+ * all components that it reaches. Tarjan's algorithm, without recursion.
  */
 export function components(graph: readonly (readonly number[])[]): number[][] {
   const found: number[][] = [];

@@ -1,8 +1,8 @@
-// Which rules of a GBNF grammar may be empty, and which of them llama.cpp takes for such.
+// Finds which rules of a GBNF grammar may be empty, and which of these llama.cpp recognises as such.
 
 import type { Item, Rule } from "./rules.ts";
 
-/** An alternative that may be empty when all rules in it that have to be there are. */
+/** An alternative that may be empty once the rules that it requires may be; `left`: those not yet known to be empty. */
 interface Waiting {
   readonly rule: Rule;
   left: number;
@@ -43,7 +43,7 @@ export class Emptiness {
     }
   }
 
-  /** Whether one of it may be empty. */
+  /** Returns whether one copy of an item may be empty. */
   ofOne(item: Item): boolean {
     return item.rule ? this.empty[item.rule.index] === 1 : isNothing(item);
   }
@@ -52,7 +52,7 @@ export class Emptiness {
     return item.fewest === 0 || this.ofOne(item);
   }
 
-  /** llama.cpp's look for left recursion takes only those rules for empty that have an alternative without any element. */
+  /** Returns whether llama.cpp's left recursion check treats an item as empty: rules only with an empty alternative. */
   isSeen(item: Item): boolean {
     return item.fewest === 0 || (item.rule ? this.plainlyEmpty[item.rule.index] === 1 : isNothing(item));
   }

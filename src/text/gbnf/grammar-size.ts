@@ -1,35 +1,35 @@
-// What llama.cpp makes of a GBNF grammar before the first token of an answer: it recurses into every bracket, spells out
-// repetitions, and looks for left recursion along every path. (llama.cpp, src/llama-grammar.cpp)
+// Measures the work of llama.cpp for a GBNF grammar before the first token of an answer: it recurses into every
+// bracket, expands repetitions, and checks every path for left recursion. (llama.cpp, src/llama-grammar.cpp)
 
 import { hasHiddenRecursion } from "./hidden-recursion.ts";
 import { elementsOf, Openings } from "./openings.ts";
 import { mostOpen } from "./places.ts";
 import { grammarRules } from "./rules.ts";
 
-/** Sizes that decide how much that costs. A text that is no grammar has some as well. */
+/** Sizes that determine that work. Text that is not a grammar has sizes too. */
 export interface GrammarSize {
-  /** Brackets inside one another. */
+  /** Nesting depth of brackets. */
   readonly depth: number;
-  /** Characters, ranges and references to rules, with repetitions spelled out. */
+  /** Characters, ranges and references to rules, with repetitions expanded. */
   readonly elements: number;
-  /** Elements that are looked at on all paths by which rules begin with other rules. */
+  /** Elements visited on all paths along which rules begin with other rules. */
   readonly paths: number;
-  /** Most alternatives that may begin at one place: each is compared with the others, and with each token of the vocabulary. */
+  /** Most alternatives that may begin at one place: each is compared with the others, and with every token. */
   readonly beginnings: number;
   /**
-   * Most of them in a row, where each may be left out and the next begin: each of them is open after each one before it, and
-   * the work grows with the cube.
+   * Most of these alternatives in a row, if each may be omitted so that the next begins: each is open after every
+   * alternative before it, so the work grows with the cube of this.
    */
   readonly row: number;
-  /** Most elements that are compared where the stacks with which one rule begins are compared with one another. */
+  /** Most elements compared when the stacks with which a single rule begins are compared with one another. */
   readonly comparisons: number;
-  /** Elements that the stacks of the grammar's beginning have, times all elements: each answer looks each of them up in all. */
+  /** Elements of the initial stacks, times all elements: each answer looks up each of the former in the latter. */
   readonly lookups: number;
-  /** Letters of rules' names: each bracket and each repetition, spelled out, has that of the rule it is in. */
+  /** Letters of rule names: each bracket and each expanded repetition has a copy of the name of its rule. */
   readonly letters: number;
-  /** Repetitions that end below where they begin, as `{2,1}`: llama.cpp counts down from there without end. */
+  /** Repetitions with a maximum below the minimum, such as `{2,1}`: llama.cpp would count down from there endlessly. */
   readonly reversed: number;
-  /** A rule begins with itself, and llama.cpp, which does not see it, would open it in itself without end. */
+  /** Whether a rule begins with itself undetected by llama.cpp, which would then expand the rule endlessly. */
   readonly hasHiddenRecursion: boolean;
 }
 
@@ -46,10 +46,10 @@ const NOTHING: GrammarSize = {
   hasHiddenRecursion: false,
 };
 
-/** So many brackets inside one another that nothing else matters. */
+/** Nesting depth of brackets from which nothing else matters. */
 const BOTTOMLESS = 10_000;
 
-/** Takes time in proportion to the text. Of brackets far too deep, only their depth is told. */
+/** Measures a grammar in time proportional to its text; for brackets deeper than BOTTOMLESS, only the depth. */
 export function grammarSize(text: string): GrammarSize {
   const { rules, root, depth, letters, reversed } = grammarRules(text);
   if (depth > BOTTOMLESS) return { ...NOTHING, depth };

@@ -1,22 +1,23 @@
-// Rules of a GBNF grammar that begin with themselves, which llama.cpp refuses where it sees it.
+// Detects rules of a GBNF grammar that begin with themselves (left recursion) where llama.cpp does not detect and
+// refuse it.
 
 import { components } from "./components.ts";
 import type { Emptiness } from "./emptiness.ts";
 import type { Rule } from "./rules.ts";
 
-/** A rule begins with another. */
+/** The fact that rule `from` may begin with rule `to`. */
 interface Beginning {
   readonly from: number;
   readonly to: number;
-  /** Behind others of which llama.cpp does not know that they may be empty. */
+  /** Whether `to` follows items that may be empty without llama.cpp noticing. */
   readonly isHidden: boolean;
-  /** Something comes behind it, which waits in the stack. */
+  /** Whether something follows `to`, which then stays on the stack. */
   readonly isHeld: boolean;
 }
 
 /**
- * Whether a rule begins with itself, llama.cpp does not see it, and its stacks would grow without end. At the end of rules
- * they do not, and llama.cpp knows a stack that it has had.
+ * Returns whether a rule begins with itself undetected by llama.cpp, so that llama.cpp's stacks would grow endlessly.
+ * At the end of rules the stacks do not grow, and llama.cpp recognises a stack that it had before.
  */
 export function hasHiddenRecursion(rules: readonly Rule[], emptiness: Emptiness): boolean {
   const beginnings = rules.flatMap((rule) => beginningsOf(rule, emptiness));

@@ -1,28 +1,28 @@
-// How the rules of a GBNF grammar begin.
+// Measures how the rules of a GBNF grammar may begin.
 
 import { Emptiness } from "./emptiness.ts";
 import type { Item, Rule } from "./rules.ts";
 
 interface Opening {
-  /** Elements on all paths by which the rule begins with others. */
+  /** Elements on all paths along which the rule begins with other rules. */
   readonly paths: number;
-  /** Alternatives that it may begin with; one that is empty is one, too. */
+  /** How many alternatives the rule may begin with; an empty alternative counts as one. */
   readonly beginnings: number;
-  /** The most of them behind one another, where all before may be empty. */
+  /** Most of these in a row, if all items before may be empty. */
   readonly row: number;
-  /** Elements of the stacks that llama.cpp makes of its beginnings: what each is, and what comes behind it. */
+  /** Elements of the stacks that llama.cpp makes for the rule's beginnings: each beginning, and what follows it. */
   readonly stacked: number;
 }
 
-/** Rules that begin with one another and are more than this are counted as endless paths. */
+/** A longer chain of rules, each beginning with the next, counts as an endless path. */
 const LONGEST_CHAIN = 2000;
 
 const NOTHING = { beginnings: 0, row: 0, stacked: 0 } as const;
 
-/** Each rule is looked at once here, while llama.cpp looks at it once a path. */
+/** Measures each rule once, while llama.cpp visits a rule once per path. */
 export class Openings {
   readonly emptiness: Emptiness;
-  /** By rule. */
+  /** By rule index. */
   private readonly known: (Opening | undefined)[] = [];
   private readonly entered = new Set<Rule>();
 
@@ -62,26 +62,26 @@ export class Openings {
     return opening;
   }
 
-  /** What may be open where this is next: with its copies, where one may be left out and the next begin. */
+  /** Returns how much is open where an item is next: with all copies, if one may be empty so that the next begins. */
   ofItem(item: Item, measure: Exclude<keyof Opening, "paths">): number {
     const { size, rule, copies, nexts } = item;
     const one = rule ? (this.known[rule.index]?.[measure] ?? 0) : Math.min(1, size);
     return one * (this.emptiness.ofOne(item) ? copies : nexts);
   }
 
-  /** Paths that the rules begin which llama.cpp makes of repetitions: one for each, and each begins with what is repeated. */
+  /** Returns the paths of the rules that llama.cpp makes for repetitions, each beginning with the repeated rule. */
   ofRepetitions(rule: Rule): number {
     let paths = 0;
     for (const item of rule.alternatives.flat()) {
       const { rule: repeated, copies, fewest } = item;
       if (!repeated || (copies === 1 && fewest === 1)) continue;
-      // Where that may be empty, with the next of them, too.
+      // If the repeated rule may be empty, each of these rules also begins with the next one.
       paths += this.of(repeated).paths * copies * (this.emptiness.ofOne(item) ? Math.max(1, copies / 2) : 1);
     }
     return paths;
   }
 }
 
-/** Characters, ranges and references of a rule, with repetitions spelled out. */
+/** Returns how many characters, ranges and references a rule has, with repetitions expanded. */
 export const elementsOf = ({ alternatives }: Rule): number =>
   alternatives.reduce((sum, items) => sum + items.reduce((all, { size, copies }) => all + size * copies, 1), 0);

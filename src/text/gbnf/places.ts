@@ -1,28 +1,28 @@
-// What may come next at places inside the rules of a GBNF grammar. llama.cpp has a stack for each alternative that is open
-// there, and compares each with all others.
+// Measures what may come next at places inside the rules of a GBNF grammar. llama.cpp has a stack for each alternative
+// that is open there, and compares each stack with all others.
 
 import { components } from "./components.ts";
 import type { Openings } from "./openings.ts";
 import type { Rule } from "./rules.ts";
 
-/** A rule stands in another, whose end is open behind it. */
+/** The use of a rule inside another rule, after which the end of the outer rule is open. */
 interface Use {
   readonly of: number;
-  /** Alternatives of the other one that are open as well. */
+  /** Alternatives of the outer rule that are open after it as well. */
   readonly behind: number;
 }
 
 interface Places {
-  /** The most that may be open behind characters of it. */
+  /** Most alternatives that may be open after characters of the rule. */
   middle: number;
-  /** The same where its end is open, too, and with it what comes behind the rule. */
+  /** The same where the end of the rule is open too, and with it what follows the rule. */
   end: number;
-  /** The most that may be open behind it, wherever it stands. */
+  /** Most alternatives that may be open after the rule, wherever it is used. */
   outside: number;
   readonly uses: Use[];
 }
 
-/** The most alternatives that may be open at once, or the most of them in a row. `openings` knows all rules. */
+/** Returns the most alternatives that may be open at once, or in a row. `openings` must have measured all rules. */
 export function mostOpen(rules: readonly Rule[], openings: Openings, measure: "beginnings" | "row"): number {
   const all: Places[] = rules.map(() => ({ middle: 0, end: 0, outside: 0, uses: [] }));
   for (const rule of rules) look(rule, all, openings, measure);
@@ -32,10 +32,10 @@ export function mostOpen(rules: readonly Rule[], openings: Openings, measure: "b
     for (const member of members) componentOf[member] = component;
   }
   let most = 0;
-  // Those that others stand in come first.
+  // Outer rules come before the rules that they use.
   for (let component = found.length - 1; component >= 0; component--) {
     const members = found[component] as readonly number[];
-    // Rules in one another, as deep as they like, are counted once each: more of them open one by one.
+    // Rules may use one another to any depth, but each counts once: deeper uses open one by one.
     let outside = 0;
     let inside = 0;
     for (const member of members) {
@@ -60,7 +60,7 @@ export function mostOpen(rules: readonly Rule[], openings: Openings, measure: "b
   return rules.reduce((highest, rule) => Math.max(highest, openings.of(rule)[measure]), most);
 }
 
-/** Each place of a rule, from its end. */
+/** Records what may be open at each place of a rule, from the end of the rule. */
 function look(rule: Rule, all: readonly Places[], openings: Openings, measure: "beginnings" | "row"): void {
   const { emptiness } = openings;
   const places = all[rule.index] as Places;

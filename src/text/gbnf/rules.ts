@@ -1,62 +1,62 @@
-// The rules of a GBNF grammar as far as they decide what it costs llama.cpp. (llama.cpp, src/llama-grammar.cpp)
+// Reads the rules of a GBNF grammar as far as they determine llama.cpp's work. (llama.cpp, src/llama-grammar.cpp)
 
 /** Characters, a token or a reference to a rule, with its repetitions. */
 export interface Item {
-  /** Elements of one of it: a reference is one. None of them: it is empty. */
+  /** Elements of one copy; a reference is one element. 0: the item is empty. */
   readonly size: number;
-  /** The rule that it stands for; none for characters. */
+  /** The rule that the item refers to; undefined for characters. */
   readonly rule: Rule | undefined;
   fewest: number;
-  /** How often it is spelled out. */
+  /** How many copies llama.cpp expands the item to. */
   copies: number;
-  /** Those of its copies that may be the next one at once, though none is empty: as in `(x?){20}`, not in `x{0,20}`. */
+  /** How many copies may be next at once although none is empty: more than one in `(x?){20}`, but not in `x{0,20}`. */
   nexts: number;
-  /** Another one may come after one of it. */
+  /** Whether another copy may follow a copy. */
   isRepeated: boolean;
 }
 
 export interface Rule {
-  /** Its place among all rules. */
+  /** Index of the rule among all rules. */
   readonly index: number;
   alternatives: Item[][];
 }
 
 interface GrammarRules {
-  /** Those of its brackets among them, and those that a later definition of the same name has replaced. */
+  /** All rules, including those for brackets and those that a later definition of the same name has replaced. */
   readonly rules: readonly Rule[];
-  /** The one that an answer follows; none where it has no definition. */
+  /** The rule `root`, which an answer follows; undefined if the grammar has none. */
   readonly root: Rule | undefined;
-  /** Brackets inside one another. */
+  /** Nesting depth of brackets. */
   readonly depth: number;
-  /** Letters of rules' names: each bracket and each repetition, spelled out, has that of the rule it is in. */
+  /** Letters of rule names: each bracket and each expanded repetition has a copy of the name of its rule. */
   readonly letters: number;
-  /** Repetitions that end below where they begin, as `{2,1}`. */
+  /** Repetitions with a maximum below the minimum, such as `{2,1}`. */
   readonly reversed: number;
 }
 
 interface Repetition {
   readonly fewest: number;
   readonly most: number;
-  /** How many of it are spelled out. */
+  /** How many copies llama.cpp expands the repetition to. */
   readonly copies: number;
 }
 
-/** llama.cpp refuses more, or takes a larger upper bound for none. */
+/** llama.cpp refuses more repetitions, or treats a larger maximum as no maximum. */
 const MOST_REPETITIONS = 2000;
 
 const NAME = /[A-Za-z0-9-]+/y;
 const DEFINED = /[ \t]*::=/y;
 const DIGITS = /\d*/y;
 
-/** Reads any text: what is no grammar has rules as well. */
+/** Reads the rules of any text, even of text that is not a grammar. */
 export const grammarRules = (text: string): GrammarRules => new RuleReader(text).read();
 
 class RuleReader {
   private readonly rules: Rule[] = [];
   private readonly named = new Map<string, Rule>();
-  /** The rule that is defined, and its brackets that are open. */
+  /** The rule that is being defined, followed by its open brackets. */
   private open: Rule[] = [this.newRule()];
-  /** Of the rule that is defined. */
+  /** Length of the name of the rule that is being defined. */
   private nameLength = 0;
   private depth = 0;
   private letters = 0;
@@ -105,7 +105,7 @@ class RuleReader {
     }
   }
 
-  /** The beginning of a definition, or a reference. */
+  /** Reads the beginning of a definition, or a reference. */
   private readName(name: string): void {
     this.at += name.length;
     const defined = match(DEFINED, this.text, this.at);
@@ -115,7 +115,7 @@ class RuleReader {
     this.at += defined.length;
     this.nameLength = name.length;
     this.letters += name.length;
-    // What llama.cpp made of the brackets and repetitions of an earlier definition stays.
+    // llama.cpp keeps the rules that it made for brackets and repetitions of an earlier definition.
     if (rule.alternatives.some((items) => items.length > 0)) this.newRule(rule.alternatives);
     rule.alternatives = [[]];
     this.open = [rule];
@@ -158,7 +158,7 @@ class RuleReader {
     this.open.at(-1)?.alternatives.at(-1)?.push({ size, rule, fewest: 1, copies: 1, nexts: 1, isRepeated: false });
   }
 
-  /** Repeats the last item; each time that it is spelled out has the name of the rule. */
+  /** Repeats the last item; each copy in the expansion has the name of the rule. */
   private repeatLast({ fewest, most, copies }: Repetition): void {
     const item = this.open.at(-1)?.alternatives.at(-1)?.at(-1);
     if (!item) return;
@@ -176,7 +176,7 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
   return pattern.exec(text)?.[0];
 }
 
-/** Where `close` stands that no backslash is before. */
+/** Returns the index of the first `close` that is not escaped by a backslash. */
 function endOfQuoted(text: string, from: number, close: string): number {
   let at = from;
   while (at < text.length && text[at] !== close) at += text[at] === "\\" ? 2 : 1;
@@ -189,7 +189,7 @@ function endOfLine(text: string, from: number): number {
   return at;
 }
 
-/** Where neither space nor a comment is any more. */
+/** Returns the index after spaces and comments. */
 function endOfSpace(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -200,7 +200,7 @@ function endOfSpace(text: string, from: number): number {
   }
 }
 
-/** The repetition whose brace is open, and where it ends. */
+/** Reads the repetition after an opening brace; `end`: index after the repetition. */
 function repetitionAt(text: string, from: number): Repetition & { readonly end: number } {
   let at = endOfSpace(text, from);
   const number = (): string => {
