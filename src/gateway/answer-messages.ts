@@ -1,36 +1,36 @@
-// The messages of an answer, for as long as somebody wants them and the server is not silent for too long. A token costs no
-// timer and no listener of its own.
+// Reads the messages of an answer until the request is aborted or the server is silent for too long. Tokens need no
+// timers or listeners of their own.
 
 import type { TurnLimit } from "../domain/turn-limit.ts";
 import { MessageReader } from "./stream-lines.ts";
 import { silent } from "./upstream-failure.ts";
 
-/** Bytes that are taken apart at once: of thousands of messages, a few milliseconds of work. */
+/** Bytes to parse at once: even with thousands of messages, a few milliseconds of work. */
 const PART_BYTES = 16 * 1024;
 const NOTHING = new Uint8Array();
 
 interface AnswerMessagesOptions {
   readonly response: Response;
-  /** Characters of one message. */
+  /** Maximum characters of one message. */
   readonly longest?: number | undefined;
-  /** Milliseconds between two pieces. */
+  /** Maximum milliseconds between two pieces. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly now: () => number;
-  /** Bytes of all answers that are taken apart in one turn of the event loop. */
+  /** Limits the bytes of all answers that are parsed per turn of the event loop. */
   readonly turns: TurnLimit;
-  /** Something came. */
+  /** Called when a piece arrives. */
   readonly onHeard: () => void;
 }
 
 export class AnswerMessages {
-  /** Since when a piece is awaited, in monotonic milliseconds; undefined: whoever reads is busy with the last one. */
+  /** Monotonic milliseconds when the wait for the next piece began; undefined while the last one is processed. */
   awaitedSince: number | undefined;
   private readonly body: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel"> | undefined;
   private readonly reader: MessageReader;
   private isLate = false;
-  /** Of the last piece, what is not taken apart yet. */
+  /** Part of the last piece that is not parsed yet. */
   private rest: Uint8Array = NOTHING;
   private timer: ReturnType<typeof setTimeout>;
   private readonly giveUp = () => void this.body?.cancel().catch(() => {});
@@ -44,7 +44,10 @@ export class AnswerMessages {
     if (signal.aborted) this.giveUp();
   }
 
-  /** The JSON of those that came together; undefined at the end. Throws UpstreamFailure, and the signal's reason. */
+  /**
+   * Returns the JSON of messages that arrived together; undefined at the end. Throws UpstreamFailure, or the signal's
+   * reason.
+   */
   async next(): Promise<readonly string[] | undefined> {
     const { signal, turns } = this.options;
     if (this.reader.isOver) return undefined;
@@ -66,7 +69,7 @@ export class AnswerMessages {
     }
   }
 
-  /** The next bytes that come; undefined at the end. */
+  /** Returns the next bytes; undefined at the end. */
   private async read(): Promise<Uint8Array | undefined> {
     const { signal, silenceMs, now, onHeard } = this.options;
     this.awaitedSince = now();
@@ -78,7 +81,7 @@ export class AnswerMessages {
     return piece?.value;
   }
 
-  /** Ends the request there as well. */
+  /** Stops reading, and ends the request at the server. */
   async end(): Promise<void> {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener("abort", this.giveUp);

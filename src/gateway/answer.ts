@@ -1,4 +1,4 @@
-// The pieces of another server's answer → the events of a generation.
+// Converts the pieces of an upstream's answer to the events of a generation.
 
 import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
@@ -9,22 +9,22 @@ import { ThinkTags } from "./think-tags.ts";
 import { lost, malformed, wrongCall } from "./upstream-failure.ts";
 
 interface AnswerOptions {
-  /** The server may leave `<think>` tags in the text. */
+  /** Whether the server may leave `<think>` tags in the text. */
   readonly splitThinking: boolean;
-  /** What the server may say again before it goes on: no part of the answer. */
+  /** The assistant prefill, which the server may repeat at the start; the repetition is not part of the answer. */
   readonly beginning: string;
-  /** The tools that the answer may call; absent: a name that it makes up goes to the client, as in any other server. */
+  /** Tools that the answer may call; absent: even an invented name goes to the client, as with any other server. */
   readonly callable?: ReadonlySet<string>;
-  /** false: the answer ends before a second call. */
+  /** false: the answer is cut before a second call. */
   readonly parallelToolCalls: boolean;
   /** Stop sequences of the request. */
   readonly stop: readonly string[];
   readonly maxTokens?: number | undefined;
-  /** The server was asked to count tokens before the end. */
+  /** Whether the server was asked to count tokens before the end. */
   readonly counts: boolean;
 }
 
-/** Milliseconds of an answer, measured here. */
+/** Times of an answer in milliseconds, measured by svc. */
 interface AnswerTimes {
   readonly promptMs: number;
   readonly completionMs: number;
@@ -35,44 +35,44 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   tool_calls: "tool_calls",
   function_call: "tool_calls",
   cancelled: "cancelled",
-  // What a server cut is not whole, whatever its reason.
+  // An answer that a server cut off is incomplete, whatever the reason.
   content_filter: "length",
   repetition: "length",
 };
 
-/** The server gave the answer up. */
+/** Finish reasons of a server that aborted the answer. */
 const ABORTED: ReadonlySet<string> = new Set(["abort", "error"]);
 
 const NO_ARGUMENTS = "{}";
 
-/** Characters of an answer with what is kept beside its text: who asks for it whole has all of it in memory. */
+/** Maximum characters of an answer and the data beside its text, as a whole answer is held in memory. */
 const LARGEST_ANSWER = 32 * 2 ** 20;
-/** What each takes at least, in characters. */
+/** Minimum size of each, in characters. */
 const SIZE = { piece: 16, call: 256, alternative: 32 } as const;
 
 export class RemoteAnswer {
-  /** The server said how it ends. */
+  /** Whether the server sent a finish reason. */
   isFinished = false;
-  /** It has all that was asked for; the server may want to say more. */
+  /** Whether the answer is cut because it has everything requested; the server may want to continue. */
   isCut = false;
   private reason: FinishReason = "stop";
-  /** That the server gave for it. */
+  /** The finish reason as the server sent it. */
   private givenReason: string | undefined;
   private stopSequence: string | undefined;
   private usage: UpstreamUsage | undefined;
   private pieces = 0;
-  /** Tokens that were counted by the server. */
+  /** Tokens as counted by the server. */
   private counted = 0;
   private prompt: Piece["progress"];
-  /** Characters of the beginning that were said again; undefined once the answer goes on. */
+  /** Characters of the prefill repeated so far; undefined once the answer continues. */
   private repeated: number | undefined = 0;
-  /** As `LARGEST_ANSWER` counts it. */
+  /** Size in the sense of `LARGEST_ANSWER`. */
   private size = 0;
   private readonly thinking: ThinkTags | undefined;
-  /** Server's number of a call → its id and our number. */
+  /** Maps the server's number of a call to the call's id and svc's number. */
   private readonly calls = new Map<number, { readonly id: string | undefined; readonly index: number }>();
   private callCount = 0;
-  /** The call that began last, until something of its arguments shows that it is one. */
+  /** The latest call, held until part of its arguments confirms it. */
   private held: { readonly index: number; readonly id: string; readonly name: string } | undefined;
 
   constructor(private readonly options: AnswerOptions) {
@@ -80,8 +80,8 @@ export class RemoteAnswer {
   }
 
   /**
-   * What the piece adds to the answer. Throws UpstreamFailure about a call that the client did not allow, an abort, and an
-   * answer without an end.
+   * Returns the events that the piece adds to the answer. Throws UpstreamFailure about a call that the client did not
+   * allow, an abort, or an answer that is too long.
    */
   add(piece: Piece): readonly OutputEvent[] {
     this.size += sizeOf(piece);
@@ -104,7 +104,7 @@ export class RemoteAnswer {
       if (ABORTED.has(piece.reason)) throw lost("aborted the answer");
       this.givenReason = piece.reason;
       this.reason = REASONS[piece.reason] ?? "stop";
-      // Cut off before its first argument, a call is none.
+      // A call cut off before its first argument is dropped.
       if (this.reason === "length") this.held = undefined;
       this.endHeld(added);
       this.addRest(added);
@@ -114,14 +114,14 @@ export class RemoteAnswer {
     return added;
   }
 
-  /** What it came to so far. Without counts of the server, tokens are its pieces: these servers send one for each. */
+  /** The usage so far. Without the server's counts, pieces count as tokens: these servers send one per token. */
   get tokens(): UpstreamUsage {
     if (this.usage) return this.usage;
     const { total: promptTokens = 0, cached: cachedTokens = 0 } = this.prompt ?? {};
     return { promptTokens, completionTokens: this.pieces, cachedTokens, reasoningTokens: 0, peakMemoryBytes: 0 };
   }
 
-  /** The last event. */
+  /** Returns the last event. */
   finish(cancelled: CancelCause | undefined, times: AnswerTimes): FinishEvent {
     const usage = this.tokens;
     const called = this.callCount > 0 && this.reason === "stop";
@@ -138,11 +138,11 @@ export class RemoteAnswer {
     };
   }
 
-  /** Puts in what the server counts before the end: tokens of the answer, and how much of the prompt is computed. */
+  /** Adds counts that the server sends before the end: tokens of the answer, and the processed part of the prompt. */
   private count({ progress, usage, tokens }: Piece, added: OutputEvent[]): void {
     if (this.options.counts && tokens !== undefined) {
       if (added.length > 0) this.countTokens(tokens, added);
-      // Counts of the answer say how long the prompt is, too, and nothing of how long that took.
+      // The counts of the answer include the prompt's length, but not the time that it took.
       if (usage && !this.prompt) {
         const { promptTokens: total, cachedTokens: cached } = usage;
         this.addProgress({ total, cached, processed: total, ms: 0 }, added);
@@ -151,7 +151,7 @@ export class RemoteAnswer {
     if (progress) this.addProgress(progress, added);
   }
 
-  /** The last event has the tokens of all. */
+  /** Assigns the new tokens of all events to the last one. */
   private countTokens(tokens: number, added: OutputEvent[]): void {
     const fresh = Math.max(tokens - this.counted, 0);
     const counted = added.map((event, at) => ({ ...event, sampled: at < added.length - 1 ? 0 : fresh }));
@@ -172,7 +172,7 @@ export class RemoteAnswer {
     added.push(logprobs ? { type: "text", text: fresh, logprobs } : { type: "text", text: fresh });
   }
 
-  /** Text that was held back. */
+  /** Adds the text that was held back. */
   private addRest(added: OutputEvent[]): void {
     const { reasoning, text } = this.thinking?.end() ?? { reasoning: "", text: "" };
     if (reasoning !== "") added.push({ type: "reasoning", text: reasoning });
@@ -196,7 +196,7 @@ export class RemoteAnswer {
   private addCall({ index: given, id, name, arguments: json }: CallPiece, added: OutputEvent[]): void {
     const number = given ?? this.callCount;
     const known = this.calls.get(number);
-    // Some servers send whole calls, each under the number 0.
+    // Some servers send complete calls, each with the number 0.
     const isNew = !known || (id !== undefined && known.id !== undefined && id !== known.id);
     if (isNew && name === undefined) return;
     if (isNew) {
@@ -204,7 +204,7 @@ export class RemoteAnswer {
         this.isCut = true;
         return;
       }
-      // Under `none` nobody would answer it.
+      // With tool choice `none`, the client would not answer the call.
       if (this.options.callable?.size === 0) return;
       this.endHeld(added);
       this.pieces++;
@@ -220,7 +220,7 @@ export class RemoteAnswer {
     added.push({ type: "tool_arguments", index, text: json });
   }
 
-  /** Begins the held call, whose arguments begin like this. Throws UpstreamFailure when the client did not allow it. */
+  /** Emits the held call, whose arguments begin with `json`. Throws UpstreamFailure if the call is not allowed. */
   private release(json: string, added: OutputEvent[]): void {
     const { held } = this;
     if (!held) return;
@@ -230,7 +230,7 @@ export class RemoteAnswer {
     added.push({ type: "tool_call", ...held });
   }
 
-  /** The held call came without arguments: clients read them as JSON. */
+  /** Ends the held call, which has no arguments, with an empty object, because clients parse arguments as JSON. */
   private endHeld(added: OutputEvent[]): void {
     if (!this.held) return;
     const { index } = this.held;
@@ -242,7 +242,7 @@ export class RemoteAnswer {
 function sizeOf({ text = "", reasoning = "", calls = [], logprobs = [] }: Piece): number {
   let size = SIZE.piece + text.length + reasoning.length;
   for (const { id = "", name, arguments: json } of calls)
-    // A call begins with its name; what follows are pieces of it.
+    // A call begins with its name; pieces without a name continue it.
     size += (name === undefined ? SIZE.piece : SIZE.call + name.length) + id.length + json.length;
   for (const { top } of logprobs) size += SIZE.alternative * (1 + top.length);
   return size;

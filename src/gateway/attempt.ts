@@ -1,4 +1,4 @@
-// One request at one replica: what becomes of it counts for the replica's health and statistics.
+// One request at one replica: its outcome counts for the replica's health and statistics.
 
 import type { Logger } from "../telemetry/log.ts";
 import type { Replica } from "./replica.ts";
@@ -10,12 +10,12 @@ export class Attempt {
   readonly beganAt: number;
   private readonly triesBreaker: boolean;
   private wasHeard = false;
-  /** When something came that the client gets, in monotonic milliseconds. */
+  /** When the first output for the client arrived, in monotonic milliseconds. */
   firstTokenAt: number | undefined;
-  /** Its answer, once it has begun. */
+  /** The answer, once it has begun. */
   answer: { readonly awaitedSince: number | undefined } | undefined;
 
-  /** Counts as under way until `end`. `now`: monotonic milliseconds. */
+  /** Counts as in flight until `end`. `now` returns monotonic milliseconds. */
   constructor(
     readonly replica: Replica,
     routing: Routing,
@@ -27,32 +27,35 @@ export class Attempt {
     replica.stats.began(routing);
   }
 
-  /** Since when something is awaited of the replica, in monotonic milliseconds; undefined: whoever reads is busy with the last. */
+  /** Monotonic milliseconds when the wait for the replica began; undefined while the last piece is processed. */
   get awaitedSince(): number | undefined {
     return this.answer ? this.answer.awaitedSince : this.beganAt;
   }
 
-  /** Something of the answer came. */
+  /** Records that a part of the answer arrived. */
   heard(): void {
     if (this.wasHeard) return;
     this.wasHeard = true;
     this.replica.breaker.answered();
   }
 
-  /** Something came that the client gets. */
+  /** Records that output for the client arrived. */
   firstToken(): void {
     if (this.firstTokenAt !== undefined) return;
     this.firstTokenAt = this.now();
     this.replica.stats.firstTokenCame(this.firstTokenAt - this.beganAt);
   }
 
-  /** The answer is whole: the replica is well. */
+  /** Records that the answer is complete, so the replica is healthy. */
   finished(tokens: TokenCounts): void {
     this.replica.succeeded();
     this.replica.stats.finished(tokens);
   }
 
-  /** Counts the failure, and makes it one that clients understand. Whether an unclear one is the replica's is not known here. */
+  /**
+   * Counts the failure and converts it for clients. An unclear failure does not count against the replica's health
+   * here, because its cause is not known yet.
+   */
   failed(error: unknown): UpstreamFailure {
     const failure = failureFrom(error);
     const { sick } = failure;
@@ -61,7 +64,7 @@ export class Attempt {
     return failure;
   }
 
-  /** Makes a line of the failure: of one that a retry made good, nobody else tells. `id`: the request's. */
+  /** Logs the failure, because one that a retry remedies is not reported elsewhere. `id`: the request's id. */
   logFailure(log: Logger, id: string | undefined, { error: { code } }: UpstreamFailure): void {
     log.verbose("upstream attempt failed", {
       id: id && correlationOf(id),

@@ -1,4 +1,4 @@
-// Which replicas a request is sent to, one after another, as long as asking again is safe and may help.
+// Sends a request to replicas, one after another, as long as a retry is safe and may help.
 
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import { pause } from "../domain/pause.ts";
@@ -7,13 +7,16 @@ import type { Replica } from "./replica.ts";
 import type { Choice, Upstream } from "./upstream.ts";
 import { modelGone, UpstreamFailure } from "./upstream-failure.ts";
 
-/** Rounds through all replicas, and the longest pause between two. */
+/** Rounds through all replicas, and the longest pause between two rounds. */
 const ROUNDS = 3;
 const LONGEST_PAUSE_MS = 2000;
-/** Replicas that may break under a request until it is sent to no other: it may be what breaks them. */
+/** Number of replicas that may break during a request before it is sent to no other: the request may be the cause. */
 const MOST_BROKEN = 3;
 
-/** Of several failures the first of these is told: what waiting helps, then what another request helps. */
+/**
+ * Of several failures, the first of these is reported: those that waiting remedies, then those that a changed request
+ * remedies.
+ */
 const REPORTED_FIRST: readonly ErrorCode[] = [
   "server_busy",
   "upstream_unavailable",
@@ -21,24 +24,24 @@ const REPORTED_FIRST: readonly ErrorCode[] = [
   "upstream_error",
 ];
 
-/** What a request is to its replicas. */
+/** How a request is routed to replicas. */
 interface Routed {
-  /** Their name for its model. */
+  /** The replicas' name for the model. */
   readonly model: string;
-  /** Requests with the same key go to the same replica while it has room. */
+  /** Requests with the same key go to the same replica while it has capacity. */
   readonly key: number;
-  /** Why a replica cannot take the request; undefined: it can. */
+  /** Returns why a replica cannot take the request; undefined if it can. */
   readonly refusalOf?: (replica: Replica) => SvcError | undefined;
 }
 
 export class Attempts {
-  /** Replicas that are not asked in this round any more. */
+  /** Replicas not to be tried in this round any more. */
   private readonly tried = new Set<Replica>();
-  /** What went wrong with each, the last time. */
+  /** The last failure of each replica. */
   private readonly failures = new Map<Replica, UpstreamFailure>();
-  /** Those that failed as if they were ill, or the request were: the answer of another shows which. */
+  /** Replicas whose failure may be their own or the request's fault; the answer of another replica decides. */
   private readonly unclear = new Map<Replica, SvcError>();
-  /** One of them was lost with the request, whatever became of it later. */
+  /** Whether a replica was lost while it had the request, whatever happened later. */
   private sent = false;
   /** Attempts that failed so far. */
   failedCount = 0;
@@ -48,20 +51,20 @@ export class Attempts {
     private readonly upstream: Upstream,
     private readonly routed: Routed,
   ) {
-    // Replicas of other kinds may take what one cannot.
+    // Replicas of other kinds may accept what one cannot.
     for (const replica of upstream.having(routed.model)) {
       const refusal = routed.refusalOf?.(replica);
       if (refusal) this.leaveOut(replica, new UpstreamFailure(refusal, "elsewhere", false));
     }
   }
 
-  /** One of them answered. */
+  /** Records that a replica answered. */
   succeeded(): void {
     for (const [replica, error] of this.unclear) replica.failed({ sick: true, error });
     this.unclear.clear();
   }
 
-  /** What went wrong with a replica. Throws it when asking again is of no use. */
+  /** Records the failure of a replica. Throws its error when a retry is of no use. */
   failed(replica: Replica, error: unknown): void {
     if (!(error instanceof UpstreamFailure)) throw error;
     this.failedCount++;
@@ -73,9 +76,9 @@ export class Attempts {
   }
 
   /**
-   * The next replica to ask, with pauses between rounds, until no more should be: then it throws the failure that says
-   * most. Each has the request in its count from when it is chosen, so that others chosen at the same time see it, until
-   * the attempt's end, which is the caller's. Throws SvcError, and the signal's reason.
+   * Emits attempts at the next replicas, with pauses between rounds; when no more should be tried, throws the most
+   * actionable error. An attempt counts for its replica from when the replica is chosen, so that concurrent choices see
+   * it; the caller must end it. Throws SvcError, and the signal's reason.
    */
   async *each(signal: AbortSignal): AsyncGenerator<Attempt, void, void> {
     for (let round = 1; ; round++) {
@@ -89,7 +92,7 @@ export class Attempts {
     }
   }
 
-  /** Sends the request to a replica that has not been tried; its end is the caller's. */
+  /** Begins an attempt at an untried replica, which the caller must end; undefined when there is none. */
   next(): Attempt | undefined {
     const choice: Choice | undefined = this.upstream.choose(this.routed.model, this.routed.key, this.tried);
     if (!choice) return undefined;
@@ -97,13 +100,13 @@ export class Attempts {
     return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.failedCount > 0 });
   }
 
-  /** Where no other could show which of the two is ill, it is the server. */
+  /** Records an unclear failure. Without another replica for comparison, the replica counts as sick. */
   private suspect(replica: Replica, error: SvcError): void {
     if (this.upstream.having(this.routed.model).length > 1) this.unclear.set(replica, error);
     else replica.failed({ sick: true, error });
   }
 
-  /** Replicas that would say the same. */
+  /** Returns replicas that would fail in the same way. */
   private alike(replica: Replica, { retry, error }: UpstreamFailure): readonly Replica[] {
     if (error.code === "context_length_exceeded") return this.upstream.noLonger(this.routed.model, replica);
     return retry === "other kind" ? this.upstream.replicas.filter(({ kind }) => kind === replica.kind) : [];
@@ -127,7 +130,7 @@ export class Attempts {
   private reported(): SvcError {
     const { model } = this.routed;
     const errors = [...this.failures.values()].map(({ error }) => error);
-    // Those that were left alone may do better once they are back.
+    // Replicas that are paused after failures may do better once they are back.
     if (this.upstream.having(model).some((one) => !one.isDraining && !this.failures.has(one))) {
       errors.push(this.upstream.unavailable(model));
     }
@@ -143,5 +146,5 @@ export class Attempts {
 const busyMs = ({ error: { code, details } }: UpstreamFailure): number =>
   code === "server_busy" ? (details.retryAfterSeconds ?? 0) * 1000 : 0;
 
-/** Asking the same replica again may help, soon enough. */
+/** Whether a retry at the same replica may help soon enough. */
 const mayPass = (failure: UpstreamFailure): boolean => failure.retry === "later" && busyMs(failure) <= LONGEST_PAUSE_MS;

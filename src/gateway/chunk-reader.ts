@@ -1,21 +1,21 @@
-// The messages of one stream → the pieces of its answer. Most messages differ from the one before in their text alone: such a
-// one is not parsed, the text is cut out of it.
+// Converts the messages of one stream to the pieces of its answer. Most messages differ from the previous one only in
+// their text; from these, the text is cut out without parsing.
 
 import type { Piece } from "./output.ts";
 import { isLong, parseLong } from "./long-json.ts";
 import { parseMessage } from "./stream-lines.ts";
 import { streamedFailure } from "./upstream-failure.ts";
 
-/** What messages have around their text, quotation marks included. */
+/** The parts of a message around its text, including the quotation marks. */
 interface Form {
   readonly head: string;
   readonly tail: string;
   readonly kind: "text" | "reasoning";
 }
 
-/** Forms in a row that fitted no other message, until no more are looked for. */
+/** Consecutive forms that matched no other message, after which no more are learned. */
 const MOST_UNUSED = 4;
-/** What stands in JSON as it is. */
+/** Text without characters that JSON escapes. */
 // oxlint-disable-next-line no-control-regex
 const PLAIN = /^[^"\\\u0000-\u001f]+$/;
 
@@ -23,12 +23,12 @@ export class ChunkReader {
   private form: Form | undefined;
   private unused = 0;
 
-  /** `decode` takes the parsed message apart. */
+  /** `decode` converts a parsed message. */
   constructor(private readonly decode: (message: unknown) => Piece) {}
 
   /**
-   * What `decode` gives of the message, later where it is long. Throws UpstreamFailure about what is no JSON, and about an error
-   * that it tells.
+   * Returns the piece of a message, as a promise if the message is long. Throws UpstreamFailure about invalid JSON, and
+   * about an error that the message reports.
    */
   read(json: string): Piece | Promise<Piece> {
     const known = this.form && fitted(json, this.form);
@@ -56,7 +56,7 @@ export class ChunkReader {
   }
 }
 
-/** The text of a message of this form; undefined where it is of another, or its text has to be parsed. */
+/** Returns the text of a message of this form; undefined for another form or text that must be parsed. */
 function fitted(json: string, { head, tail, kind }: Form): Piece | undefined {
   if (!json.startsWith(head) || !json.endsWith(tail)) return undefined;
   const text = json.slice(head.length, -tail.length);
@@ -64,11 +64,11 @@ function fitted(json: string, { head, tail, kind }: Form): Piece | undefined {
   return kind === "text" ? { text } : { reasoning: text };
 }
 
-/** The form of a message that says its text and no more, in one place that cannot be mistaken. */
+/** Returns the form of a message that has only text, which occurs in exactly one place. */
 function formOf(json: string, { text, reasoning, ...rest }: Piece): Form | undefined {
   const said = text ?? reasoning;
   if (said === undefined || (text !== undefined && reasoning !== undefined)) return undefined;
-  // With no escapes, each quotation mark begins or ends a string.
+  // Without escapes, each quotation mark begins or ends a string.
   if (json.includes("\\") || Object.values(rest).some((value) => value !== undefined)) return undefined;
   const quoted = `"${said}"`;
   const at = json.indexOf(quoted);

@@ -1,4 +1,4 @@
-// Whether a server is asked at all: after failures in a row it is left alone for a while, then tried with one request.
+// A circuit breaker: after consecutive failures a server gets no requests for a while, then one as a probe.
 
 const FAILURES = 2;
 const FIRST_PAUSE_MS = 1000;
@@ -6,40 +6,43 @@ const LONGEST_PAUSE_MS = 30_000;
 
 type BreakerState = "closed" | "open" | "half-open";
 
-/** What shows that a server is well again that failed: that it lists its models, or a request alone. */
+/** What shows that a failed server has recovered: either that it lists its models, or only a successful request. */
 export type Remedy = "list" | "request";
 
 export class CircuitBreaker {
-  /** In a row. */
+  /** Consecutive failures. */
   private failures = 0;
   private pauses = 0;
   private openUntil: number | undefined;
   private probing = false;
-  /** What makes the last failure good; undefined: there is none that counts. */
+  /** What would remedy the last failure; undefined when there is none. */
   remedy: Remedy | undefined;
 
-  /** `now`: monotonic milliseconds. */
+  /** `now` returns monotonic milliseconds. */
   constructor(private readonly now: () => number) {}
 
-  /** `half-open`: the pause is over, and one request may show whether the server is well. */
+  /** The state; `half-open`: the pause is over, and one request may probe the server. */
   get state(): BreakerState {
     if (this.openUntil === undefined) return "closed";
     return this.now() >= this.openUntil && !this.probing ? "half-open" : "open";
   }
 
-  /** Milliseconds until the server is tried again; 0 when it may be asked now. */
+  /** Milliseconds until the server is tried again; 0 if it may get requests now. */
   get pauseMs(): number {
     return this.openUntil === undefined ? 0 : Math.max(0, this.openUntil - this.now());
   }
 
-  /** A request goes out; what it shows has to be reported by one of the four below. True: it is the one that tries the server. */
+  /**
+   * Records that a request is sent; the caller must report its outcome with one of the four methods below. Returns true
+   * if it is the probe.
+   */
   begin(): boolean {
     if (this.state !== "half-open") return false;
     this.probing = true;
     return true;
   }
 
-  /** The server did all of what it was asked to: its failures are forgotten. */
+  /** Records a complete success, which clears all failures. */
   succeeded(): void {
     this.failures = 0;
     this.pauses = 0;
@@ -48,16 +51,16 @@ export class CircuitBreaker {
     this.remedy = undefined;
   }
 
-  /** It answers, whatever comes of that: after its pause it gets requests again, and its next failure is one in the same row. */
+  /** Records a response: the server gets requests again after its pause, but the next failure continues the series. */
   answered(): void {
     if (this.pauseMs > 0) return;
     this.openUntil = undefined;
     this.probing = false;
   }
 
-  /** The server is sick: it does not answer, or fails by itself. */
+  /** Records that the server is sick: it does not respond, or fails by itself. */
   failed(remedy: Remedy = "request"): void {
-    // Requests that were under way when it broke are no news.
+    // Failures of requests that were in flight when the server broke are not counted again.
     if (this.pauseMs > 0) return;
     this.probing = false;
     this.remedy = remedy;
@@ -65,7 +68,7 @@ export class CircuitBreaker {
     this.openUntil = this.now() + Math.min(FIRST_PAUSE_MS * 2 ** this.pauses++, LONGEST_PAUSE_MS);
   }
 
-  /** The request that tried the server showed nothing about it: it was dropped before an answer. */
+  /** Records that the probe was dropped before an answer, and so showed nothing. */
   abandoned(): void {
     this.probing = false;
   }

@@ -1,19 +1,19 @@
-// What a model of vLLM or SGLang can do: found out by asking its server, whose list of models does not tell.
+// Uses test requests to find out what models of vLLM and SGLang can do, because their lists do not say.
 
 import { fields, objects } from "./fields.ts";
 import { documentOf, type ServerClient } from "./server-client.ts";
 import { CHAT, EMBEDDINGS, type RemoteModel } from "./server-description.ts";
 import { UpstreamFailure } from "./upstream-failure.ts";
 
-/** What these servers hold every model to that writes. */
+/** Capabilities that these servers give every model that generates text. */
 const ALWAYS = [...CHAT, "penalties", "structured_output", "grammar"];
 
-/** What the models of a server are for; `other`: what has no common API, as rankings. */
+/** The purpose of a server's models; `other`: a purpose without a common API, such as rankings. */
 type Purpose = "writing" | "vectors" | "other";
 
 /**
- * Gives a model with what its server shows of it; undefined when that does not answer in time. Costs it a token a model; what is
- * about the server is queried once for all of its models.
+ * Returns a function that adds the capabilities to a model; it returns undefined when the server does not answer in
+ * time. Generates one token per request and model; queries about the server are sent once for all its models.
  */
 export function askCapabilities(
   client: ServerClient,
@@ -38,7 +38,7 @@ async function ofWriter(client: ServerClient, model: RemoteModel, timeoutMs: num
   return { ...model, capabilities: [...ALWAYS, ...found] };
 }
 
-/** vLLM serves the routes of what its model is for, SGLang says it of the model. */
+/** vLLM serves only the routes for its model's purpose; SGLang reports the purpose with the model. */
 async function askPurpose(client: ServerClient, timeoutMs: number): Promise<Purpose | undefined> {
   const info = await client.get("/get_model_info", timeoutMs).catch(() => undefined);
   const reported = fields(info?.body)["is_generation"];
@@ -55,7 +55,10 @@ const TOOL = {
   tool_choice: "auto",
 };
 
-/** A token of an answer; `refused`: the server does not take such a request. */
+/**
+ * Requests one token. Returns `refused` when the server does not accept such a request, and undefined after another
+ * failure.
+ */
 async function tryAnswer(client: ServerClient, model: string, extra: object, timeoutMs: number) {
   const messages = [{ role: "user", content: "hi" }];
   const body = { model, messages, max_tokens: 1, logprobs: true, top_logprobs: 1, ...extra };

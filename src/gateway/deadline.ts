@@ -1,6 +1,6 @@
-// Waiting for other servers: never for ever, and no longer than anybody wants to know.
+// Limits how long svc waits for other servers.
 
-/** Settles with `work`, or rejects: with `late()` after `ms`, with the signal's reason when it is aborted. */
+/** Settles with `work`, or rejects with `late()` after `ms`, or with the signal's reason when it is aborted. */
 export async function within<T>(
   work: Promise<T>,
   { ms, signal, late }: { readonly ms: number; readonly signal: AbortSignal; readonly late: () => Error },
@@ -10,7 +10,7 @@ export async function within<T>(
   const timer = setTimeout(() => reject(late()), ms);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  // Whichever loses the race is nobody's any more.
+  // Rejections of the losing promise are ignored.
   work.catch(() => {});
   promise.catch(() => {});
   try {
@@ -21,7 +21,7 @@ export async function within<T>(
   }
 }
 
-/** Resolves when `work` has settled, or after `ms`, when it goes on by itself. */
+/** Resolves when `work` has settled, or after `ms`; `work` then continues. */
 export async function settled(work: Promise<unknown>, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

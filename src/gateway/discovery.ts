@@ -1,4 +1,4 @@
-// Other servers of this machine, found by asking the ports that they listen on. Nothing but loopback is asked.
+// Discovers other servers on this machine by querying their listening ports, only over loopback.
 
 import type { Clock } from "../domain/clock.ts";
 import { isCandidate, KNOWN_PORTS } from "./known-servers.ts";
@@ -6,30 +6,30 @@ import { Replica } from "./replica.ts";
 import type { Timeouts } from "./server-client.ts";
 import { Upstream } from "./upstream.ts";
 
-/** What a reload may change. */
+/** Options that a reload may change. */
 export interface SearchOptions {
-  /** Ports of servers that the operator named: they are not to be found a second time. */
+  /** Ports of servers that the operator named, which are not discovered a second time. */
   readonly named: readonly number[];
   readonly timeouts: Timeouts;
 }
 
 interface DiscoveryOptions extends SearchOptions {
-  /** Ports that are asked instead of the known and the listening ones; empty: those. */
+  /** Ports to query instead of the known and listening ones; empty: those are used. */
   readonly ports: readonly number[];
   readonly listeningPorts: () => Promise<readonly number[]>;
   readonly clock: Clock;
 }
 
-/** How long a server may be out of reach until it is forgotten. */
+/** Milliseconds after which an unreachable server is forgotten. */
 const FORGET_MS = 60_000;
 
 export class Discovery {
-  /** What answered as a model server, by port. */
+  /** Servers that answered as a model server, by port. */
   private readonly found = new Map<
     number,
     { readonly upstream: Upstream; readonly replica: Replica; seenAt: number }
   >();
-  /** Of ours. */
+  /** Ports of this svc. */
   private readonly excluded = new Set<number>();
   private searched: SearchOptions;
 
@@ -42,26 +42,26 @@ export class Discovery {
     this.found.delete(port);
   }
 
-  /** Searches in another way from now on: what is named no more may be found, and what is named is forgotten. */
+  /** Changes the search options: servers that are no longer named may be found, and newly named ones are forgotten. */
   reconfigure(searched: SearchOptions): void {
     this.searched = searched;
     for (const port of searched.named) this.found.delete(port);
     for (const { replica } of this.found.values()) replica.client.timeouts = searched.timeouts;
   }
 
-  /** The servers found, known ports first, each part by port. */
+  /** Returns the discovered servers, those at known ports first, both groups by port. */
   upstreams(): Upstream[] {
     const rank = (port: number) => [...KNOWN_PORTS.keys()].indexOf(port) >>> 0;
     return [...this.found].toSorted(([a], [b]) => rank(a) - rank(b) || a - b).map(([, { upstream }]) => upstream);
   }
 
-  /** Asks the known ports, or those given. */
+  /** Queries the known ports, or those given in the options. */
   askKnown(): Promise<void> {
     const { ports } = this.options;
     return this.ask(ports.length > 0 ? ports : [...KNOWN_PORTS.keys()]);
   }
 
-  /** Asks every listening port at which a server may be, and those at which one was. */
+  /** Queries all listening ports that may be servers, and ports where a server was found before. */
   async askAll(): Promise<void> {
     await this.askKnown();
     if (this.options.ports.length > 0) return;
@@ -85,7 +85,7 @@ export class Discovery {
     const replica =
       known?.replica ?? new Replica({ url: `http://127.0.0.1:${port}` }, timeouts, clock, KNOWN_PORTS.get(port));
     await replica.refresh(0);
-    // It may have been named meanwhile.
+    // The operator may have named the server meanwhile.
     if (!this.isWanted(port)) return;
     if (replica.models && !replica.listingFailure) {
       if (known) known.seenAt = clock.now();
@@ -97,6 +97,6 @@ export class Discovery {
   }
 }
 
-/** A server at its usual port goes by its kind, any other by its address: neither depends on what else is there. */
+/** Returns a server's kind at its usual port, else its address: names do not depend on other servers. */
 const nameOf = (port: number, { kind }: Replica): string =>
   KNOWN_PORTS.get(port) === kind ? kind : `localhost:${port}`;

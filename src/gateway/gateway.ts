@@ -1,4 +1,4 @@
-// The models of other servers, as a source of the router: those that the operator named, and those found on this machine.
+// Offers upstreams' models to the router: of servers that the operator named, and of servers discovered here.
 
 import { unixSeconds, type Clock } from "../domain/clock.ts";
 import type { ListedModel } from "../domain/model.ts";
@@ -19,40 +19,40 @@ import { StateLog } from "./state-log.ts";
 import type { Upstream } from "./upstream.ts";
 
 interface GatewayOptions {
-  /** In the order of the configuration. */
+  /** Upstreams in the order of the configuration. */
   readonly configured: readonly Upstream[];
-  /** Absent: nothing is looked for. */
+  /** Absent: discovery is off. */
   readonly discovery?: Discovery;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Backends of an upstream that were requested, by the names of models there. */
+/** Backends of an upstream that were requested, by the models' names there. */
 interface Known {
   readonly chat: Map<string, TextBackend>;
   readonly embeddings: Map<string, Backend<EmbeddingPort>>;
 }
 
-/** How a model is looked for. */
+/** How to search for a model. */
 interface Lookup<T> {
   readonly has: (upstream: Upstream, model: string) => boolean;
   readonly mayHave: (upstream: Upstream) => boolean;
   readonly backend: (upstream: Upstream, model: string) => T;
 }
 
-/** Requests of one model under way at other servers: these have limits of their own, this one is for svc's memory. */
+/** Concurrent requests per remote model: upstreams have limits of their own, this one protects svc's memory. */
 const PARALLEL = 1024;
-/** How often servers are looked after, and how often the machine is searched. */
+/** Milliseconds between checks of servers, and between searches of the machine. */
 const TICK_MS = 1000;
 const SEARCH_MS = 30_000;
-/** A listing starts a search when the last one is older. */
+/** Milliseconds after a search until a listing starts a new one. */
 const STALE_MS = 10_000;
 
 export class Gateway implements ModelSource, Upstreams {
   private configured: readonly Upstream[];
   private readonly stateLog: StateLog;
   private readonly known = new WeakMap<Upstream, Known>();
-  /** When a model was first seen, for servers that tell another time whenever they are asked. */
+  /** When a model was first seen, for servers that report a new creation time at every listing. */
   private readonly created = new Map<string, number>();
   private searchedAt = -Infinity;
   private searching: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export class Gateway implements ModelSource, Upstreams {
     this.stateLog = new StateLog(options.log, options.clock);
   }
 
-  /** Looks for servers; resolves when those that were named, or are at known ports, have answered or had their time. */
+  /** Starts looking for servers; resolves when named servers and those at known ports have answered or timed out. */
   async start(): Promise<void> {
     const { configured } = this;
     const { discovery } = this.options;
@@ -82,7 +82,7 @@ export class Gateway implements ModelSource, Upstreams {
     }
   }
 
-  /** A port of this machine at which nothing is to be found, as it is ours. */
+  /** Excludes a port from discovery, because svc itself listens there. */
   exclude(port: number): void {
     this.options.discovery?.exclude(port);
   }
@@ -92,9 +92,9 @@ export class Gateway implements ModelSource, Upstreams {
   }
 
   /**
-   * Puts others in the place of the upstreams that the operator named. Upstreams and replicas that are the same stay, with
-   * what is known of them; requests under way at those that go end in order. `searched`: how others are found from now on.
-   * Resolves when new ones have answered.
+   * Replaces the upstreams that the operator named. Unchanged upstreams and replicas keep their state; requests in
+   * flight at removed ones end normally. `searched`: discovery options from now on. Resolves when new servers have
+   * answered.
    */
   async reconfigure(upstreams: readonly Upstream[], searched?: SearchOptions): Promise<void> {
     const known = new Map(this.configured.map((upstream) => [upstream.name, upstream]));
@@ -104,7 +104,7 @@ export class Gateway implements ModelSource, Upstreams {
       return upstream;
     });
     if (searched) this.options.discovery?.reconfigure(searched);
-    // A search that is under way may have passed over what is named no more.
+    // A running search may have skipped servers that are no longer named.
     void Promise.resolve(this.searching).then(() => this.search());
     await Promise.all(this.configured.flatMap(({ replicas }) => replicas).map((replica) => replica.refresh()));
   }
@@ -132,13 +132,13 @@ export class Gateway implements ModelSource, Upstreams {
     return [...running, ...upstreams.flatMap(replicaMetrics)];
   }
 
-  /** Looks again for servers, in the background, when the last look is some time ago. */
+  /** Searches for servers again in the background, if the last search is too long ago. */
   refresh(): void {
     if (this.options.clock.now() - this.searchedAt > STALE_MS) this.search();
   }
 
   models(): readonly ListedModel[] {
-    // Rankings have no common API: nothing is passed on to what gives them.
+    // Rankings have no common API, so rerankers are not listed.
     const isPassedOn = ({ capabilities }: RemoteModel) =>
       capabilities.includes("chat") || capabilities.includes("embeddings");
     return this.upstreams().flatMap((upstream) =>
@@ -149,19 +149,19 @@ export class Gateway implements ModelSource, Upstreams {
     );
   }
 
-  /** A model by its listed name, or by the name it has on its server; looked for when it is known what is wanted of it. */
+  /** Finds a model by its listed name or its name on its server. The search runs when a capability is read. */
   find(name: string): Served {
     const chat = () =>
       this.locate(name, {
         has: (upstream, model) => upstream.has(model),
-        // It may be new there: the server is asked.
+        // The model may be new there, so the server gets the request.
         mayHave: ({ isConfigured }) => isConfigured,
         backend: (upstream, model) => this.textBackend(upstream, model),
       });
     const embeddings = () =>
       this.locate(name, {
         has: (upstream, model) => upstream.mayEmbed(model),
-        // Of a server that never answered nothing is known: it is asked, and the client gets what becomes of that.
+        // Nothing is known about a server that never answered, so it gets the request, and the client gets the outcome.
         mayHave: ({ isConfigured, replicas }) => isConfigured && replicas.every(({ models }) => !models),
         backend: (upstream, model) => this.embeddingBackend(upstream, model),
       });
@@ -179,7 +179,7 @@ export class Gateway implements ModelSource, Upstreams {
     const upstreams = this.upstreams();
     const slash = name.indexOf("/");
     const [server, model] = [name.slice(0, Math.max(slash, 0)), name.slice(slash + 1)];
-    // A server that was found may have the name of one that the operator gave.
+    // A discovered server may have the name of one that the operator named.
     const named = model === "" ? [] : upstreams.filter((upstream) => upstream.name === server);
     const listed = named.find((upstream) => has(upstream, model)) ?? named.find(mayHave);
     if (listed) return backend(listed, model);
@@ -256,13 +256,13 @@ export class Gateway implements ModelSource, Upstreams {
   }
 }
 
-/** Whose metrics requests count for: a model that the upstream lists, else the upstream, as clients make up names. */
+/** Returns the metrics subject: a listed model, else the upstream, because clients may invent names. */
 const subjectOf = (kind: string, upstream: Upstream, model: string) => ({
   kind,
   model: upstream.has(model) ? `${upstream.name}/${model}` : upstream.name,
 });
 
-/** The backend of a model, the same at every call; names that nobody has are as many as clients make up. */
+/** Returns a model's backend, the same at every call. Unlisted names are not stored, as clients may invent any. */
 function remembered<T>(known: Map<string, T>, model: string, upstream: Upstream, make: () => T): T {
   const backend = known.get(model) ?? make();
   if (upstream.has(model)) known.set(model, backend);

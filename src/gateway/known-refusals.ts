@@ -1,12 +1,12 @@
-// What servers refuse, in words of ours that say what helps: their own may hold parts of the request.
+// Rewords refusals of servers to say what helps; the servers' own messages may contain parts of the request.
 
 import { SvcError } from "../domain/errors.ts";
 
 interface Refusal {
-  /** Found in the server's message. */
+  /** Matches the server's message. */
   readonly says: RegExp;
   readonly param: string;
-  /** Goes on from "'param': the server of this model". */
+  /** Continues the sentence "'param': the server of this model". */
   readonly why: string;
 }
 
@@ -49,7 +49,7 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** The refusal that the server's message means; undefined for one that is not known. */
+/** Returns the refusal for a server's message; undefined if the message is unknown. */
 export function knownRefusal(message: string): SvcError | undefined {
   const known = REFUSALS.find(({ says }) => says.test(message));
   if (!known) return undefined;

@@ -1,8 +1,8 @@
-// Where other servers of this machine usually listen, and where else they may.
+// Lists the ports at which other servers on this machine usually listen, and where else they may.
 
 import type { ServerKind } from "./server-kind.ts";
 
-/** Ports that these servers take when nobody tells them another. */
+/** Default ports of these servers. */
 export const KNOWN_PORTS: ReadonlyMap<number, ServerKind> = new Map([
   [11434, "ollama"],
   [1234, "lm-studio"],
@@ -13,7 +13,7 @@ export const KNOWN_PORTS: ReadonlyMap<number, ServerKind> = new Map([
   [30_000, "sglang"],
 ]);
 
-/** Ports at which people start web servers, both ends included; others are not asked. */
+/** Ranges of ports commonly used for web servers, both ends included; other ports are not queried. */
 const RANGES: readonly (readonly [first: number, last: number])[] = [
   [3000, 5999],
   [7860, 7899],
@@ -24,5 +24,5 @@ const RANGES: readonly (readonly [first: number, last: number])[] = [
   [49_152, 65_535],
 ];
 
-/** Whether a listening port that is no known one is worth a question. */
+/** Whether to query a listening port that is not a known one. */
 export const isCandidate = (port: number): boolean => RANGES.some(([first, last]) => port >= first && port <= last);

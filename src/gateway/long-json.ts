@@ -1,4 +1,4 @@
-// JSON of other servers that may be long: no server's own limit bounds it, and parsing it must stop nobody.
+// Parses JSON of other servers, whose size is not limited elsewhere, without blocking the event loop.
 
 import { JsonBounds } from "../domain/json-bounds.ts";
 import { parseJson as parseInPieces } from "../domain/json-pieces.ts";
@@ -6,18 +6,18 @@ import { nextTurn } from "../domain/next-turn.ts";
 import { parseJson } from "./fields.ts";
 import { malformed } from "./upstream-failure.ts";
 
-/** Characters of a text that cannot hold much. */
+/** Up to this many characters, a text is too short to hold too many values. */
 const SHORT = 64 * 1024;
-/** Up to this size a text is parsed at once, which takes some milliseconds. */
+/** Up to this many characters, a text is parsed at once, which takes some milliseconds. */
 const PARSED_AT_ONCE = 2 ** 20;
-/** Bytes that are looked at, or parsed, in one turn of the event loop: some milliseconds, as a turn of a busy server takes itself. */
+/** Bytes to check or parse per turn of the event loop: some milliseconds, about as long as a turn of a busy server. */
 const PIECE = 128 * 1024;
-/** Of a message: an answer of thousands of tokens with twenty alternatives each. */
+/** Maximum values in a message: enough for an answer of thousands of tokens with twenty alternatives each. */
 const MOST_VALUES = 500_000;
 
 export const isLong = (json: string): boolean => json.length > SHORT;
 
-/** What a JSON text of another server says, in several turns where it is long. Throws UpstreamFailure about one that is none, or holds too much. */
+/** Parses JSON, in several turns if long. Throws UpstreamFailure about invalid JSON or too many values. */
 export async function parseLong(json: string, mostValues = MOST_VALUES): Promise<unknown> {
   if (isLong(json)) await checkBounds(Buffer.from(json), mostValues);
   const value = json.length <= PARSED_AT_ONCE ? parseJson(json) : await inPieces(Buffer.from(json));
@@ -26,7 +26,7 @@ export async function parseLong(json: string, mostValues = MOST_VALUES): Promise
 }
 
 async function checkBounds(bytes: Uint8Array, mostValues: number): Promise<void> {
-  // The same names come again and again.
+  // The same names occur again and again.
   const bounds = new JsonBounds(mostValues, mostValues);
   for (let at = 0; at < bytes.length; at += PIECE) {
     if (bounds.push(bytes.subarray(at, at + PIECE))) throw malformed("sent JSON that holds too much");

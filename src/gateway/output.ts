@@ -1,26 +1,26 @@
-// The pieces of an answer that another server streams, whatever it speaks: what its decoders fill.
+// The pieces of an answer that an upstream streams, as its decoders produce them for any protocol.
 
 import type { ProgressEvent } from "../domain/generate.ts";
 import type { TokenLogprob, Usage } from "../domain/usage.ts";
 
-/** One message of a stream, taken apart. */
+/** One parsed message of a stream. */
 export interface Piece {
   readonly reasoning?: string | undefined;
   readonly text?: string | undefined;
   readonly logprobs?: readonly TokenLogprob[] | undefined;
   readonly calls?: readonly CallPiece[] | undefined;
-  /** The end, with the server's word for it. */
+  /** The server's finish reason, in the last piece. */
   readonly reason?: string | undefined;
   readonly stopSequence?: string | undefined;
   readonly usage?: UpstreamUsage | undefined;
-  /** Tokens of the answer so far, where the server counts them meanwhile. */
+  /** Tokens of the answer so far, if the server counts them during the answer. */
   readonly tokens?: number | undefined;
   readonly progress?: Omit<ProgressEvent, "type"> | undefined;
 }
 
-/** Part of a tool call, or a whole one. */
+/** Part of a tool call, or a complete one. */
 export interface CallPiece {
-  /** Absent: a call of its own. */
+  /** Absent: a separate call. */
   readonly index?: number;
   readonly id?: string;
   readonly name?: string;
@@ -28,5 +28,5 @@ export interface CallPiece {
   readonly arguments: string;
 }
 
-/** Without times, which are measured here. */
+/** Usage without times, which svc measures itself. */
 export type UpstreamUsage = Omit<Usage, "queueMs" | "promptMs" | "completionMs">;

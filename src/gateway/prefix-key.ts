@@ -1,11 +1,11 @@
-// What a conversation keeps from turn to turn: by it, its turns find the replica that has their beginning in its cache.
+// Computes a key from a conversation's constant prefix, to find the replica that has the prefix in its cache.
 
 import type { ChatMessage, GenerateRequest, TokenIds } from "../domain/generate.ts";
 
-/** Characters or tokens. */
+/** Characters or tokens of an input that count. */
 const INPUT_LENGTH = 1024;
 
-/** A number of 32 bits that is equal for requests with equal beginnings: up to and with the first turn of the user. */
+/** Returns a 32-bit key, equal for requests with the same prefix: up to and including the user's first turn. */
 export function prefixKey({ messages, prompt, tools, allTools = tools }: GenerateRequest): number {
   if (prompt !== undefined) return inputKey(prompt);
   let key = 0;
@@ -16,7 +16,7 @@ export function prefixKey({ messages, prompt, tools, allTools = tools }: Generat
   return key;
 }
 
-/** The same of text or tokens without turns: their beginning counts. */
+/** Returns the key of text or tokens without turns, from their first part. */
 export const inputKey = (input: string | TokenIds = ""): number =>
   hash(text(input.slice(0, INPUT_LENGTH) as typeof input));
 
@@ -26,16 +26,16 @@ const text = (content: ChatMessage["content"] | TokenIds): string =>
 const hash = (value: string, seed = 0): number => Bun.hash.xxHash32(value, seed);
 
 /**
- * How well a replica suits a key: requests go to the highest. It is the same in every process and whoever else is there
- * (rendezvous hashing), so that gateways that do not know each other agree.
+ * Returns how well a replica suits a key; requests go to the highest score. The score is the same in every process and
+ * does not depend on other replicas (rendezvous hashing), so that separate gateways agree.
  */
 export function affinity(urlHash: number, key: number): number {
-  // Murmur3's finalizer: each bit of the input changes half of the output.
+  // Murmur3's finalizer: each bit of the input changes half the bits of the output.
   let mixed = urlHash ^ key;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** What stands for a replica in `affinity`. */
+/** Returns the hash of a replica's URL for `affinity`. */
 export const urlHashOf = (url: string): number => hash(url);

@@ -1,4 +1,4 @@
-// Attempts of one request side by side: the first that says something goes on, and the others end.
+// Runs attempts of one request concurrently: the first with output continues, the others are ended.
 
 import type { EngineEvent } from "../domain/generate.ts";
 import type { Attempt } from "./attempt.ts";
@@ -6,11 +6,11 @@ import type { Attempts } from "./attempts.ts";
 
 type Events = AsyncGenerator<EngineEvent, void, void>;
 
-/** An attempt under way. */
+/** An attempt in flight. */
 interface Racer {
   readonly attempt: Attempt;
   readonly events: Events;
-  /** Ends it there. */
+  /** Aborts the attempt at its replica. */
   readonly stop: AbortController;
   next: Promise<Step>;
 }
@@ -23,13 +23,13 @@ interface Step {
 
 interface RaceOptions {
   readonly attempts: Attempts;
-  /** Asks the attempt's replica, and ends the attempt; `signal` ends both. */
+  /** Sends the request to the attempt's replica, and ends the attempt; `signal` aborts both. */
   readonly ask: (attempt: Attempt, signal: AbortSignal) => Events;
-  /** Milliseconds of silence after which a second replica gets the request as well; undefined: never. */
+  /** Milliseconds of silence after which a second replica also gets the request; undefined: never. */
   readonly hedgeAfterMs: number | undefined;
 }
 
-/** An answer that has begun, or that ended without a word. */
+/** An answer that has begun, or that ended without output. */
 export interface Winner {
   readonly attempt: Attempt;
   readonly first?: EngineEvent;
@@ -37,8 +37,9 @@ export interface Winner {
 }
 
 /**
- * Asks the attempt's replica, and later perhaps a second one. Yields what comes before an answer, and returns the answer of the
- * one that speaks first; undefined when all attempts have failed, which `attempts` know. Throws what ends the request.
+ * Sends the request to the attempt's replica, and later perhaps to a second one. Emits the events before an answer, and
+ * returns the answer that begins first; undefined when all attempts have failed, which are recorded in `attempts`.
+ * Throws what ends the request.
  */
 export async function* race(
   first: Attempt,

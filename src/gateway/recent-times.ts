@@ -1,4 +1,4 @@
-// How long something took, the last times.
+// Keeps the most recent durations of something.
 
 const KEPT = 256;
 
@@ -15,7 +15,7 @@ export class RecentTimes {
     this.next = (this.next + 1) % KEPT;
   }
 
-  /** The time that this share of them (0 to 1) did not exceed; undefined when there are none. */
+  /** Returns the time that this share (0 to 1) of the durations did not exceed; undefined when there are none. */
   quantile(share: number): number | undefined {
     const sorted = this.times.toSorted((a, b) => a - b);
     return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];

@@ -1,4 +1,4 @@
-// The port of embedding engines over another server: one model of an upstream.
+// Implements the embedding engine port over an upstream, for one of its models.
 
 import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -19,18 +19,21 @@ import { processless, type Upstream } from "./upstream.ts";
 import { orRefusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
-/** Numbers of a vector, and of all vectors of an answer: twice what any model has, and as many inputs as a request may have of usual ones. */
+/**
+ * Maximum numbers of a vector, and of all vectors of an answer: twice the size of any model's vectors, and enough for
+ * the maximum number of inputs at a common size.
+ */
 const MOST_NUMBERS = { vector: 16_384, all: 2048 * 4096 } as const;
-/** Characters of a number with what is around it. */
+/** Maximum characters of a number, including separators. */
 const LONGEST_NUMBER = 32;
-/** Characters of an answer that are no vectors, and its values. */
+/** Maximum characters, and values, of an answer beside its vectors. */
 const BESIDE = 64 * 1024;
 
 export class RemoteEmbedder implements EmbeddingPort {
   private running = 0;
 
   constructor(
-    /** The model's name for clients, and on its server. */
+    /** The model's name for clients, and the name on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
     private readonly log: Logger,
@@ -42,7 +45,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     return { ...processless, state, running: this.running, modelId: this.names.listed, kind: "embed", created: 0 };
   }
 
-  /** The vectors as the server gives them. Throws as the port says, and what servers' failures become. */
+  /** Emits the server's vectors unchanged. Throws as the port specifies, and converted failures of servers. */
   async *run(
     work: EmbeddingWork,
     signal: AbortSignal,
@@ -52,7 +55,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     if (origin?.forwarded) throw passedOnAlready();
     this.running++;
     try {
-      // Its server does not tell when it begins to compute: what was sent is taken for started.
+      // The server does not report when it begins to compute, so a request counts as started once sent.
       yield { type: "accepted" };
       yield { type: "started", isAssumed: true };
       yield { type: "result", result: await this.tryReplicas(work, signal, origin) };
@@ -117,7 +120,7 @@ export class RemoteEmbedder implements EmbeddingPort {
 const encode = (kind: ServerKind, work: EmbedWork, model: string) =>
   kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model, kind);
 
-/** The first message, which is all of the answer, with at most so many values. */
+/** Returns the first message, which is the whole answer, with at most `mostValues` values. */
 async function only(messages: AnswerMessages, mostValues: number): Promise<unknown> {
   try {
     for (let some = await messages.next(); some; some = await messages.next()) {
@@ -129,7 +132,7 @@ async function only(messages: AnswerMessages, mostValues: number): Promise<unkno
   }
 }
 
-/** Throws UpstreamFailure about what is not a vector of one length for each input. */
+/** Converts the vectors. Throws UpstreamFailure unless there is one for each input, all of equal length. */
 function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<EmbeddingResult, "truncated"> {
   const [first] = vectors;
   const dimensions = Array.isArray(first) ? first.length : 0;
@@ -148,7 +151,7 @@ const isVector = (value: unknown): value is number[] =>
 
 const noVectors = () => malformed("did not answer with a vector for each input");
 
-/** Failures are told with chat's names; here what is too long is an input. */
+/** Failures use the field names of chat; for vectors, what is too long is an input. */
 function aboutInput(error: unknown): unknown {
   if (!(error instanceof SvcError) || error.code !== "context_length_exceeded") return error;
   return new SvcError(error.code, "An input has more tokens than this model takes.", { param: "input" });

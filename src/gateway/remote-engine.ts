@@ -1,4 +1,4 @@
-// The engine port over another server: one model of an upstream.
+// Implements the text engine port over an upstream, for one of its models.
 
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Clock } from "../domain/clock.ts";
@@ -26,7 +26,7 @@ interface Job {
   readonly stop: AbortController;
   cancelled: CancelCause | undefined;
   accepted: boolean;
-  /** Of each attempt. */
+  /** Answers by attempt. */
   readonly answers: Map<Attempt, RemoteAnswer>;
   readonly beganAt: number;
 }
@@ -39,7 +39,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   private readonly jobs = new Map<string, Job>();
 
   constructor(
-    /** The model's name for clients, and on its server. */
+    /** The model's name for clients, and the name on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
     private readonly options: { readonly clock: Clock; readonly log: Logger },
@@ -81,12 +81,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
         attempts.succeeded();
         retries = attempts.failedCount;
         try {
-          // Not by yield*, which would cost each token a round more.
+          // A loop instead of yield*, which would cost an extra await per token.
           if (winner.first) yield winner.first;
           for await (const event of winner.rest) yield event;
           break;
         } catch (error) {
-          // Of one that was seen, it throws.
+          // `failed` throws if the client has seen a part of the answer.
           attempts.failed(winner.attempt.replica, error);
           winner = undefined;
           job.answers.clear();
@@ -101,7 +101,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       signal.removeEventListener("abort", leave);
       job.stop.abort();
       if (this.jobs.get(request.id) === job) this.jobs.delete(request.id);
-      // A reader that goes away at its first event has not begun the rest.
+      // If the reader stops at the first event, the loop over the rest never began.
       await winner?.rest.return();
     }
     const now = this.options.clock.now();
@@ -119,7 +119,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     job.stop.abort(new Error("cancelled"));
   }
 
-  /** The replicas to ask, and how each is asked. */
+  /** Returns the attempts for a request, and the function that runs each of them. */
   private attemptsOf(request: GenerateRequest, job: Job) {
     const { model } = this.names;
     const translation = new Translation(request, model);
@@ -153,7 +153,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
         for (const json of some) {
           if (answer.isCut) break;
           const read = chunks.read(json);
-          // Awaiting each would cost a token a round more.
+          // Awaiting every piece would cost an extra await per token.
           const piece = read instanceof Promise ? await read : read;
           attempt.heard();
           for (const event of answer.add(piece)) {
@@ -175,7 +175,10 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     }
   }
 
-  /** The server does not report when it begins to compute: a request that it accepted counts as started. */
+  /**
+   * Emits the first events. The server does not report when it begins to compute, so an accepted request counts as
+   * started.
+   */
   private *start(job: Job, downgraded: boolean): Generator<EngineEvent, void, void> {
     if (job.accepted) return;
     job.accepted = true;
@@ -197,7 +200,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   }
 }
 
-/** The error of an answer of which something went out. */
+/** Returns the error for an answer of which the client has seen a part. */
 const brokenOff = ({ sick, error }: UpstreamFailure): SvcError =>
   sick === false
     ? error
@@ -210,13 +213,13 @@ function lastText({ messages }: GenerateRequest): string {
   return typeof content === "string" ? content : "";
 }
 
-/** What an answer may call, where the client said so. */
+/** Returns the tools that an answer may call, if the client limited them. */
 function callableOf({ tools, allTools, toolChoice }: GenerateRequest): { callable?: ReadonlySet<string> } {
   if (!allTools && toolChoice !== "required") return {};
   return { callable: new Set(tools.map(({ name }) => name)) };
 }
 
-/** Something was promised that the server does not hold the model to, or not to all of it: a schema, or calls. */
+/** Whether the server does not enforce, or not fully, something that was requested: a schema, or tool calls. */
 function isDowngraded(
   { constraint, tools, toolChoice }: GenerateRequest,
   { kind }: Replica,

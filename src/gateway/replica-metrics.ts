@@ -1,15 +1,15 @@
-// The replicas of an upstream as metrics.
+// Exports the replicas of an upstream as metrics.
 
 import { isOut } from "../domain/upstream.ts";
 import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
 import type { Replica } from "./replica.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** A table for each replica, with its upstream and its address as labels. */
+/** Returns a table for each replica, with its upstream and its URL as labels. */
 export const replicaMetrics = ({ name, replicas }: Upstream): MetricTable[] =>
   replicas.map((replica) => ({ labels: { upstream: name, replica: replica.url }, metrics: metricsOf(replica) }));
 
-/** What a scrape reads of a replica. */
+/** Returns the metrics of a replica. */
 export function metricsOf({ state, inFlight, stats }: Pick<Replica, "state" | "inFlight" | "stats">): Metric[] {
   const flag = (is: boolean) => (is ? 1 : 0);
   return [

@@ -1,4 +1,4 @@
-// What happened at one replica, for /metrics and GET /upstreams.
+// Counts the events of one replica, for /metrics and GET /upstreams.
 
 import type { ErrorCode } from "../domain/errors.ts";
 import type { ReplicaCounts } from "../domain/upstream.ts";
@@ -6,11 +6,11 @@ import { by, counter, Histogram, type Metric } from "../telemetry/exposition.ts"
 import { FIRST_TOKEN_SECONDS } from "../telemetry/request-counts.ts";
 import { RecentTimes } from "./recent-times.ts";
 
-/** How a request came to a replica. */
+/** How a request was routed to a replica. */
 export interface Routing {
-  /** It failed before, here or at another replica. */
+  /** Whether the request failed before, here or at another replica. */
   readonly isRetry: boolean;
-  /** It is the replica to which requests with this beginning go while nothing is in the way. */
+  /** Whether requests with this prefix go to this replica by default. */
   readonly isOwn: boolean;
 }
 
@@ -28,7 +28,7 @@ export class ReplicaStats implements ReplicaCounts {
   cachedTokens = 0;
   completionTokens = 0;
   readonly failures = new Map<ErrorCode, number>();
-  /** Milliseconds to first tokens. */
+  /** Milliseconds to the first token. */
   readonly firstTokens = new RecentTimes();
   private readonly firstToken = new Histogram(
     "svc_upstream_time_to_first_token_seconds",

@@ -1,4 +1,4 @@
-// One other server: whether it is well, what it has, how much it has to do.
+// One server of an upstream: its health, its models and its load.
 
 import type { Clock } from "../domain/clock.ts";
 import type { SvcError } from "../domain/errors.ts";
@@ -14,35 +14,41 @@ import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescr
 import type { ServerKind } from "./server-kind.ts";
 import { failureFrom, KeyRefusal } from "./upstream-failure.ts";
 
-/** A server in front of many others may take its time to list what they have. */
+/** A server in front of many others may take long to list their models. */
 const PROBE_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
-/** How long what a replica has waits to be known in full, before it is known without what its models can do. */
+/** Maximum milliseconds that a refresh waits for the details of models, such as their capabilities. */
 const SHOWN_MS = 1000;
-/** How often it is looked whether a replica is there that has nothing to do. */
+/** Milliseconds between connection checks of an idle replica. */
 const PROBE_MS = 5000;
-/** Silence while requests wait, below which no replica is slow, and as a multiple of what first tokens take there. */
+/**
+ * A replica is slow when, with requests waiting, its silence exceeds both this many milliseconds and this multiple of
+ * its 99th-percentile time to the first token.
+ */
 const SLOW_MS = 10_000;
 const SLOW_FACTOR = 4;
-/** Requests in a row that failed at every replica, each with another beginning, from which on it is not they that are ill. */
+/**
+ * Consecutive requests with different prefixes that fail at every replica, after which the servers and not the requests
+ * are considered faulty.
+ */
 const UNCLEAR = 5;
 
 export class Replica {
   readonly client: ServerClient;
-  /** Stands for it in the choice of a replica. */
+  /** Identifies the replica in the choice by prefix. */
   readonly urlHash: number;
   readonly breaker: CircuitBreaker;
-  /** Requests under way, in the order in which they were sent. */
+  /** Requests in flight, in the order in which they were sent. */
   readonly running = new Set<Attempt>();
   readonly stats = new ReplicaStats();
-  /** The operator wants no new requests to go there. */
+  /** Whether the operator wants no new requests to go to this replica. */
   isDraining = false;
-  /** Why it did not tell what it has, when it was asked last. */
+  /** Why the last listing of its models failed. */
   listingFailure: SvcError | undefined;
-  /** It did not accept svc's key, when it was asked last what it has. */
+  /** Whether the replica refused svc's key at the last listing. */
   isRefusing = false;
   private sickness: SvcError | undefined;
-  /** The beginnings of requests that failed here and at all others, since one succeeded here. */
+  /** Prefix keys of requests that failed here and at all other replicas, since the last success here. */
   private readonly unclear = new Set<number>();
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
@@ -62,7 +68,7 @@ export class Replica {
     this.breaker = new CircuitBreaker(clock.now);
   }
 
-  /** Requests under way. */
+  /** Number of requests in flight. */
   get inFlight(): number {
     return this.running.size;
   }
@@ -71,17 +77,17 @@ export class Replica {
     return this.client.address.url;
   }
 
-  /** What it is; until it told, what usually listens at its address. */
+  /** The kind of server; until the first listing, the kind that usually listens at this address. */
   get kind(): ServerKind {
     return this.description?.kind ?? this.hint ?? "openai";
   }
 
-  /** What it told last; undefined when it never did. */
+  /** Models of the last listing; undefined before the first. */
   get models(): readonly RemoteModel[] | undefined {
     return this.description?.models;
   }
 
-  /** What it told of this one. */
+  /** Returns the listed model with this id. */
   model(id: string): RemoteModel | undefined {
     return this.models?.find((model) => model.id === id);
   }
@@ -90,7 +96,7 @@ export class Replica {
     return this.breaker.state === "closed";
   }
 
-  /** Nothing has come for long, while requests wait: new ones are better off elsewhere. */
+  /** Whether the replica has been silent for long while requests wait, so that new ones should go elsewhere. */
   get isSlow(): boolean {
     const now = this.clock.now();
     if (now - this.client.heardAt <= SLOW_MS) return false;
@@ -124,13 +130,13 @@ export class Replica {
     };
   }
 
-  /** Whether it is the server at this address, with the same key and proxy. */
+  /** Whether the replica has this address, with the same key and proxy. */
   isAt({ url, key, proxy }: ServerAddress): boolean {
     const own = this.client.address;
     return own.url === url && own.key === key && own.proxy === proxy;
   }
 
-  /** Asks it what it has, when the last answer is older than `maxAgeMs` or it may be well again. */
+  /** Lists the models again, if the last listing is older than `maxAgeMs` or the replica may have recovered. */
   refresh(maxAgeMs = REFRESH_MS): Promise<void> {
     const isOld = this.clock.now() - this.refreshedAt >= maxAgeMs;
     const { state, remedy } = this.breaker;
@@ -139,7 +145,7 @@ export class Replica {
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
   }
 
-  /** Looks whether it is still there, when nothing has shown that lately; its models are listed more rarely. */
+  /** Checks whether the replica accepts connections, if nothing has shown that lately; models are listed less often. */
   async probe(): Promise<void> {
     const now = this.clock.now();
     const shownAt = Math.max(this.client.heardAt, this.refreshedAt, this.probedAt);
@@ -149,42 +155,42 @@ export class Replica {
       await this.client.connect(AbortSignal.timeout(PROBE_TIMEOUT_MS));
     } catch (error) {
       this.failed({ sick: true, error: failureFrom(error).error });
-      // The second failure in a row tells that it is gone.
+      // Probes again soon, because only the second consecutive failure shows that the replica is gone.
       this.probedAt = now - PROBE_MS;
     }
   }
 
-  /** Sends it a request: it counts as under way until the attempt's end. */
+  /** Begins a request, which counts as in flight until the attempt ends. */
   begin(routing: Routing): Attempt {
     return new Attempt(this, routing, this.clock.now);
   }
 
-  /** It answered a request in full: its failures are forgotten. */
+  /** Records a complete answer, which clears all failures. */
   succeeded(): void {
     this.breaker.succeeded();
     this.unclear.clear();
   }
 
-  /** Counts a failure for its health. `remedy`: by default what shows whether the one that failed is there again. */
+  /** Counts a failure for the replica's health. `remedy`: what shows its recovery; by default as the error implies. */
   failed({ sick, error }: Sickness, remedy: Remedy = isGone(error) ? "list" : "request"): void {
-    // Whoever refuses answers.
+    // A server that refuses a request does respond.
     if (!sick) return this.breaker.answered();
     this.sickness = error;
     const wasWell = this.isWell;
     this.breaker.failed(remedy);
     if (!wasWell || this.isWell) return;
     this.stats.outages++;
-    // It may come back as another.
+    // It may come back as a different server.
     this.shown.clear();
   }
 
-  /** Counts a failure that all replicas had, of a request with this beginning: one such request may be ill, not many. */
+  /** Counts a failure at all replicas of a request with this prefix: one such request may be faulty, not many. */
   failedAsOthersDid(key: number, error: SvcError): void {
     if (this.unclear.size < UNCLEAR) this.unclear.add(key);
     if (this.unclear.size === UNCLEAR) this.failed({ sick: true, error });
   }
 
-  /** Why it is down, or does not list its models; undefined while it is well and lists them. */
+  /** Why the replica is down or does not list its models; undefined while it is healthy and lists them. */
   private get lastFailure(): SvcError | undefined {
     return this.isWell ? this.listingFailure : this.sickness;
   }
@@ -198,12 +204,12 @@ export class Replica {
       this.listingFailure = undefined;
       this.isRefusing = false;
       if (this.breaker.remedy === "list") this.breaker.succeeded();
-      // Some answer nothing else while they load or are full: nobody is to wait for these.
+      // Some servers do not answer these queries while they load or are busy, so nothing waits for them.
       await settled(this.show(kind, models), SHOWN_MS);
     } catch (error) {
       const failure = failureFrom(error);
       const sick = failure.sick !== false;
-      // Some servers do nothing else while they answer.
+      // Some servers respond to nothing else while they generate, so this failure shows nothing.
       if (sick && this.inFlight > 0) {
         if (tries) this.breaker.abandoned();
         return;
@@ -211,12 +217,12 @@ export class Replica {
       if (sick || tries) this.failed({ sick, error: failure.error }, "list");
       this.listingFailure = failure.error;
       this.isRefusing = failure instanceof KeyRefusal;
-      // It is asked again as soon as the breaker lets it be.
+      // Lists again as soon as the breaker permits.
       if (sick) this.refreshedAt = -Infinity;
     }
   }
 
-  /** The models with what is known of each beyond the list. */
+  /** Stores the models, with the details known beyond the list. */
   private describeAs(kind: ServerKind, models: readonly RemoteModel[]): void {
     const ask = asks[kind];
     const withMore = (model: RemoteModel) => {
@@ -226,7 +232,7 @@ export class Replica {
     this.description = { kind, models: models.map(withMore) };
   }
 
-  /** Has it tell what the list does not: one query a model, and again when it was down. */
+  /** Queries details that the list lacks: once per model, and again after the replica was down. */
   private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<void> {
     const ask = asks[kind];
     if (!ask) return Promise.resolve();
@@ -239,30 +245,30 @@ export class Replica {
           if (shown) this.shown.set(ask.keyOf(model), shown);
         }),
       );
-      // It may have been listed again meanwhile.
+      // The models may have been listed again meanwhile.
       if (this.description?.kind === kind) this.describeAs(kind, this.description.models);
     })().finally(() => (this.showing = undefined)));
   }
 }
 
 interface Sickness {
-  /** False: it answers, and refuses. */
+  /** false: the server responds, but refuses. */
   readonly sick: boolean;
   readonly error: SvcError;
 }
 
-/** Nothing can be sent to it. */
+/** Whether nothing can be sent to the server. */
 const isGone = ({ code, details }: SvcError): boolean => code === "upstream_unavailable" && details.sent !== true;
 
 interface Ask {
-  /** What tells one version of a model from another. */
+  /** Returns a key that differs between versions of a model. */
   readonly keyOf: (model: RemoteModel) => string;
   readonly about: (client: ServerClient, timeoutMs: number) => (model: RemoteModel) => Promise<RemoteModel | undefined>;
 }
 
-/** Its list has another time of creation each time. */
+/** The key has no creation time, which differs at every listing of these servers. */
 const cluster: Ask = { keyOf: ({ id }) => id, about: askCapabilities };
-/** Kinds of servers that tell of each model alone. */
+/** Kinds of servers that must be queried about each model. */
 const asks: Partial<Record<ServerKind, Ask>> = {
   ollama: {
     keyOf: ({ id, created }) => `${id} ${created}`,

@@ -1,12 +1,15 @@
-// What a request to another server says of whose it is.
+// Sets the headers that tell an upstream whose request it receives.
 
 import type { GenerateRequest } from "../domain/generate.ts";
 import type { Replica } from "./replica.ts";
 
-/** The correlation id in the id of a job. */
+/** Returns the correlation id that a job's id contains. */
 export const correlationOf = (id: string): string => id.split(" ")[0] ?? "";
 
-/** The request's id in the server's log; among svc, whose request it is and until when it is of use. */
+/**
+ * Returns the headers: the request's id for the server's log and, for another svc, the client and the milliseconds left
+ * until the deadline.
+ */
 export function headersOf(
   { kind }: Replica,
   { id, client, deadline }: Pick<GenerateRequest, "id" | "client" | "deadline">,

@@ -1,4 +1,4 @@
-// HTTP to one other server: its address, its key, time-outs for each phase, and the header that breaks circles.
+// Sends HTTP requests to one server: its address and key, timeouts for each phase, the header that prevents loops.
 
 import { connect } from "node:net";
 import { TurnLimit } from "../domain/turn-limit.ts";
@@ -8,20 +8,20 @@ import { within } from "./deadline.ts";
 import { parseLong } from "./long-json.ts";
 import { beginningOf, failureOf, lost, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
-/** Another svc that gets this answers by itself or not at all. */
+/** Tells another svc to answer by itself or not at all. */
 const HOP_HEADER = { name: "Via", value: "1.1 svc" } as const;
 
 export interface ServerAddress {
-  /** Without `/v1` and without a slash at its end. */
+  /** Base URL, without `/v1` and without a trailing slash. */
   readonly url: string;
-  /** The proxy through which `fetch` asks it. */
+  /** The proxy that `fetch` uses. */
   readonly proxy?: string;
   /** Bearer token; never logged. */
   readonly key?: string;
 }
 
 export interface Timeouts {
-  /** Milliseconds for a connection. */
+  /** Milliseconds to establish a connection. */
   readonly connectMs: number;
   /** Milliseconds of silence before and within an answer. */
   readonly silenceMs: number;
@@ -32,26 +32,26 @@ export interface JsonDocument {
   readonly headers: Headers;
 }
 
-/** What was heard of so lately that it is asked without a look whether it is there. */
+/** Milliseconds after a response during which requests skip the connection check. */
 const FRESH_MS = 5000;
-/** Characters of a document, thousands of models among them. */
+/** Maximum characters of a document: enough for thousands of models. */
 const LONGEST_DOCUMENT = 16 * 2 ** 20;
-/** Of all its answers that are taken apart: a hundred of them at once would hold up everybody else. */
+/** Bytes of all answers to parse per turn of the event loop: a hundred answers at once would block other requests. */
 const BYTES_IN_A_TURN = 64 * 1024;
 
 export class ServerClient {
-  /** When the last part of an answer to a request came; monotonic milliseconds. */
+  /** When the last part of an answer to a request arrived, in monotonic milliseconds. */
   heardAt = -Infinity;
   private readonly turns = new TurnLimit(BYTES_IN_A_TURN);
 
   constructor(
     readonly address: ServerAddress,
-    /** Of requests from now on. */
+    /** Timeouts of requests from now on. */
     public timeouts: Timeouts,
     private readonly now: () => number,
   ) {}
 
-  /** A JSON document. Throws UpstreamFailure when there is none within `ms`. */
+  /** Fetches a JSON document. Throws UpstreamFailure when none arrives within `ms`. */
   async get(path: string, ms: number): Promise<JsonDocument> {
     const signal = AbortSignal.timeout(ms);
     try {
@@ -65,7 +65,7 @@ export class ServerClient {
   }
 
   /**
-   * Sends JSON; resolves with the answer once its headers are there and its status is 200. Throws UpstreamFailure, or the
+   * Sends JSON; resolves to the response once its headers have arrived with status 200. Throws UpstreamFailure, or the
    * signal's reason.
    */
   async post(
@@ -79,18 +79,18 @@ export class ServerClient {
     try {
       const sent = this.fetch(path, {
         method: "POST",
-        // Servers answer half a surrogate pair as if they had failed, and would seem to be sick.
+        // Servers fail at lone surrogates with an internal error, which would make them look sick.
         body: withWholePairs(JSON.stringify(body)),
         headers: { "Content-Type": "application/json", ...headers },
         signal: AbortSignal.any([signal, call.signal]),
-        // What is silent is given up by us: this one would end after five minutes, whatever was asked for.
+        // svc ends silent requests itself; fetch would end them after five minutes, whatever the settings.
         timeout: false,
       });
       const response = await this.waiting(sent, signal);
       if (response.status === 200) return response;
       throw await this.waiting(failureOf(response, Date.now()), signal);
     } catch (error) {
-      // What is given up here ends there as well.
+      // Ends the request at the server as well.
       call.abort();
       signal.throwIfAborted();
       if (error instanceof UpstreamFailure) throw error;
@@ -98,7 +98,7 @@ export class ServerClient {
     }
   }
 
-  /** The messages of an answer. `longest`: characters of one. Their `end` is the caller's. */
+  /** Returns the messages of an answer. `longest`: maximum characters of one. The caller must call `end`. */
   messages(response: Response, signal: AbortSignal, longest?: number): AnswerMessages {
     const onHeard = () => void (this.heardAt = this.now());
     const { silenceMs } = this.timeouts;
@@ -106,7 +106,7 @@ export class ServerClient {
     return new AnswerMessages({ response, longest, silenceMs, signal, now, turns, onHeard });
   }
 
-  /** Waits for the beginning of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */
+  /** Waits until an answer begins. Throws UpstreamFailure when nothing arrives, or the signal's reason. */
   private readonly waiting = <T>(next: Promise<T>, signal: AbortSignal): Promise<T> =>
     within(next, { ms: this.timeouts.silenceMs, signal, late: () => silent(this.timeouts.silenceMs / 1000) }).then(
       (value) => {
@@ -120,16 +120,16 @@ export class ServerClient {
     const headers = new Headers(init.headers);
     headers.set(HOP_HEADER.name, HOP_HEADER.value);
     if (key !== undefined) headers.set("Authorization", `Bearer ${key}`);
-    // Redirections would take the key along.
+    // Redirects would forward the key.
     return fetch(url + path, { ...init, headers, redirect: "manual" });
   }
 
-  /** `fetch` knows no time-out of its own for connecting, and an answer may well take minutes. */
+  /** Connects first, because `fetch` has no timeout for connecting, and an answer may take minutes. */
   private async checkConnection(signal: AbortSignal): Promise<void> {
     if (this.now() - this.heardAt >= FRESH_MS) await this.connect(signal);
   }
 
-  /** Resolves when it accepts a connection. Throws UpstreamFailure, or the signal's reason. */
+  /** Resolves when the server accepts a connection. Throws UpstreamFailure, or the signal's reason. */
   async connect(signal: AbortSignal): Promise<void> {
     const { hostname, port, protocol } = new URL(this.address.proxy ?? this.address.url);
     const late = () => unreachable(`did not accept a connection within ${this.timeouts.connectMs / 1000} s`);
@@ -149,11 +149,11 @@ export class ServerClient {
   }
 }
 
-/** The JSON of an answer that is no stream. Throws UpstreamFailure about what is none, or too much. */
+/** Returns the JSON of an answer that is not a stream. Throws UpstreamFailure about invalid JSON, or too much of it. */
 export const documentOf = async (response: Response): Promise<unknown> =>
   parseLong(await beginningOf(response, LONGEST_DOCUMENT));
 
-/** What `fetch` says of a connection that it had; all else keeps it from getting one. */
+/** Error codes of `fetch` after it had a connection; all other errors prevent one. */
 const AFTER_CONNECTING: ReadonlySet<unknown> = new Set(["ECONNRESET", "Malformed_HTTP_Response"]);
 const wasSent = (error: unknown): boolean =>
   error instanceof Error && "code" in error && AFTER_CONNECTING.has(error.code);

@@ -1,4 +1,4 @@
-// What another server is and which models it has: asked of itself, in whatever way it tells.
+// Finds out the kind and models of a server by querying it in the way that the server supports.
 
 import type { MediaKind } from "../domain/media.ts";
 import { fields, number, objects, text, type Fields } from "./fields.ts";
@@ -8,21 +8,21 @@ import { malformed, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 /** A model as its server describes it. Absent means unknown, except for lists. */
 export interface RemoteModel {
-  /** Its name there. */
+  /** The model's name on its server. */
   readonly id: string;
   readonly created?: number;
   readonly owner?: string;
   readonly loaded: boolean;
-  /** None: it is known to be for something that svc passes nothing on to. */
+  /** Empty: the model is known to serve a purpose that svc does not support for upstreams. */
   readonly capabilities: readonly string[];
   readonly contextLength?: number;
-  /** Known to take pictures, or known not to. */
+  /** Whether the model takes images, if known. */
   readonly vision?: boolean;
-  /** Known to take sound, or known not to. */
+  /** Whether the model takes sound, if known. */
   readonly audio?: boolean;
 }
 
-/** Whether it is known that the model takes no media of this kind. */
+/** Whether the model is known to take no media of this kind. */
 export const lacksMedia = ({ vision, audio }: RemoteModel, kind: MediaKind): boolean =>
   (kind === "image" ? vision : audio) === false;
 
@@ -31,19 +31,22 @@ export interface ServerDescription {
   readonly models: readonly RemoteModel[];
 }
 
-/** Of one server; each request looks through them. */
+/** Maximum number of models of one server, because each request searches them. */
 const MOST_MODELS = 10_000;
 
 type Get = (path: string) => Promise<JsonDocument | undefined>;
 
-/** What is certain of a chat model on any of these servers. */
+/** Capabilities of a chat model on any of these servers. */
 export const CHAT = ["chat", "completion", "streaming"];
 export const EMBEDDINGS = ["embeddings"];
-/** How models for vectors are called, where their server does not say what they are for. */
+/** Typical names of embedding models, for servers that do not report a model's purpose. */
 const EMBEDDING_NAME = /embed|(^|[/_-])(bge|gte|e5)-|minilm/i;
 const RERANKER_NAME = /rerank/i;
 
-/** Describes the server. `hint`: what usually listens at this address. Throws UpstreamFailure when it does not answer as one. */
+/**
+ * Describes the server. `hint`: the kind that usually listens at this address. Throws UpstreamFailure when the server
+ * does not answer as a model server.
+ */
 export async function describeServer(
   client: ServerClient,
   timeoutMs: number,
@@ -55,7 +58,7 @@ export async function describeServer(
     if (description.kind === "vllm") await checkEngine(client, timeoutMs);
     return bounded(description);
   } catch (error) {
-    // Whoever does not answer has nothing else to tell.
+    // A server that does not respond need not be queried further.
     const isGone = error instanceof UpstreamFailure && error.error.code === "upstream_unavailable";
     const ollama = isGone ? undefined : await describeOllama(get);
     if (ollama) return bounded(ollama);
@@ -68,7 +71,7 @@ const bounded = ({ kind, models }: ServerDescription): ServerDescription => ({
   models: models.slice(0, MOST_MODELS),
 });
 
-/** Throws UpstreamFailure where vLLM lists its models though its engine is dead, which it says here alone. */
+/** Throws UpstreamFailure when vLLM's engine is dead: vLLM reports that only here, and still lists its models. */
 async function checkEngine(client: ServerClient, timeoutMs: number): Promise<void> {
   const health = await client.get("/health", timeoutMs).catch((error: unknown) => error);
   if (health instanceof UpstreamFailure && health.error.code === "server_busy") throw unreachable("has a dead engine");
@@ -93,10 +96,10 @@ async function describeListing(listing: JsonDocument, get: Get, hint?: ServerKin
   return { kind, models: entries.map((entry) => byName(entry)) };
 }
 
-/** The end of the year 9999, the last that dates on the wire can say. */
+/** The end of the year 9999, the last year that dates on the wire can express. */
 const LAST_SECOND = 253_402_300_799;
 
-/** Unix seconds, whole; undefined for what is none, such as milliseconds. */
+/** Returns whole Unix seconds; undefined for any other value, such as milliseconds. */
 function seconds(value: unknown): number | undefined {
   const whole = Math.floor(number(value) ?? Number.NaN);
   return whole >= 0 && whole <= LAST_SECOND ? whole : undefined;
@@ -118,11 +121,11 @@ function plain(entry: Fields, capabilities: readonly string[] = CHAT): RemoteMod
   };
 }
 
-/** What a model is for, as far as its name tells. */
+/** Returns a model's capabilities, as far as its name shows them. */
 const capabilitiesByName = (id: string, otherwise: readonly string[] = CHAT): readonly string[] =>
   EMBEDDING_NAME.test(id) && !RERANKER_NAME.test(id) ? EMBEDDINGS : otherwise;
 
-/** A model of a server that does not tell what it is for. */
+/** Describes a model of a server that does not report its purpose. */
 const byName = (entry: Fields, capabilities?: readonly string[]): RemoteModel =>
   plain(entry, capabilitiesByName(text(entry["id"]) ?? "", capabilities));
 
@@ -185,7 +188,7 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
   };
 }
 
-/** A model with what Ollama knows of it beyond the list; undefined when it does not answer. */
+/** Returns a model with the details that Ollama reports beyond the list; undefined when it does not answer. */
 export async function describeOllamaModel(
   client: ServerClient,
   model: RemoteModel,

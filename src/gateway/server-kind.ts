@@ -1,61 +1,64 @@
-// The servers that svc knows to talk to, and which fields of a request each takes: the one table of it. test/parity/UPSTREAMS.md
-// shows what becomes of every field.
+// The kinds of servers that svc supports, and the only table of the request fields that each takes.
+// test/parity/UPSTREAMS.md shows how every field is handled.
 
 import type { Sampling } from "../domain/generate.ts";
 
-/** `openai`: any other server of the chat completions convention. */
+/** `openai`: any other server with an OpenAI-compatible API. */
 export type ServerKind = "svc" | "llama.cpp" | "vllm" | "sglang" | "ollama" | "lm-studio" | "jan" | "mlx-lm" | "openai";
 
 export interface ServerTraits {
-  /** Who owns its models in listings. */
+  /** Owner of its models in listings. */
   readonly owner: string;
-  /** Sampling settings that it takes, and their names there. */
+  /** Sampling settings that the server takes, with the server's names for them. */
   readonly sampling: Readonly<Partial<Record<keyof Sampling, string>>>;
-  /** Fields of its own that are passed on as they are, and their names there. */
+  /** Fields of the server's own that are passed on unchanged, with the server's names for them. */
   readonly foreign: Readonly<Record<string, string>>;
-  /** The same, of requests for vectors. */
+  /** The same for requests for vectors. */
   readonly foreignOfVectors?: Readonly<Record<string, string>>;
-  /** Its list says of each model what it can do; others leave that to be found out. */
+  /** Its list has the capabilities of each model; for other servers they must be found out. */
   readonly tellsCapabilities?: true;
-  /** Takes values for its chat template, `enable_thinking` among them. */
+  /** Takes values for the chat template, `enable_thinking` among them. */
   readonly templateKwargs?: true;
-  /** How it takes grammars, regular expressions and choices; absent: it does not. */
+  /** How the server takes grammars, regular expressions and choices; absent: not at all. */
   readonly grammar?: "gbnf" | "structured_outputs" | "ebnf";
-  /** The field in which it takes a schema for raw text; absent: it does not. */
+  /** The field for a schema with raw text; absent: none. */
   readonly rawSchema?: "json_schema" | "response_format";
-  /** Holds answers to a schema while it samples; others are asked to, and may not. */
+  /** Enforces a schema while sampling; other servers only ask the model to follow it. */
   readonly enforcesSchemas?: true;
-  /** What of `tool_choice` it takes beside `auto`: with `none` its prompt has the tools all the same. */
+  /** Values of `tool_choice` that it takes beside `auto`; with `none`, its prompt must still contain the tools. */
   readonly toolChoices: readonly ("none" | "required" | "named")[];
-  /** Which calls it holds to their tool's schema while it samples: those that it has to make, or those of its own choice, too; absent: none. */
+  /** Calls that follow their tool's schema by constrained sampling: all, or only required ones; absent: none. */
   readonly enforcesCalls?: "all" | "required";
-  /** Goes on from an answer that was begun; a server may need to be told so with these fields. */
+  /** Supports assistant prefill; these are the fields that request it, if any are needed. */
   readonly continueFields?: Readonly<Record<string, unknown>>;
-  /** It begins its part with what the request had begun. */
+  /** Its answer repeats the prefill. */
   readonly repeatsBeginning?: true;
-  /** Ends its prompt behind the last message where the request wants that. */
+  /** Can end the prompt after the last message when requested. */
   readonly generationPrompt?: true;
-  /** The name of a limit of reasoning in tokens. */
+  /** Name of the field that limits reasoning tokens. */
   readonly reasoningBudget?: string;
-  /** How it was started says whether it takes such a limit or refuses the request: it is told those alone that a client named. */
+  /**
+   * Depending on its configuration, the server may refuse requests with such a limit, so only limits that the client
+   * named are sent.
+   */
   readonly mayRefuseBudgets?: true;
-  /** Puts reasoning apart from the answer; others may leave `<think>` tags in it. */
+  /** Separates reasoning from the answer; other servers may leave `<think>` tags in it. */
   readonly separatesReasoning?: true;
-  /** Fields that have it compute the whole prompt. */
+  /** Fields that make the server compute the whole prompt. */
   readonly freshFields?: Readonly<Record<string, unknown>>;
-  /** The name of the slot that holds a request's tokens afterwards. */
+  /** Name of the field for the slot that keeps a request's tokens. */
   readonly slot?: string;
-  /** The name of a limit of an answer in milliseconds. */
+  /** Name of the field that limits an answer in milliseconds. */
   readonly predictMs?: string;
-  /** The name of how many first tokens stay where it drops older ones. */
+  /** Name of the field for the number of first tokens to keep when older ones are dropped. */
   readonly keepTokens?: string;
-  /** What its streams can report of an answer that is not over: llama.cpp's timings and progress, or its usage alone. */
+  /** What its streams can report before the end: llama.cpp's timings and progress, or only usage. */
   readonly reports?: "timings" | "usage";
-  /** Fills the gap between a prompt and a suffix. */
+  /** Fills the gap between a prompt and a suffix (infill). */
   readonly suffix?: true;
 }
 
-/** What every server of the convention takes. */
+/** Settings that every OpenAI-compatible server takes. */
 const CONVENTION = {
   temperature: "temperature",
   topP: "top_p",
@@ -88,7 +91,7 @@ const LLAMA = {
   ignoreEos: "ignore_eos",
 } as const;
 
-/** What vLLM and SGLang take beyond the convention. */
+/** Settings of vLLM and SGLang, including those beyond the OpenAI-compatible API. */
 const CLUSTER = {
   ...CONVENTION,
   topK: "top_k",
@@ -103,7 +106,7 @@ const same = (...names: readonly string[]): Record<string, string> =>
 
 const LLAMA_FOREIGN = same("n_indent", "n_cache_reuse", "min_keep", "n_keep", "n_discard", "adaptive_target");
 
-/** Of a server that takes no fields of its own, there are none. */
+/** Traits with `foreign` omitted for a server without fields of its own. */
 type Traits = Omit<ServerTraits, "owner" | "foreign"> & Partial<Pick<ServerTraits, "foreign">>;
 
 const LLAMA_SERVER = {
@@ -138,7 +141,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
   },
   "llama.cpp": {
     ...LLAMA_SERVER,
-    // It goes on from a last turn of the assistant unasked.
+    // The server continues a last assistant turn by default.
     continueFields: {},
     repeatsBeginning: true,
     generationPrompt: true,
@@ -243,7 +246,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
     tellsCapabilities: true,
     enforcesSchemas: true,
     toolChoices: [],
-    // As llama.cpp.
+    // As for llama.cpp.
     continueFields: {},
     separatesReasoning: true,
     suffix: true,
@@ -275,7 +278,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
 
 const OWNERS: Partial<Record<ServerKind, string>> = { "llama.cpp": "llamacpp", "lm-studio": "lmstudio" };
 
-/** What is known of servers of this kind. */
+/** Returns the traits of this kind of server. */
 export const traitsOf = (kind: ServerKind): ServerTraits => ({
   owner: OWNERS[kind] ?? kind,
   foreign: {},

@@ -1,4 +1,4 @@
-// What becomes of replicas, as lines of the log: each change once.
+// Logs state changes of replicas, each change once.
 
 import type { Clock } from "../domain/clock.ts";
 import { isOut, type ReplicaState } from "../domain/upstream.ts";
@@ -14,7 +14,7 @@ export class StateLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Writes what has changed since the last call; of a replica that is new, only what is wrong. */
+  /** Logs changes since the last call; a new replica is logged only if something is wrong with it. */
   write(upstreams: readonly Upstream[]): void {
     for (const { name, replicas } of upstreams) for (const replica of replicas) this.compare(name, replica);
   }

@@ -1,22 +1,22 @@
-// The body of another server's answer as messages of JSON: server-sent events, lines of JSON, or one JSON text.
+// Splits the body of an upstream's answer into JSON messages: server-sent events, JSON lines, or one JSON text.
 
 import { createParser } from "eventsource-parser";
 import { parseJson } from "./fields.ts";
 import { lost, malformed } from "./upstream-failure.ts";
 
-/** A line is one message; no server makes longer ones, and a broken one must not fill the memory. */
+/** Most characters of a line, which is one message: no server sends more, and a broken one must not fill memory. */
 const LONGEST_LINE = 16 * 2 ** 20;
 
-/** Takes the bytes of a body as they come and gives whole messages, until `[DONE]` or the end. */
+/** Takes the bytes of a body as they arrive and returns complete messages, until `[DONE]` or the end. */
 export class MessageReader {
-  /** The server said that no more comes. */
+  /** Whether the server has announced the end. */
   isOver = false;
   private readonly decoder = new TextDecoder();
   private readonly splitter: Splitter;
-  /** The body is one message: nothing is taken apart before its end. */
+  /** Whether the whole body is one message, which is parsed only at its end. */
   readonly isWhole: boolean;
 
-  /** `type`: the media type of the body. `longest`: characters of one message. */
+  /** `type`: media type of the body. `longest`: maximum characters of one message. */
   constructor(
     private readonly type: string,
     private readonly longest = LONGEST_LINE,
@@ -25,7 +25,7 @@ export class MessageReader {
     this.splitter = splitterOf(type);
   }
 
-  /** The messages that end in these bytes, as JSON texts. Throws UpstreamFailure about what is no answer. */
+  /** Returns the messages that end in these bytes, as JSON. Throws UpstreamFailure if the body is not an answer. */
   push(bytes: Uint8Array): string[] {
     const messages = this.untilDone(this.splitter.push(this.decoder.decode(bytes, MORE_COMES)));
     if (this.type.includes("html")) throw malformed("answered with a page for browsers");
@@ -33,13 +33,13 @@ export class MessageReader {
     return messages;
   }
 
-  /** Those that nothing else ended. Throws UpstreamFailure about what breaks off. */
+  /** Returns the remaining messages at the end of the body. Throws UpstreamFailure about an incomplete message. */
   end(): string[] {
     const messages = this.push(NOTHING);
     const last = this.isOver ? undefined : this.splitter.end();
     this.isOver = true;
     if (last === undefined || last === DONE) return messages;
-    // A line without an end: part of a message, where the connection broke.
+    // An unterminated line may be part of a message whose connection broke.
     if (!this.isWhole && parseJson(last) === undefined) throw lost("ended in the middle of a message");
     return [...messages, last];
   }
@@ -56,19 +56,19 @@ const DONE = "[DONE]";
 const MORE_COMES = { stream: true } as const;
 const NOTHING = new Uint8Array();
 
-/** What a message says. Throws UpstreamFailure about what is no JSON. */
+/** Parses a message. Throws UpstreamFailure about invalid JSON. */
 export function parseMessage(json: string): unknown {
   const value = parseJson(json);
   if (value === undefined) throw malformed("sent something that is no JSON");
   return value;
 }
 
-/** Takes text as it comes and gives whole messages. */
+/** Takes text as it arrives and returns complete messages. */
 interface Splitter {
-  /** Characters of a message that is not whole yet. */
+  /** Characters of the incomplete message. */
   readonly held: number;
   push(text: string): string[];
-  /** What nothing ended, at the end of the text. */
+  /** Returns the unterminated message at the end of the text, if any. */
   end(): string | undefined;
 }
 
@@ -77,7 +77,7 @@ function splitterOf(type: string): Splitter {
   return new LineSplitter(!type.includes("application/json"));
 }
 
-/** A message a line, or all of the text. */
+/** Makes each line a message, or the whole text. */
 class LineSplitter implements Splitter {
   private text = "";
 
@@ -91,7 +91,7 @@ class LineSplitter implements Splitter {
     this.text += text;
     if (!this.splits || !text.includes("\n")) return [];
     const lines = this.text.split("\n");
-    // What no line break ends may go on.
+    // The last part has no line break and may continue.
     this.text = lines.pop() ?? "";
     return lines.map((line) => line.trimEnd()).filter((line) => line !== "");
   }
@@ -102,12 +102,12 @@ class LineSplitter implements Splitter {
   }
 }
 
-/** Server-sent events, whatever ends their lines and however many lines have their data. */
+/** Splits server-sent events, with any line ending and any number of data lines. */
 class EventSplitter implements Splitter {
   held = 0;
   private ready: string[] = [];
   private readonly parser = createParser({ onEvent: ({ data }) => this.add(data) });
-  /** Nothing of an event is in the parser. */
+  /** Whether the parser is between two events. */
   private isBetween = true;
 
   push(text: string): string[] {
@@ -121,13 +121,13 @@ class EventSplitter implements Splitter {
     return this.take();
   }
 
-  /** Many servers leave out the line that ends the last event. */
+  /** Ends the last event, because many servers omit the empty line after it. */
   end(): string | undefined {
     this.parser.feed("\n\n");
     return this.take().at(-1);
   }
 
-  /** The events at the beginning that are one line of data, as nearly all are: a parser costs more. Returns where they end. */
+  /** Takes leading events of one data line, the usual form, without the slower parser. Returns where they end. */
   private takeUsual(text: string): number {
     let at = 0;
     while (text.startsWith(DATA, at)) {

@@ -1,8 +1,8 @@
-// Reasoning that a server left in the text, between `<think>` tags at its beginning.
+// Extracts reasoning that a server left at the start of the text, between `<think>` tags.
 
 const OPEN = "<think>";
 const CLOSE = "</think>";
-/** Characters before a tag; with more of them it is none. */
+/** Maximum number of blank characters before a tag. */
 const MOST_BLANK = 1024;
 
 interface SplitText {
@@ -10,12 +10,12 @@ interface SplitText {
   readonly text: string;
 }
 
-/** Takes the reasoning out of a stream of text. Only what comes first can be reasoning. */
+/** Takes reasoning out of a stream of text. Only the start of the text can be reasoning. */
 export class ThinkTags {
   private state: "start" | "reasoning" | "after" | "text" = "start";
   private held = "";
 
-  /** What is certain by now; the rest is held back. */
+  /** Returns the part that is certain by now; the rest is held back. */
   push(piece: string): SplitText {
     if (this.state === "text") return { reasoning: "", text: piece };
     this.held += piece;
@@ -30,7 +30,7 @@ export class ThinkTags {
     return this.state === "after" ? { reasoning: "", text: this.afterClose() } : this.inReasoning();
   }
 
-  /** What was held back, when nothing more comes. */
+  /** Returns the held text when the stream ends. */
   end(): SplitText {
     const rest = this.release();
     return this.wasReasoning ? { reasoning: rest, text: "" } : { reasoning: "", text: rest };
@@ -52,7 +52,7 @@ export class ThinkTags {
     return { reasoning, text: "" };
   }
 
-  /** The blank lines between reasoning and answer belong to neither. */
+  /** Drops the blank lines between reasoning and answer. */
   private afterClose(): string {
     this.held = this.held.trimStart();
     return this.held === "" ? "" : this.release();
@@ -67,7 +67,7 @@ export class ThinkTags {
   }
 }
 
-/** Length of the longest end of `text` that is a beginning of `tag`. */
+/** Returns the length of the longest suffix of `text` that is a prefix of `tag`. */
 function tailThatBegins(text: string, tag: string): number {
   for (let length = Math.min(tag.length - 1, text.length); length > 0; length--) {
     if (tag.startsWith(text.slice(-length))) return length;

@@ -1,4 +1,4 @@
-// A generation as its replicas take it: translated once for each kind of server.
+// Translates a generation for its replicas, once for each kind of server.
 
 import { SvcError } from "../domain/errors.ts";
 import { mediaOf, type GenerateRequest, type MediaPart } from "../domain/generate.ts";
@@ -14,20 +14,20 @@ export class Translation {
 
   constructor(
     private readonly request: GenerateRequest,
-    /** The servers' name for its model. */
+    /** The servers' name for the model. */
     private readonly model: string,
   ) {
     this.media = request.messages.flatMap(mediaOf);
   }
 
-  /** What the replica is sent. Throws SvcError about what it cannot take. */
+  /** Returns the call to send to the replica. Throws SvcError about a part that the replica cannot take. */
   for(replica: Replica): UpstreamCall {
     const translated = this.translated(replica);
     if (translated instanceof SvcError) throw translated;
     return translated;
   }
 
-  /** What the replica cannot take. */
+  /** Returns the error about a part that the replica cannot take; undefined if there is none. */
   readonly refusalOf = (replica: Replica): SvcError | undefined => {
     const translated = this.translated(replica);
     return translated instanceof SvcError ? translated : undefined;

@@ -1,10 +1,10 @@
-// What a request asks and the server of its model cannot be told: refused, so that nothing is lost in silence.
+// Refuses requests that use settings which the model's server has no field for, so that nothing is dropped silently.
 
 import { invalidValue, SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, Sampling } from "../domain/generate.ts";
 import type { ServerKind, ServerTraits } from "./server-kind.ts";
 
-/** A refusal that names the field of the request. */
+/** Returns a refusal that names the field of the request. */
 export function cannotCarry(param: string, kind: ServerKind, what = `'${param}'`): SvcError {
   const server = kind === "openai" ? "the server of this model" : `a server of the kind ${kind}, which has this model,`;
   return new SvcError("unsupported_parameter", `${what} cannot be passed on: ${server} has nothing like it.`, {
@@ -12,7 +12,7 @@ export function cannotCarry(param: string, kind: ServerKind, what = `'${param}'`
   });
 }
 
-/** A translation, or what it throws about a request that the server cannot take. Throws everything else. */
+/** Returns a translation, or its SvcError about a request that the server cannot take. Throws other errors. */
 export function orRefusal<T>(translate: () => T): T | SvcError {
   try {
     return translate();
@@ -22,7 +22,7 @@ export function orRefusal<T>(translate: () => T): T | SvcError {
   }
 }
 
-/** Values that switch a setting off: a server without the setting does the same. */
+/** Values that switch a setting off; a server without the setting behaves the same. */
 const OFF: Partial<Record<keyof Sampling, unknown>> = {
   topK: 0,
   minP: 0,
@@ -39,7 +39,7 @@ const OFF: Partial<Record<keyof Sampling, unknown>> = {
   minTokens: 0,
 };
 
-/** The sampling settings of a request under the server's names. Throws SvcError `unsupported_parameter`. */
+/** Returns the sampling settings of a request under the server's names. Throws SvcError `unsupported_parameter`. */
 export function carrySampling(sampling: Sampling, kind: ServerKind, traits: ServerTraits): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(sampling) as [keyof Sampling, unknown][]) {
@@ -50,19 +50,19 @@ export function carrySampling(sampling: Sampling, kind: ServerKind, traits: Serv
   return fields;
 }
 
-/** From this bias on a token is banned: beyond the range of the convention. */
+/** Raises biases to at least -100, the end of the OpenAI API's range, which already bans a token. */
 const biasOf = (bias: NonNullable<Sampling["logitBias"]>) =>
   Object.fromEntries(bias.map(([token, value]) => [String(token), Math.max(value, -100)]));
 
 const wireName = (name: string): string =>
   name === "repetitionWindow" ? "repeat_last_n" : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Choices that are passed on as a grammar: another server compares all of them at each token, for everybody. */
+/** Most choices passed on as a grammar: servers compare all of them at each token, which delays all requests. */
 const MOST_CHOICES = 1000;
 
-/** Refuses what no server but svc itself would do as asked. Throws SvcError `unsupported_parameter`. */
+/** Refuses settings that the server cannot apply as requested. Throws SvcError `unsupported_parameter`. */
 export function checkCarried(request: GenerateRequest, kind: ServerKind, traits: ServerTraits): void {
-  // They are numbers of adapters here.
+  // Adapter numbers refer to adapters of this svc.
   if (request.adapters && request.adapters.length > 0) throw cannotCarry("lora", kind);
   if (request.constraint?.grammar !== undefined && !traits.grammar) throw cannotCarry("grammar", kind);
   const choices = request.constraint?.choice?.length ?? 0;
@@ -93,7 +93,7 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.suffix !== undefined && !traits.suffix) throw cannotCarry("suffix", kind);
 }
 
-/** The fields of a request that are the server's own, under its `names`. Throws SvcError `unsupported_parameter`. */
+/** Returns the request's fields that are the server's own, renamed. Throws SvcError `unsupported_parameter`. */
 export function carryForeign(
   { foreign = {} }: Pick<GenerateRequest, "foreign">,
   kind: ServerKind,

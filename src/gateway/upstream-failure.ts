@@ -1,26 +1,29 @@
-// Another server's failures → ours. Its words stay out: they may hold parts of the request, or of its own set-up.
+// Converts upstreams' failures to svc's errors, without their text: it may contain parts of the request or set-up.
 
 import { SvcError } from "../domain/errors.ts";
 import { exceeding } from "../domain/prompt-size.ts";
 import { fields, number, parseJson, text } from "./fields.ts";
 import { knownRefusal } from "./known-refusals.ts";
 
-/** A failure, and whether asking again may help. */
+/** A failure, and whether a retry may help. */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
 
   constructor(
     readonly error: SvcError,
-    /** `elsewhere`: another replica may do better; `other kind`: one of another kind may; `later`: any, or this one after a while. */
+    /**
+     * `elsewhere`: another replica may succeed; `other kind`: a replica of another kind may; `later`: any, or this one
+     * after a while.
+     */
     readonly retry: "later" | "elsewhere" | "other kind" | "never",
-    /** It says something about the server's health, not about this request or its load; `unclear`: perhaps. */
+    /** Whether the failure concerns the server's health, not this request or the load; `unclear`: perhaps. */
     readonly sick: boolean | "unclear",
   ) {
     super(error.message);
   }
 }
 
-/** The server does not accept svc's key. `status`: with which it says so. */
+/** The server does not accept svc's key. `status`: the HTTP status of the refusal. */
 export class KeyRefusal extends UpstreamFailure {
   constructor(status: number) {
     const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
@@ -28,33 +31,36 @@ export class KeyRefusal extends UpstreamFailure {
   }
 }
 
-/** Nothing can be sent to the server. `what` goes on from "The server of this model". */
+/** Returns the failure of a server to which nothing can be sent. `what` continues "The server of this model". */
 export const unreachable = (what: string): UpstreamFailure => new UpstreamFailure(unavailable(what), "later", true);
 
-/** The request was sent, and the connection lost before the answer was over. `what` as above. */
+/**
+ * Returns the failure of a connection that was lost after the request was sent and before the answer ended. `what` as
+ * above.
+ */
 export const lost = (what: string): UpstreamFailure =>
   new UpstreamFailure(unavailable(what, { sent: true }), "later", true);
 
-/** What went wrong while something was read from a server, as a failure. */
+/** Converts an error while reading from a server to a failure. */
 export const failureFrom = (error: unknown): UpstreamFailure =>
   error instanceof UpstreamFailure ? error : lost("broke the connection");
 
-/** The request was sent, and nothing came back for so many seconds. */
+/** Returns the failure of a server that sent nothing for `seconds` after the request. */
 export const silent = (seconds: number): UpstreamFailure =>
   new UpstreamFailure(unavailable(`was silent for ${seconds} s`, { sent: true }), "elsewhere", true);
 
 const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
   new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds: 5, ...details });
 
-/** What comes back is no answer. `what` goes on from "The server of this model". */
+/** Returns the failure of a response that is not an answer. `what` continues "The server of this model". */
 export const malformed = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
 
-/** The model called what it was not to call. `what` as above. */
+/** Returns the failure of a model that made a call which is not allowed. `what` as above. */
 export const wrongCall = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", false);
 
-/** A model that the server listed is not there any more. */
+/** Returns the failure for a model that the server listed, but no longer has. */
 export const modelGone = (): UpstreamFailure =>
   new UpstreamFailure(
     new SvcError("model_not_found", "The server of this model does not have it any more.", { param: "model" }),
@@ -62,26 +68,26 @@ export const modelGone = (): UpstreamFailure =>
     false,
   );
 
-/** Another svc passed the request on, and is not to get it back. */
+/** Returns the error for a request that another svc forwarded, and that must not be forwarded again. */
 export const passedOnAlready = () =>
   new SvcError("loop_detected", "This request came through another svc already; it is not passed on a second time.");
 
 const CONTEXT = /maximum model length|context.{0,24}(length|size|window)|exceed_context|maximum context/i;
-/** How llama.cpp tells of an input for vectors that is too long, with status 500. */
+/** How llama.cpp reports that an input for vectors is too long, with status 500. */
 const TOO_LARGE = /^input \(\d+ tokens\) is (too large to process|larger than)/;
 const LONGEST_ERROR = 64 * 1024;
 
-/** What an answer with an error status means. Reads its body, no further than it may be long. */
+/** Converts a response with an error status. Reads its body only up to a limit. */
 export async function failureOf(response: Response, now: number): Promise<UpstreamFailure> {
   const body = parseJson(await beginningOf(response, LONGEST_ERROR).catch(() => ""));
   return statusFailure(response.status, body, retryAfter(response.headers, now));
 }
 
-/** The text of a body, which is read no further than `longest` characters and the piece that they end in. */
+/** Returns the start of a body's text: at least `longest` characters if there are as many, up to the end of a chunk. */
 export async function beginningOf({ body }: Response, longest: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  // Leaving the loop cancels the rest.
+  // Leaving the loop cancels the rest of the body.
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true });
     if (text.length > longest) break;
@@ -89,7 +95,7 @@ export async function beginningOf({ body }: Response, longest: number): Promise<
   return text;
 }
 
-/** An error that came inside a stream. */
+/** Returns the failure that a message of a stream reports, if any. */
 export function streamedFailure(chunk: unknown): UpstreamFailure | undefined {
   const error = fields(chunk)["error"];
   if (error == null || error === false) return undefined;
@@ -97,7 +103,7 @@ export function streamedFailure(chunk: unknown): UpstreamFailure | undefined {
   return statusFailure(code ?? statusOf(text(fields(error)["code"])), chunk, undefined);
 }
 
-/** Codes of svc and of the convention that say more than that something failed. */
+/** Returns the status for error codes of svc and the OpenAI-compatible API that are more specific than a failure. */
 const statusOf = (code: string | undefined): number =>
   code === "server_busy" || code === "engine_unavailable" || code === "shutting_down" ? 503 : 500;
 
@@ -106,7 +112,7 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   const error = { ...whole, ...fields(whole["error"]) };
   const message = text(error["message"]) ?? text(whole["error"]) ?? text(whole["detail"]) ?? "";
   const code = text(error["code"]) ?? text(error["type"]) ?? "";
-  // It is about how the server was started, and another of its kind may have been started otherwise.
+  // Such a refusal depends on how the server was started, and another replica may have been started differently.
   const known = knownRefusal(message);
   const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
   const elsewhere = (failure: SvcError) => new UpstreamFailure(failure, "elsewhere", false);
@@ -122,7 +128,7 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   }
   if (status === 401 || status === 403) return new KeyRefusal(status);
   if (status === 404) {
-    // A route that it does not have, not a model.
+    // The server lacks the route, not the model.
     if (whole["detail"] === "Not Found") return otherKind(status);
     const why = "The server of this model has none of this name.";
     return elsewhere(new SvcError("model_not_found", why, { param: "model" }));
@@ -138,22 +144,22 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     );
   }
   if (status === 500 && TOO_LARGE.test(message)) return elsewhere(contextExceeded(error));
-  // llama.cpp says so of pictures.
+  // llama.cpp reports images in this way.
   if (status === 500 && known) return elsewhere(known);
   if (status === 501) return otherKind(status);
-  // A proxy says so of a server that ended with the request, too.
+  // A proxy also sends this status when the server crashes during the request.
   if (status === 502) return lost("cannot reach what it needs (502)");
   const failed = new SvcError("upstream_error", `The server of this model failed (${status}).`);
   return status >= 500 ? new UpstreamFailure(failed, "elsewhere", "unclear") : never(failed);
 }
 
-/** The server has no such route, or its model is for something else. */
+/** Returns the failure of a server that lacks the route, or whose model has another purpose. */
 function otherKind(status: number): UpstreamFailure {
   const why = `'model': its server does not answer requests of this kind (${status}).`;
   return new UpstreamFailure(new SvcError("unsupported_parameter", why, { param: "model" }), "other kind", false);
 }
 
-/** Where svc and the versions of vLLM have the numbers that llama.cpp's server has in fields; of each, the first that is found. */
+/** Where messages of svc and vLLM's versions have the numbers of llama.cpp's fields; the first match counts. */
 const PROMPT_TOKENS = [
   /(\d{1,9}) in the (?:messages|prompt)/,
   /prompt is too long: (\d{1,9}) tokens/,
@@ -174,7 +180,7 @@ function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
   const isKnown = asked !== undefined && limit !== undefined;
   const answer = numberIn(said, ANSWER_TOKENS) ?? 0;
   if (isKnown && asked < limit && answer > 0) {
-    // Some stop counting where the rest cannot fit.
+    // Some servers stop counting when the rest cannot fit.
     const why = `'max_tokens': an answer of ${answer} tokens does not fit behind a conversation of at least ${asked}; the context of this model has ${limit}.`;
     return new SvcError("context_length_exceeded", why, { param: "max_tokens" });
   }
@@ -185,7 +191,7 @@ function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
 
 const IDENTIFIER = /^[a-z][a-z0-9_.]{1,60}$/;
 
-/** A refusal names the field where the server did, as far as that is a name and no text. */
+/** Returns a refusal that names the server's field or code, if that is an identifier and not free text. */
 function refused(error: Readonly<Record<string, unknown>>, status: number): SvcError {
   const param = text(error["param"]);
   const known = param !== undefined && IDENTIFIER.test(param) ? param : undefined;
@@ -196,7 +202,7 @@ function refused(error: Readonly<Record<string, unknown>>, status: number): SvcE
   return new SvcError("invalid_value", message, known === undefined ? {} : { param: known });
 }
 
-/** Whole seconds of a Retry-After header, in either of its forms. */
+/** Returns the whole seconds of a Retry-After header, in either of its forms. */
 function retryAfter(headers: Headers, now: number): number | undefined {
   const given = headers.get("retry-after");
   if (given === null) return undefined;

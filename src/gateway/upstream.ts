@@ -1,4 +1,4 @@
-// Another server by its name, or several that have the same models: which of them a request goes to.
+// An upstream: a named server, or several replicas with the same models. Chooses the replica for each request.
 
 import { SvcError, retryAfterSeconds } from "../domain/errors.ts";
 import type { MediaKind } from "../domain/media.ts";
@@ -8,32 +8,35 @@ import type { Replica } from "./replica.ts";
 import { lacksMedia, type RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
 
-/** A replica may have so many times the mean of requests under way before others take some of its conversations. */
+/** A replica hands some of its conversations to others once its requests in flight exceed this multiple of the mean. */
 const LOAD_BOUND = 1.25;
-/** Below this, a replica is never too busy for its own conversations. */
+/** Below this number of requests, a replica is never too busy for its own conversations. */
 const LEAST_BOUND = 2;
 const FIRST_PAUSE_MS = 100;
-/** When clients may come back to what is drained: such work takes a while. */
+/** Seconds after which clients may retry a drained upstream, because the operator's work takes a while. */
 const DRAINED_RETRY_S = 30;
 
-/** What an engine says of itself that has no process here. */
+/** Status fields of an engine without a local process. */
 export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as const;
 
-/** First tokens of a replica from which on it is known what is usual, and the share of its requests that may be hedged. */
+/**
+ * Number of measured first tokens from which on a replica's usual time is known, and the maximum share of requests to
+ * hedge.
+ */
 const LEAST_FIRST_TOKENS = 20;
 const MOST_HEDGED = 0.05;
 
 interface UpstreamOptions {
-  /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
+  /** Half of the milliseconds between the first two rounds through the replicas; later pauses double each time. */
   readonly firstPauseMs?: number;
-  /** Requests whose first token takes longer than usual are sent to a second replica as well. */
+  /** Whether requests whose first token takes longer than usual are also sent to a second replica. */
   readonly hedge?: boolean;
 }
 
-/** The replica that a request goes to. */
+/** The replica chosen for a request. */
 export interface Choice {
   readonly replica: Replica;
-  /** It is the one to which requests with this beginning go while nothing is in the way. */
+  /** Whether requests with this prefix go to this replica by default. */
   readonly isOwn: boolean;
 }
 
@@ -41,7 +44,7 @@ export class Upstream {
   constructor(
     readonly name: string,
     public replicas: readonly Replica[],
-    /** Named by the operator: it counts also while nothing is heard of it. */
+    /** Whether the operator named it; if so, it is kept even while it does not respond. */
     readonly isConfigured: boolean,
     private options: UpstreamOptions = {},
   ) {}
@@ -50,7 +53,7 @@ export class Upstream {
     return this.options.firstPauseMs ?? FIRST_PAUSE_MS;
   }
 
-  /** The models of all replicas, each once, in the order in which they are told; its context is the longest that one has. */
+  /** Returns the models of all replicas, each once, in the order listed, with the longest context of any replica. */
   models(): RemoteModel[] {
     const byId = new Map<string, RemoteModel>();
     for (const replica of this.replicas) {
@@ -64,7 +67,7 @@ export class Upstream {
     return [...byId.values()];
   }
 
-  /** Becomes another; replicas that are the same servers stay, with all that is known of them. */
+  /** Takes over the replicas and options of another upstream; replicas that are the same servers keep their state. */
   become({ replicas, options }: Upstream): void {
     const { replicas: known } = this;
     this.options = options;
@@ -75,7 +78,7 @@ export class Upstream {
     });
   }
 
-  /** Takes a replica out of service or back, or all of them. False when none has this address. */
+  /** Takes a replica, or all of them, out of service or back. Returns false when none has this URL. */
   setDraining(isDraining: boolean, url?: string): boolean {
     const meant = this.replicas.filter((replica) => url === undefined || replica.url === url);
     for (const replica of meant) replica.isDraining = isDraining;
@@ -91,7 +94,7 @@ export class Upstream {
     return this.replicas.some((replica) => replica.model(model));
   }
 
-  /** Whether it has a model that gives vectors, or may: not every server says what its models are for. */
+  /** Whether the model computes or may compute vectors: not every server reports the purpose of its models. */
   mayEmbed(model: string): boolean {
     return this.replicas.some((replica) => {
       const { capabilities = [] } = replica.model(model) ?? {};
@@ -100,30 +103,30 @@ export class Upstream {
     });
   }
 
-  /** Whether all that have the model say that it takes no media of this kind. */
+  /** Whether all replicas that have the model report that it takes no media of this kind. */
   lacks(model: string, kind: MediaKind): boolean {
     const having = this.replicas.flatMap((replica) => replica.model(model) ?? []);
     return having.length > 0 && having.every((one) => lacksMedia(one, kind));
   }
 
-  /** The replicas that a request for the model may go to. */
+  /** Returns the replicas that may get a request for the model. */
   having(model: string): readonly Replica[] {
     const having = this.replicas.filter((replica) => replica.model(model));
-    // Nobody told of it: perhaps it is new there.
+    // No replica lists the model, but it may be new there.
     return having.length > 0 ? having : this.replicas;
   }
 
-  /** The replicas of which it is not known that their context of the model is longer than this one's. */
+  /** Returns the replicas whose context for the model is not known to be longer than this one's. */
   noLonger(model: string, replica: Replica): Replica[] {
     const length = replica.model(model)?.contextLength ?? Infinity;
     return this.replicas.filter((other) => (other.model(model)?.contextLength ?? 0) <= length);
   }
 
   /**
-   * The replica for a request with this beginning: the key's own unless it has too much to do, then the one with the least.
-   * A sick one whose pause is over goes first where a request alone can show whether it is well; slow ones, and those that refuse
-   * svc's key, are chosen when no other is left, and draining ones never.
-   * Undefined when there is none to ask now.
+   * Returns the replica for a request with this prefix key: the key's own replica unless it is too busy, then the least
+   * busy one. A sick replica whose pause is over comes first if only a request can show whether it has recovered; slow
+   * replicas, and those that refuse svc's key, are chosen only when no other is left, and draining ones never. Returns
+   * undefined when no replica can be tried now.
    */
   choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
     const having = this.having(model);
@@ -141,8 +144,8 @@ export class Upstream {
   }
 
   /**
-   * Milliseconds without a first token from the replica after which another gets the request as well: what 99 of 100 of its last
-   * requests took. Undefined: never, as so many were hedged already that more would be load, not luck.
+   * Returns the milliseconds without a first token from the replica after which another also gets the request: its
+   * recent 99th percentile. Undefined: hedging is off, the usual time is unknown, or more hedging would only add load.
    */
   hedgeAfterMs({ stats }: Replica): number | undefined {
     if (!this.options.hedge || this.replicas.length < 2 || stats.firstTokens.count < LEAST_FIRST_TOKENS)
@@ -151,7 +154,7 @@ export class Upstream {
     return sum("hedges") < MOST_HEDGED * sum("requests") ? stats.firstTokens.quantile(0.99) : undefined;
   }
 
-  /** What is told while replicas are left alone after failures. */
+  /** Returns the error to report while replicas are paused after failures. */
   unavailable(model: string): SvcError {
     const serving = this.having(model).filter(({ isDraining }) => !isDraining);
     if (serving.length === 0) return drained();
@@ -166,7 +169,7 @@ function drained(): SvcError {
   return new SvcError("upstream_unavailable", message, { retryAfterSeconds: DRAINED_RETRY_S });
 }
 
-/** Those with the lowest number are asked; Infinity: never. */
+/** Returns the rank of a replica; the lowest is chosen, and Infinity never. */
 function preferenceOf({ isWell, isSlow, isRefusing, breaker }: Replica): number {
   if (isWell) return isSlow || isRefusing ? 1 : 0;
   if (breaker.state === "open") return Infinity;
@@ -179,7 +182,7 @@ function bounded(all: readonly Replica[], favourite: Replica): Replica {
   return favourite.inFlight < bound ? favourite : highest(all, ({ inFlight }) => -inFlight);
 }
 
-/** Of several with the same score the first. */
+/** Returns the replica with the highest score; of several, the first. */
 function highest(all: readonly Replica[], scoreOf: (replica: Replica) => number): Replica {
   let [best] = all as [Replica];
   let bestScore = scoreOf(best);

@@ -1,9 +1,9 @@
-// How many requests may be in flight, and when a client that is refused should come back.
+// Limits the requests in flight and tells refused clients when to retry.
 
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 
-/** Weight of the newest request in the moving mean of durations. */
+/** Weight of the newest request in the moving average of durations. */
 const NEWEST = 0.2;
 const FIRST_ESTIMATE_MS = 2000;
 
@@ -13,23 +13,26 @@ export class Admission {
   private inFlight = 0;
   private meanMs = FIRST_ESTIMATE_MS;
 
-  /** `parallel` requests run at once and `maxQueue` more may wait. */
+  /** `parallel` requests run concurrently and `maxQueue` more may wait. */
   constructor(
     private readonly parallel: number,
     private readonly maxQueue: number,
-    /** Milliseconds until the engine expects a running request to end, where it knows. */
+    /** Returns the milliseconds until the engine expects a running request to end; undefined when unknown. */
     private readonly expectedMs: () => number | undefined,
   ) {}
 
-  /** Takes so many places, or throws what `check` throws; `assured`: for what was admitted with others, be they free or not. */
+  /**
+   * Takes `places` places, or throws what `check` throws. `assured` skips the check, for a request admitted with
+   * others.
+   */
   enter(places: number, metrics: RefusalCounter, assured = false): void {
     if (!assured) this.check(places, metrics);
     this.inFlight += places;
   }
 
   /**
-   * Throws SvcError `server_busy`, counted, with the seconds after which one is likely free, when there are not so many places. A
-   * request for more answers than there are places is let in when it is alone.
+   * Throws SvcError `server_busy`, counted and with the seconds after which a place is likely free, when fewer than
+   * `places` are free. A request for more answers than there are places is admitted when no other is in flight.
    */
   check(places: number, metrics: RefusalCounter): void {
     if (this.hasCapacity(places)) return;
@@ -38,18 +41,21 @@ export class Admission {
     throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
   }
 
-  /** Whether `check` would let in as many. */
+  /** Whether `check` would admit `places` more. */
   hasCapacity(places: number): boolean {
     return this.inFlight === 0 || this.inFlight + places <= this.parallel + this.maxQueue;
   }
 
-  /** Gives the places back after `ms`. */
+  /** Frees the places of a request that took `ms` milliseconds. */
   leave(ms: number, places = 1): void {
     this.inFlight -= places;
     this.meanMs += NEWEST * (ms - this.meanMs);
   }
 
-  /** A place is free when any request ends: as the engine expects, else at `parallel` per mean duration. */
+  /**
+   * Returns the seconds until a request ends and frees its place: the engine's estimate, else the mean duration divided
+   * by `parallel`.
+   */
   retryAfterSeconds(): number {
     return retryAfterSeconds(this.expectedMs() ?? this.meanMs / this.parallel);
   }

@@ -1,4 +1,4 @@
-// Live requests by correlation id. Ids come from clients, so two live requests may share one.
+// Registers live requests by correlation id, for cancelling. Ids come from clients, so two live requests may share one.
 
 import type { CancelCause } from "../domain/cancel.ts";
 
@@ -6,9 +6,9 @@ import type { CancelCause } from "../domain/cancel.ts";
 interface Registration {
   readonly id: string;
   readonly keys: readonly string[];
-  /** Ends all of them: in their engine, and for what goes before that. */
+  /** Ends all jobs of the request, in the engine and in the steps before it. */
   readonly stop: (cause: CancelCause) => void;
-  /** Aborted, with the cause as the reason, when it was stopped. */
+  /** Aborted when the request is stopped; the reason is the cause. */
   readonly stopped: AbortSignal;
 }
 
@@ -16,14 +16,14 @@ export class CancelRegistry {
   private readonly live = new Map<string, Registration[]>();
   private serial = 0;
 
-  /** Live requests that can still be cancelled. */
+  /** Number of live requests that can still be cancelled. */
   get size(): number {
     let count = 0;
     for (const entries of this.live.values()) count += entries.length;
     return count;
   }
 
-  /** Registers a request of so many jobs under the id its client gave; `cancel` ends one of them by its key. */
+  /** Registers a request of `jobs` jobs under the client's id; `cancel` ends one job by its key. */
   add(id: string, cancel: (key: string, cause: CancelCause) => void, jobs = 1): Registration {
     const entries = this.live.get(id);
     // Client ids have no spaces, so a key with one cannot be another client's id.
@@ -40,21 +40,21 @@ export class CancelRegistry {
     return entry;
   }
 
-  /** Takes the newest request of `id` out, for cancelling; undefined when none is live. */
+  /** Removes and returns the newest request of `id`, for cancelling; undefined when none is live. */
   takeNewest(id: string): Registration | undefined {
     const newest = this.live.get(id)?.at(-1);
     if (newest) this.remove(newest);
     return newest;
   }
 
-  /** Takes everything out. */
+  /** Removes and returns all requests. */
   takeAll(): Registration[] {
     const all = [...this.live.values()].flat();
     this.live.clear();
     return all;
   }
 
-  /** Forgets a request that ended; harmless when it was taken before. */
+  /** Removes a request that ended; does nothing when it was taken before. */
   remove(entry: Registration): void {
     const rest = this.live.get(entry.id)?.filter((other) => other !== entry);
     if (!rest) return;

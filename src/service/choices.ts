@@ -1,4 +1,4 @@
-// Several answers to one client's request: one engine request each, their events in one stream.
+// Computes several answers to a client's request: one engine request each, their events merged into one stream.
 
 import type { CancelCause } from "../domain/cancel.ts";
 import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
@@ -8,7 +8,7 @@ import type { TextPort } from "../engine/text/port.ts";
 import { Merge } from "./merge.ts";
 import { neverBegun } from "./never-begun.ts";
 
-/** The engine requests behind `requests`: one for each answer to each, with the ids that `keys` gives in turn. */
+/** Returns the engine requests for `requests`: one for each answer to each, with the ids of `keys` in order. */
 export function splitChoices(requests: readonly GenerateRequest[], keys: readonly string[]): GenerateRequest[] {
   const remaining = keys.values();
   const nextKey = () => remaining.next().value ?? "";
@@ -20,24 +20,24 @@ export function splitChoices(requests: readonly GenerateRequest[], keys: readonl
   });
 }
 
-/** How answers are computed side by side. */
+/** How to compute answers concurrently. */
 interface SideBySide {
-  /** Aborted when nobody wants them any more. */
+  /** Aborted when the answers are no longer wanted. */
   readonly signal: AbortSignal;
-  /** Aborted, with the cause, when they were cancelled: what the engine does not have yet, it is not to get. */
+  /** Aborted with the cause when the request is cancelled: answers not yet sent to the engine are then never sent. */
   readonly stopped: AbortSignal;
-  /** That the engine computes at once. */
+  /** Answers that the engine computes concurrently. */
   readonly parallel: number;
-  /** Memory for the images and sounds that the engine gets again, with each answer but the first. */
+  /** Memory for copies of images and sounds: the engine receives them again with each answer but the first. */
   readonly copies: SharedBytes;
 }
 
-/** Answers that the engine has beyond those that it computes: it need not wait for the next one. */
+/** How many answers to queue in the engine beyond those being computed, so that it never waits for the next one. */
 const AHEAD = 4;
 
 /**
- * Runs engine requests side by side, as answers 0, 1, 2 …; `accepted` comes once, when the first to each prompt is. The first
- * failure ends them all and is thrown.
+ * Runs engine requests concurrently, as answers 0, 1, 2 …; emits `accepted` once, when the first answer to each prompt
+ * is accepted. The first failure ends all answers and is thrown.
  */
 export function generateAll(
   engine: TextPort,
@@ -87,8 +87,8 @@ async function* sideBySide(
 }
 
 /**
- * The events of a further answer after its acceptance, which is said once for all. It has so much memory from before it is begun
- * until the engine computes it, whether or not anybody reads.
+ * Emits the events of a further answer, without its acceptance, which is reported once for all answers. Holds `bytes`
+ * of `memory` from before the answer begins until the engine computes it, whether or not the events are read.
  */
 async function* holding(
   memory: SharedBytes,
@@ -101,7 +101,7 @@ async function* holding(
     begin.resolve();
     return end.promise;
   };
-  // What is stopped needs none: it is not begun.
+  // A stopped answer needs no memory, because `events` never begins it.
   memory.run(bytes, AbortSignal.any([ends, stopped]), work).catch((error: unknown) => {
     if (ends.aborted) begin.reject(error);
     else begin.resolve();
@@ -118,10 +118,10 @@ async function* holding(
   }
 }
 
-/** Whether it is the first answer to its prompt, and so is no copy of a request. */
+/** Whether this is the first answer to its prompt, and so not a copy of another request. */
 const isFirst = (request: GenerateRequest | undefined) => request?.group === undefined || request.group === request.id;
 
-/** Joins the acceptances of all prompts into one: until the last is there, no status is settled. */
+/** Joins the acceptances of all prompts into one, and holds other events until the last one settles the status. */
 class Accepted {
   private readonly held: EngineEvent[] = [];
   private promptTokens = 0;
@@ -129,7 +129,7 @@ class Accepted {
 
   constructor(private missing: number) {}
 
-  /** True with the last one. */
+  /** Returns true for the last acceptance. */
   add(event: AcceptedEvent): boolean {
     this.promptTokens += event.promptTokens;
     this.downgraded ||= event.downgraded;
@@ -147,7 +147,7 @@ class Accepted {
   }
 }
 
-/** With a seed, each answer has its own and the first is what a request for one gets. */
+/** Gives each answer its own seed, if there is one; the first answer equals that of a request for one answer. */
 function seeded({ sampling }: GenerateRequest, choice: number): GenerateRequest["sampling"] {
   return sampling.seed === undefined ? sampling : { ...sampling, seed: (sampling.seed + choice) % 2 ** 32 };
 }

@@ -1,4 +1,4 @@
-// Which voice says a text, of those of all sources.
+// Chooses the voice for a text among the voices of all sources.
 
 import { fieldError, SvcError } from "../domain/errors.ts";
 import { languageOfScript } from "../domain/script-language.ts";
@@ -13,22 +13,25 @@ export interface OfferedVoice {
   readonly spoken: Language;
 }
 
-/** A language tag with what it leaves out, as all write it, and its language: fr is fr-FR, and cmn is zh. */
+/**
+ * A language tag in its maximized form, so that all spellings compare equal, and its language: `fr` has the tag of
+ * `fr-FR`, and `cmn` the language `zh`.
+ */
 interface Language {
   readonly tag: string;
   readonly language: string;
 }
 
-/** What a request says of the voice that it wants. */
+/** The voice that a request asks for. */
 export interface VoiceWish {
-  /** Id or name; absent: the usual one. */
+  /** Id or name; undefined: the default voice. */
   readonly name?: string | undefined;
   readonly locale?: string | undefined;
-  /** What is said: without a locale, its script may tell the language. */
+  /** Text to say; without a locale, its script may determine the language. */
   readonly text?: string;
 }
 
-/** The public convention's voices by how they sound; each stands for the voice here that comes nearest. */
+/** Voice names of the OpenAI-compatible API with their gender; each name stands for the closest voice here. */
 const NAMES: Readonly<Record<string, Voice["gender"]>> = {
   alloy: "female",
   ash: "male",
@@ -47,9 +50,9 @@ const NAMES: Readonly<Record<string, Voice["gender"]>> = {
 const USUAL_LOCALE = "en-US";
 
 /**
- * The voice of this id, else the nearest one to a name of the public convention, else the first for the language. Programs of
- * the host speak only what no model does. `known` is in the order of precedence. Throws SvcError `not_found` about a name,
- * `invalid_value` about a language, of the locale or of the text's script, or a voice that needs what the host does not have.
+ * Returns the voice of this id, else the one closest to an OpenAI voice name, else the first for the language. Programs
+ * of the host only speak what no model does. `known` is in order of precedence. Throws SvcError `not_found` about a
+ * name, and `invalid_value` about a language (of the locale or the text's script) or a voice whose program is missing.
  */
 export function chooseVoice(known: readonly OfferedVoice[], { name, locale, text = "" }: VoiceWish): OfferedVoice {
   const offered = ready(known);
@@ -66,15 +69,15 @@ export function chooseVoice(known: readonly OfferedVoice[], { name, locale, text
   throw fieldError("not_found", "voice", sentence);
 }
 
-/** The voices of a source. */
+/** Returns the voices of a source. */
 export const offer = (backend: Backend<SpeechPort>, voices: readonly Voice[]): OfferedVoice[] =>
   voices.map((voice) => ({ voice, backend, spoken: readTag(voice.locale) }));
 
-/** Those that can speak on this host. */
+/** Returns the voices that can speak on this host. */
 export const ready = (known: readonly OfferedVoice[]): OfferedVoice[] =>
   known.filter(({ voice }) => voice.needs === undefined);
 
-/** The names of the public convention that stand for each voice. */
+/** Returns the OpenAI voice names that stand for each voice. */
 export function aliasesOf(offered: readonly OfferedVoice[]): ReadonlyMap<OfferedVoice, readonly string[]> {
   const aliases = new Map<OfferedVoice, string[]>();
   const usual = readTag(USUAL_LOCALE);
@@ -85,7 +88,7 @@ export function aliasesOf(offered: readonly OfferedVoice[]): ReadonlyMap<Offered
   return aliases;
 }
 
-/** Undefined for a name that the public convention does not have. */
+/** Returns the voice closest to an OpenAI voice name, or the default voice; undefined for any other name. */
 function standIn(
   offered: readonly OfferedVoice[],
   name: string | undefined,
@@ -100,13 +103,13 @@ function standIn(
   return preferring(alike, ({ spoken }) => spoken.tag === wanted.tag)[0];
 }
 
-/** Those of which it is true; where there are none, all. */
+/** Returns the voices for which `isBetter` is true; all voices if there are none. */
 function preferring(offered: readonly OfferedVoice[], isBetter: (one: OfferedVoice) => boolean) {
   const better = offered.filter(isBetter);
   return better.length > 0 ? better : offered;
 }
 
-/** Those of models; where there are none, those of the first program. */
+/** Returns the voices of models; without any, those of the first program. */
 function mostPreferred(offered: readonly OfferedVoice[]): readonly OfferedVoice[] {
   const sources = [...new Set(offered.map(({ backend }) => backend))];
   const models = sources.filter(({ engine }) => engine.status().origin === "model");
@@ -114,7 +117,7 @@ function mostPreferred(offered: readonly OfferedVoice[]): readonly OfferedVoice[
   return offered.filter(({ backend }) => best.includes(backend));
 }
 
-/** Whether a voice speaks a language, whatever the country. */
+/** Whether a voice speaks a language, in any country's variant. */
 const speaks = ({ spoken }: OfferedVoice, { language }: Language): boolean => spoken.language === language;
 
 function readTag(text: string): Language {

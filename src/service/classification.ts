@@ -1,4 +1,4 @@
-// What a picture shows, by the chat model, where that sees.
+// Labels what a picture shows, using the chat model if it supports vision.
 
 import { SvcError } from "../domain/errors.ts";
 import { PLAIN, type Generation, type TextEvent } from "../domain/generate.ts";
@@ -13,36 +13,36 @@ interface ClassificationDeps {
 }
 
 export interface ClassificationRun extends RequestOrigin {
-  /** Labels, at most. */
+  /** Maximum number of labels. */
   readonly most: number;
 }
 
-/** What labels are wanted of. */
+/** The picture to label. */
 interface ShownPicture {
-  /** A PNG file that a model takes as it is. */
+  /** A PNG file that a model accepts unchanged. */
   readonly bytes: Uint8Array;
-  /** The request's field that it came in, for messages. */
+  /** The request's field that held the picture, for messages. */
   readonly field: string;
 }
 
 const LONGEST_LABEL = 60;
-/** Of a label as JSON. */
+/** Token budget for one label as JSON. */
 const TOKENS_A_LABEL = 30;
 const MORE_TOKENS = 40;
 
 export class ClassificationService {
   constructor(private readonly deps: ClassificationDeps) {}
 
-  /** Whether the chat model is known to see. */
+  /** Whether the chat model is known to support vision. */
   get isThere(): boolean {
     return this.deps.router.usual("chat")?.engine.status().model?.vision === true;
   }
 
   /**
-   * Labels of a picture, the most certain first; `confidence` is the probability that the model gave to the label's tokens where
-   * it wrote them. Throws SvcError (`mode_unavailable` where no model sees,
-   * `unprocessable_media` where it finds no words, `request_cancelled`,
-   * `deadline_exceeded` and what a generation throws), or the signal's reason after an abort.
+   * Returns labels of a picture, the most certain first; `confidence` is the probability that the model gave to the
+   * tokens of the label. Throws SvcError (`mode_unavailable` when no model supports vision, `unprocessable_media` when
+   * the model returns no labels, `request_cancelled`, `deadline_exceeded` and what a generation throws), or the
+   * signal's reason after an abort.
    */
   async labels(
     picture: ShownPicture,
@@ -51,7 +51,7 @@ export class ClassificationService {
   ): Promise<PictureLabel[]> {
     const { generation } = this.deps;
     const answer = new WrittenLabels();
-    // The picture was made by a request that was admitted before.
+    // The picture comes from a request that has been admitted already.
     const options = { partOf: true, asMedia: true } as const;
     try {
       for await (const event of generation.generate([question(picture, most)], origin, signal, {}, options)) {
@@ -70,7 +70,7 @@ export class ClassificationService {
   }
 }
 
-/** What a model says that takes no pictures, and a server without a model. */
+/** Error codes of a model without vision, and of a server without a model. */
 const BLIND: ReadonlySet<string> = new Set([
   "unsupported_media_input",
   "unsupported_parameter",
@@ -120,10 +120,10 @@ const schemaFor = (most: number) => ({
   additionalProperties: false,
 });
 
-/** What the model wrote, and how likely it was. */
+/** The text that the model generated, and the probabilities of its tokens. */
 class WrittenLabels {
   private text = "";
-  /** Where each token ends, in bytes. */
+  /** Tokens with their end positions in bytes. */
   private readonly tokens: { readonly end: number; readonly logprob: number }[] = [];
   private bytes = 0;
 
@@ -132,7 +132,7 @@ class WrittenLabels {
     for (const { bytes, logprob } of logprobs) this.tokens.push({ end: (this.bytes += bytes.length), logprob });
   }
 
-  /** Labels of whatever is of the right form, each once. */
+  /** Returns the labels from the valid part of the text, each once. */
   labels(): PictureLabel[] {
     const found = new Map<string, number>();
     let from = 0;
@@ -140,7 +140,7 @@ class WrittenLabels {
       const written = JSON.stringify(label);
       const at = this.text.indexOf(written, from);
       const name = label.trim().toLowerCase().slice(0, LONGEST_LABEL);
-      // Written in a way of the model's own: nobody knows which tokens it has.
+      // The model escaped the label in another way, so its tokens cannot be found.
       if (at < 0 || name === "") continue;
       from = at + written.length;
       const confidence = this.probability(at + 1, from - 1);
@@ -151,7 +151,7 @@ class WrittenLabels {
       .toSorted((a, b) => b.confidence - a.confidence);
   }
 
-  /** Of the tokens that a part of the text is in; undefined when they were not told. */
+  /** Returns the probability of the tokens that overlap a part of the text; undefined when not reported. */
   private probability(from: number, to: number): number | undefined {
     const bytes = (until: number) => Buffer.byteLength(this.text.slice(0, until));
     const [start, end] = [bytes(from), bytes(to)];
@@ -162,7 +162,7 @@ class WrittenLabels {
   }
 }
 
-/** A model that nothing holds to the form may write around it. */
+/** Returns the labels in a text, also when an unconstrained model wrote other text around the JSON. */
 function listIn(text: string): readonly string[] {
   try {
     const { labels } = JSON.parse(/\{[\s\S]*\}/.exec(text)?.[0] ?? "{}") as { readonly labels?: unknown };

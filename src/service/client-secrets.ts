@@ -1,20 +1,20 @@
-// Secrets that open live sessions for a while: a page gets one from its own server, which keeps the API key.
+// Issues short-lived secrets that open live sessions: a page gets one from its own server, which keeps the API key.
 
 import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import { CLIENT_SECRET_PREFIX, newClientSecret } from "../domain/ids.ts";
 import type { ClientSecret } from "../domain/live.ts";
 
-/** Secrets that may be valid at once. */
+/** Maximum number of secrets valid at the same time. */
 export const MOST_SECRETS = 1000;
 
 export class ClientSecrets {
-  /** By their values. */
+  /** Secrets by value. */
   private readonly secrets = new Map<string, ClientSecret>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** A new one that is valid for so many seconds. Throws SvcError `rate_limit_exceeded` when there are too many. */
+  /** Returns a new secret valid for `seconds`. Throws SvcError `rate_limit_exceeded` when there are too many. */
   create(secret: Pick<ClientSecret, "settings" | "apiKey">, seconds: number): ClientSecret {
     const now = this.clock.wall() / 1000;
     for (const { value, expiresAt } of this.secrets.values()) if (expiresAt <= now) this.secrets.delete(value);
@@ -27,7 +27,10 @@ export class ClientSecrets {
     return made;
   }
 
-  /** The secret among the keys that a client presents; undefined: none of them is one. Throws SvcError `invalid_api_key` about one that is not valid. */
+  /**
+   * Returns the client secret among the keys that a client sent; undefined if none of them is a client secret. Throws
+   * SvcError `invalid_api_key` about an unknown or expired one.
+   */
   find(keys: readonly string[]): ClientSecret | undefined {
     const value = keys.find((key) => key.startsWith(CLIENT_SECRET_PREFIX));
     if (value === undefined) return undefined;

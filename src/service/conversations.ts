@@ -1,4 +1,4 @@
-// Conversations that outlive their requests: items that clients add, and what answers add to them.
+// Stores conversations beyond their requests: items that clients add, and items of answers.
 
 import { unixSeconds, type Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -12,11 +12,11 @@ interface Conversation<Item> {
   readonly createdAt: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly items: readonly Item[];
-  /** That metadata and all items take. */
+  /** Memory of the metadata and all items. */
   readonly bytes: number;
 }
 
-/** `Item` is the wire's; here items are only kept. */
+/** `Item` is a type of the wire; this service only stores items. */
 export class ConversationsService<Item extends { readonly id: string; readonly type: string }> {
   private readonly store: BoundedStore<Conversation<Item>>;
 
@@ -27,7 +27,7 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     this.store = new BoundedStore(limits);
   }
 
-  /** Throws SvcError `payload_too_large` as `checkRoom` does. */
+  /** Creates a conversation. Throws SvcError `payload_too_large` as `checkRoom` does. */
   create(metadata: Readonly<Record<string, string>>, items: readonly Item[]): Conversation<Item> {
     const createdAt = unixSeconds(this.clock);
     const empty = { id: newConversationId(), createdAt, metadata, items: [], bytes: sizeOf([metadata]) };
@@ -35,27 +35,27 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     return this.keep({ ...empty, items: own, bytes: this.checkRoom(empty, own) });
   }
 
-  /** Throws SvcError `not_found`. */
+  /** Returns a conversation. Throws SvcError `not_found`. */
   get(id: string): Conversation<Item> {
     const conversation = this.store.get(id);
     if (conversation) return conversation;
     throw new SvcError("not_found", "No conversation with this id is stored.", { param: "conversation" });
   }
 
-  /** Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
+  /** Replaces the metadata. Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
   setMetadata(id: string, metadata: Readonly<Record<string, string>>): Conversation<Item> {
     const conversation = this.get(id);
     const others = { ...conversation, bytes: conversation.bytes - sizeOf([conversation.metadata]) };
     return this.keep({ ...others, metadata, bytes: this.checkRoom(others, [metadata]) });
   }
 
-  /** Throws SvcError `not_found`. */
+  /** Deletes a conversation. Throws SvcError `not_found`. */
   delete(id: string): void {
     this.get(id);
     this.store.delete(id);
   }
 
-  /** Returns the items as they are kept. Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
+  /** Adds items; returns them as stored. Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
   add(id: string, items: readonly Item[]): readonly Item[] {
     const conversation = this.get(id);
     const own = withOwnIds(items, conversation.items);
@@ -63,7 +63,7 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     return own;
   }
 
-  /** What an answer adds; nothing where the conversation was deleted or evicted meanwhile, or has no room for it. */
+  /** Adds an answer's items, unless the conversation was deleted or evicted meanwhile or would become too large. */
   append(id: string, items: readonly Item[]): void {
     const conversation = this.store.get(id);
     if (!conversation) return;
@@ -72,12 +72,12 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     if (bytes <= this.limits.bytes) this.keep(withItems(conversation, own, bytes));
   }
 
-  /** Throws SvcError `not_found`. */
+  /** Returns one item. Throws SvcError `not_found`. */
   item(id: string, itemId: string): Item {
     return itemOf(this.get(id), itemId);
   }
 
-  /** Throws SvcError `not_found`. */
+  /** Removes one item and returns the conversation. Throws SvcError `not_found`. */
   removeItem(id: string, itemId: string): Conversation<Item> {
     const conversation = this.get(id);
     const removed = itemOf(conversation, itemId);
@@ -85,12 +85,12 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     return this.keep({ ...conversation, items, bytes: conversation.bytes - sizeOf([removed]) });
   }
 
-  /** Undefined when there is no such conversation. */
+  /** Returns all items; undefined when there is no such conversation. */
   items(id: string): readonly Item[] | undefined {
     return this.store.get(id)?.items;
   }
 
-  /** The size of a conversation with this as well. Throws SvcError `payload_too_large` where it would be larger than all may be. */
+  /** Returns a conversation's bytes with `more` added. Throws SvcError `payload_too_large` above the limit. */
   checkRoom(conversation: Conversation<Item>, more: readonly unknown[]): number {
     const bytes = conversation.bytes + sizeOf(more);
     if (bytes <= this.limits.bytes && this.limits.count > 0) return bytes;

@@ -1,4 +1,4 @@
-// The images that an edit begins with, checked before a model is loaded for them.
+// Checks the images of an edit before a model is loaded for them.
 
 import { invalidValue } from "../domain/errors.ts";
 import { IMAGE_FORMATS } from "../domain/image.ts";
@@ -9,12 +9,15 @@ import type { TemporaryFile } from "../store/temporary-files.ts";
 
 export interface EditedPictures {
   readonly image: TemporaryFile;
-  /** More that the description speaks of. */
+  /** Further images that the description refers to. */
   readonly references: readonly TemporaryFile[];
   readonly mask?: TemporaryFile;
 }
 
-/** Throws SvcError `invalid_value` about the first that is no whole image, an image of more pixels, and a mask that does not fit. */
+/**
+ * Throws SvcError `invalid_value` about the first file that is not a complete image, an image of more than `mostPixels`
+ * pixels, or a mask that does not fit.
+ */
 export async function checkPictures(
   { image, references, mask }: EditedPictures,
   mostPixels = Number.POSITIVE_INFINITY,
@@ -42,12 +45,15 @@ export async function checkPictures(
 const measure = ({ path, field }: TemporaryFile): Promise<MeasuredImage> =>
   atField(field, async () => measureImage(await Bun.file(path).bytes(), IMAGE_FORMATS, defaultMediaLimits.maxPixels));
 
-/** A photograph may lie on its side in its file. */
+/**
+ * Whether a mask has the size of the image. Photographs may be stored rotated, so formats other than PNG also match
+ * with the sides swapped.
+ */
 const isAsLarge = (image: MeasuredImage, width: number, height: number): boolean =>
   (image.width === width && image.height === height) ||
   (image.format !== "png" && image.width === height && image.height === width);
 
-/** All of them. */
+/** Returns all files of an edit. */
 export const picturesOf = ({ image, references, mask }: EditedPictures): TemporaryFile[] => [
   image,
   ...references,

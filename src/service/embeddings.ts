@@ -1,4 +1,4 @@
-// Vectors and rankings: which model, and what a client wants truncated.
+// Computes vectors and rankings: chooses the model, and shortens vectors if the client wants that.
 
 import type { EmbeddingInput, EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { invalidValue, SvcError } from "../domain/errors.ts";
@@ -14,28 +14,28 @@ interface EmbeddingDeps {
   readonly requests: RequestService;
 }
 
-/** What was computed, and by which model. */
+/** The result, and the model that computed it. */
 export interface EmbeddingAnswer {
   readonly model: string;
   readonly result: EmbeddingResult;
 }
 
-/** Who wants it, from which model; absent: the server's first. */
+/** The origin of a request, and its model; undefined: the server's first one. */
 interface EmbeddingCall {
   readonly model?: string | undefined;
   readonly origin: RequestOrigin;
 }
 
-/** Of no inputs. */
+/** The result for no inputs. */
 const NO_VECTORS: EmbeddingResult = { values: new Float32Array(), dimensions: 1, tokens: 0, truncated: 0 };
 
 export class EmbeddingService {
   constructor(private readonly deps: EmbeddingDeps) {}
 
   /**
-   * A vector for each input, shortened to `dimensions` where that is given. Throws SvcError (`model_not_found`,
-   * `invalid_value`, `unsupported_parameter`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's
-   * reason after an abort.
+   * Returns a vector for each input, shortened to `dimensions` if given. Throws SvcError (`model_not_found`,
+   * `invalid_value`, `unsupported_parameter`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the
+   * engine throws), or the signal's reason after an abort.
    */
   async embed(
     inputs: readonly EmbeddingInput[],
@@ -54,7 +54,7 @@ export class EmbeddingService {
     return { model: backend.model, result: isLonger ? shorten(result, dimensions) : result };
   }
 
-  /** The relevance of each document to the query. Throws as `embed` does, and `context_length_exceeded`. */
+  /** Returns the relevance of each document to the query. Throws as `embed` does, and `context_length_exceeded`. */
   async rank(
     query: string,
     documents: readonly string[],
@@ -80,13 +80,13 @@ export class EmbeddingService {
   }
 }
 
-/** Throws SvcError `invalid_value` about more numbers than a vector has. */
+/** Throws SvcError `invalid_value` when more dimensions are wanted than a vector has. */
 function checkDimensions(wanted: number | undefined, most: number | undefined): void {
   if (wanted === undefined || most === undefined || wanted <= most) return;
   throw invalidValue("dimensions", `be an integer from 1 to ${most} for this model`, wanted);
 }
 
-/** The front of each vector, brought back to length 1. */
+/** Keeps the first `dimensions` values of each vector and normalizes it to length 1 again. */
 function shorten(result: EmbeddingResult, dimensions: number): EmbeddingResult {
   const count = result.values.length / result.dimensions;
   const values = new Float32Array(count * dimensions);

@@ -1,4 +1,4 @@
-// The events of one answer in their order, for readers who come at any time: from any place, to the end.
+// Keeps the events of one answer in order, for readers who join at any time and position and read to the end.
 
 export class EventLog<Event> {
   private readonly events: Event[] = [];
@@ -10,13 +10,13 @@ export class EventLog<Event> {
     this.wake();
   }
 
-  /** Nothing more will come. */
+  /** Marks the log as complete. */
   end(): void {
     this.ended = true;
     this.wake();
   }
 
-  /** The events from number `start` (the first is 0), what is still to come included. After an abort it just ends. */
+  /** Emits the events from number `start` (from 0), including future ones. After an abort the stream just ends. */
   async *read(start: number, signal: AbortSignal): AsyncGenerator<Event, void, void> {
     const left = Promise.withResolvers<void>();
     const leave = () => left.resolve();

@@ -1,9 +1,9 @@
-// Fields of requests that only some other servers honour.
+// Refuses request fields that only some other servers support.
 
 import { fieldError } from "../domain/errors.ts";
 import type { Backend } from "./model-router.ts";
 
-/** Throws SvcError `unsupported_parameter` about such a field where the backend is none of those that know what to do with them. */
+/** Throws SvcError `unsupported_parameter` about such fields unless the backend handles them. */
 export function refuseForeign(
   { foreign = {} }: { readonly foreign?: Readonly<Record<string, unknown>> },
   { takesForeignFields }: Backend<unknown>,

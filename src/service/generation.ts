@@ -1,4 +1,4 @@
-// Text generation: which model, its media and adapters, one stream for several answers.
+// Generates text: chooses the model, loads media and adapters, and merges several answers into one stream.
 
 import { defaultAdapters } from "../domain/adapters.ts";
 import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
@@ -31,25 +31,25 @@ interface GenerationDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly mediaLimits: MediaLimits;
-  /** Bytes of the media of all requests that have not ended. */
+  /** Maximum bytes of media of all requests that have not ended. */
   readonly mediaBytes?: number;
-  /** Sees and hears for models that cannot; absent: they are sent no such media. */
+  /** Reads images and sounds for models that cannot; absent: such media are refused. */
   readonly readers?: InputReaders;
   readonly clock: { readonly now: () => number };
 }
 
 interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
-  /** Its media are for the model itself: a text in their place would be another question. */
+  /** Media go to the model itself: text in their place would change the question. */
   readonly asMedia?: boolean;
-  /** Nobody sees anything of the answer before its end. */
+  /** The client sees nothing of the answer before its end. */
   readonly whole?: boolean;
 }
 
-/** Bytes that decoding the images of all requests takes: an image of the largest size, and small ones beside it. */
+/** Maximum bytes for decoding all requests' images: enough for one of the largest size and small ones beside it. */
 const DECODING_BYTES = 600 * 2 ** 20;
-/** Bytes that the media of all requests have from when they are loaded until the requests end: a request's, at the most. */
+/** Maximum bytes of all requests' media, from loading until the requests end: as many as one request may have. */
 const MEDIA_BYTES = 400 * 2 ** 20;
-/** Bytes of those that engines have once more, for further answers. */
+/** Maximum bytes of media copies that engines hold for further answers. */
 const COPIES_BYTES = 100 * 2 ** 20;
 
 export class GenerationService {
@@ -64,10 +64,10 @@ export class GenerationService {
   }
 
   /**
-   * Runs generations that belong together: `accepted` first, `finish` last. Throws SvcError (`server_busy`, `shutting_down` and
-   * what the engine throws), or the signal's reason after an abort. At its deadline a generation ends with reason `length`,
-   * or throws `deadline_exceeded` while nothing of the answer is there. A consumer that stops early must `return()` the
-   * iterator.
+   * Runs generations of one request: `accepted` comes first, `finish` last. Throws SvcError (`server_busy`,
+   * `shutting_down` and what the engine throws), or the signal's reason after an abort. At its deadline a generation
+   * ends with reason `length`, or throws `deadline_exceeded` if no part of the answer exists yet. A consumer that stops
+   * early must `return()` the iterator.
    */
   async *generate(
     generations: Generations,
@@ -103,8 +103,8 @@ export class GenerationService {
   }
 
   /**
-   * Tokens of a request's prompt, what its images and sound come to included. It takes no place in the queue, and no prompt
-   * is too long; else it throws what `generate` would about the prompt, and `tokenize_unsupported`.
+   * Returns the tokens of a request's prompt, including those of images and sounds. Takes no place in the queue, and no
+   * prompt is too long; otherwise throws what `generate` would about the prompt, and `tokenize_unsupported`.
    */
   async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
     const backend = this.deps.router.find(request.model, "chat");
@@ -120,12 +120,12 @@ export class GenerationService {
     }
   }
 
-  /** Throws what a request for this model would be refused with at this moment. */
+  /** Throws the error with which a request for this model would be refused now. */
   checkCapacity(model?: string): void {
     this.deps.requests.checkCapacity(this.deps.router.find(model, "chat"));
   }
 
-  /** Counts tokens and times, and fills in the report. */
+  /** Returns an observer that counts tokens, measures times and fills in the report. */
   private observer(
     [{ choices, counted, returnProgress }, ...others]: Generations,
     report: RequestReport,
@@ -133,7 +133,7 @@ export class GenerationService {
   ) {
     const finishes: FinishEvent[] = [];
     let ended = 0;
-    /** By answer. */
+    /** Times of the last text, by answer. */
     const lastTextAt: number[] = [];
     return (event: EngineEvent, live: LiveRequest): void | false => {
       if (event.type === "accepted") {
@@ -145,9 +145,9 @@ export class GenerationService {
         report.usage = usageOf(finishes, choices);
         if (event.servedBy) report.servedBy = event.servedBy;
       } else if (event.type === "progress") {
-        // The operator watches prompts, whether the client does or not.
+        // The operator's views show prompt progress even if the client does not want it.
         if (others.length === 0 && !event.choice) live.processedTokens = event.processed;
-        // Upstreams accept a request before they have counted it.
+        // Upstreams accept a request before they have counted its prompt tokens.
         if (others.length === 0) live.promptTokens ||= event.total;
         if (!returnProgress && !counted) return false;
       } else if (event.type === "restarted") {
@@ -167,7 +167,7 @@ export class GenerationService {
     };
   }
 
-  /** The events of the engine; those of a request that was never begun where it was cancelled before the engine had it. */
+  /** Returns the engine's events, or those of `neverBegun` if the request is cancelled before the engine has it. */
   private async begin(
     backend: TextBackend,
     requests: readonly GenerateRequest[],
@@ -205,7 +205,7 @@ export class GenerationService {
   }
 }
 
-/** The same events; the acceptance tells what was read. */
+/** Passes events on, and adds to the acceptance what was read from media. */
 async function* telling(
   events: AsyncIterable<EngineEvent>,
   readInputs: readonly ReadInput[],

@@ -1,15 +1,15 @@
-// An answer of which nobody sees anything before its end, so that it may begin again.
+// Holds an answer back until its end, so that it can restart unnoticed.
 
 import type { AcceptedEvent, GenerateEvent } from "../domain/generate.ts";
 import { TurnLimit } from "../domain/turn-limit.ts";
 
-/** There may be a hundred thousand, and each goes through several hands. */
+/** Events to emit per turn: there may be a hundred thousand, and each passes through several handlers. */
 const EVENTS_IN_A_TURN = 500;
 
 export class HeldAnswer {
   private held: Exclude<GenerateEvent, AcceptedEvent>[] = [];
 
-  /** The same events: the acceptance at once, the others when all are there. */
+  /** Emits the acceptance at once, and all other events after the last one has arrived. */
   async *of(events: AsyncIterable<GenerateEvent>): AsyncGenerator<GenerateEvent, void, void> {
     for await (const event of events) {
       if (event.type === "accepted") yield event;
@@ -22,7 +22,7 @@ export class HeldAnswer {
     }
   }
 
-  /** What has come of this answer is no part of it. `choice`: as its events have it. */
+  /** Discards the events of an answer that restarts. `choice`: the answer's number, as in its events. */
   restarted(choice: number | undefined): void {
     this.held = this.held.filter((event) => event.choice !== choice);
   }

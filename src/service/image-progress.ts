@@ -1,4 +1,4 @@
-// How far the requests to one image engine are, and when a place in it is free.
+// Tracks the progress of the requests to one image engine, and estimates when a place in it is free.
 
 import type { DrawingEvent, ImageProgress } from "../domain/image.ts";
 
@@ -9,7 +9,7 @@ class Drawing implements ImageProgress {
 
   constructor(readonly of: number) {}
 
-  /** Undefined before the first step is done. */
+  /** Steps left of all images; undefined before the first step is done. */
   get stepsLeft(): number | undefined {
     return this.steps === 0 ? undefined : (this.of - this.done) * this.steps - this.step;
   }
@@ -26,14 +26,14 @@ class Drawing implements ImageProgress {
   }
 }
 
-/** What admission takes for the engine. */
+/** Stands for the engine in admission. */
 export class ImageProgresses {
   private readonly drawings = new Set<Drawing>();
 
-  /** `stepSeconds`: what a step took lately. */
+  /** `stepSeconds` returns the recent duration of a step; undefined when none was measured. */
   constructor(private readonly stepSeconds: () => number | undefined) {}
 
-  /** A request for so many images begins. Returns what is to see its events, and what is to be called at its end. */
+  /** Begins a request. Returns its progress, `see` to pass its events to, and `end` to call at its end. */
   begin(images: number): { readonly progress: ImageProgress; see(event: DrawingEvent): void; end(): void } {
     const drawing = new Drawing(images);
     this.drawings.add(drawing);
@@ -44,12 +44,12 @@ export class ImageProgresses {
     };
   }
 
-  /** Steps that requests which are being drawn have left. */
+  /** Steps left of all requests that are being drawn. */
   get stepsLeft(): number {
     return this.left().reduce((sum, steps) => sum + steps, 0);
   }
 
-  /** Milliseconds until the first of them ends: they take turns. Undefined where no step was measured. */
+  /** Returns the milliseconds until the first request ends (they take turns); undefined if no step was measured. */
   placeFreeMs(): number | undefined {
     const left = this.left();
     const seconds = this.stepSeconds();

@@ -1,4 +1,4 @@
-// Images drawn from descriptions, and changed by them: which model draws, what it begins with, and what is kept.
+// Draws images from descriptions and edits images: chooses the model, checks the inputs, and manages the files.
 
 import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
@@ -19,30 +19,30 @@ import type { Admitting, RequestReport, RequestService, RequestSpec } from "./re
 interface ImageDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
-  /** Where images are put that are being changed. */
+  /** Uploaded images that are being edited. */
   readonly pictures: TemporaryFiles;
-  /** Where images are that clients fetch. */
+  /** Finished images that clients fetch. */
   readonly kept: KeptImages;
 }
 
-/** What image models are for: drawing, or making images larger. */
+/** What an image model does: draw, or upscale. */
 export type ImageAbility = "images" | "upscaling";
 
 export interface ImageRun extends RequestOrigin {
   readonly model?: string | undefined;
-  /** An absent seed is any. */
+  /** Without a seed, a random one is used. */
   readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
-  /** What is changed; absent: nothing, the images are drawn from their description. */
+  /** Images to edit; absent: the images are drawn from the description alone. */
   readonly edit?: EditedPictures & { readonly strength?: number };
-  /** Whose models do it. */
+  /** Which kind of model to use; default `images`. */
   readonly ability?: ImageAbility;
 }
 
-/** Pixels, of which a core computes some hundreds a second; the answer has sixteen times as many. */
+/** Most pixels to upscale: a core computes some hundreds a second, and the result has sixteen times as many. */
 const LARGEST_UPSCALED = 1024 ** 2;
 
 export class ImageService {
-  /** By engines. */
+  /** Progress by engine. */
   private readonly progresses = new Map<ImagePort, ImageProgresses>();
   private readonly running = new ProgressById<ImageProgress>();
 
@@ -56,38 +56,38 @@ export class ImageService {
     return this.deps.kept;
   }
 
-  /** Throws what a request would be refused with at this moment whatever model it names: `engine_unavailable`, `server_busy`. */
+  /** Throws the error with which a request would be refused now for any model: `engine_unavailable`, `server_busy`. */
   checkCapacity(ability: ImageAbility = "images"): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(...router.findAll(undefined, ability).map((backend) => this.admitting(backend)));
   }
 
-  /** What draws for this name, or what else is wanted of it. Throws SvcError `engine_unavailable` when there is no such model. */
+  /** Returns the status of the model for a name. Throws SvcError `engine_unavailable` when there is none. */
   model(name?: string, ability: ImageAbility = "images"): ImageStatus {
     return this.deps.router.find(name, ability).engine.status();
   }
 
-  /** What each image model says of itself. */
+  /** Returns the status of each image model. */
   models(): ImageStatus[] {
     const listed = this.deps.router.models(true).filter(({ capabilities }) => capabilities.includes("images"));
     return listed.map(({ id }) => this.model(id));
   }
 
-  /** How far the request of this id is; undefined before it begins, and after its end. */
+  /** Returns the progress of the request of this id; undefined before it begins and after it ends. */
   progressOf(id: string): ImageProgress | undefined {
     return this.running.of(id);
   }
 
-  /** Takes an image out of a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
+  /** Stores an image from a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
   async picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
     const bytes = await atField(field, () => inlineBytes(data, Number.POSITIVE_INFINITY, signal));
     return this.pictures.receive([bytes], field);
   }
 
   /**
-   * Draws images, one after the other; what they are made from is discarded at the end, whatever that is. Throws SvcError
-   * (`invalid_value` about an image, `engine_unavailable`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what
-   * the engine throws), or the signal's reason after an abort.
+   * Draws images, one after the other, and discards the source images at the end, whatever the outcome. Throws SvcError
+   * (`invalid_value` about an image, `engine_unavailable`, `server_busy`, `deadline_exceeded`, `request_cancelled` and
+   * what the engine throws), or the signal's reason after an abort.
    */
   async *draw(
     { model, work, edit, ability = "images", id, client, deadline }: ImageRun,
@@ -105,13 +105,13 @@ export class ImageService {
     }
   }
 
-  /** Gives back what is kept, and deletes what was received. */
+  /** Releases the stored images and deletes the uploaded ones. */
   close(): void {
     this.deps.kept.close();
     this.deps.pictures.close();
   }
 
-  /** What the requests to each engine have to do. */
+  /** Returns metrics of the outstanding work of each engine. */
   metrics(): MetricTable[] {
     return this.models().map(({ modelId, stepSeconds }) => {
       const { engine } = this.deps.router.find(modelId, "images");
@@ -148,7 +148,7 @@ export class ImageService {
     }
   }
 
-  /** The progress of its requests tells when a place is free. */
+  /** Uses the progress of an engine's requests to estimate when a place is free. */
   private admitting({ engine, parallel, subject }: Backend<ImagePort>): Admitting {
     return { engine: this.progressesOf(engine), parallel, ...(subject && { subject }) };
   }
@@ -176,11 +176,11 @@ const sources = ({
 
 const source = ({ path, field }: TemporaryFile) => ({ path, field });
 
-/** One that leaves room for those of all images. */
+/** Returns a random seed, low enough that the seeds of all images stay in range. */
 const anySeed = (count: number): number =>
   (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % (LARGEST_SEED - count + 2);
 
-/** What is left to draw; `stepSeconds` is undefined until a step was measured. */
+/** Returns metrics of the steps left to draw; `stepSeconds` is undefined until a step was measured. */
 export const drawingMetrics = (left: number, stepSeconds: number | undefined): Metric[] => [
   gauge("svc_image_steps_left", "Steps left of the requests that are being drawn.", left),
   ...(stepSeconds === undefined

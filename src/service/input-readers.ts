@@ -1,4 +1,4 @@
-// Reads for models that cannot see or hear: media in a conversation as text.
+// Turns media in a conversation into text, for models that cannot see or hear.
 
 import type { ReadInput, RecognizedInput, TranscribedInput } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
@@ -8,37 +8,37 @@ import type { MediaPart } from "../media/load-all.ts";
 import { inSlices } from "../media/slices.ts";
 import { BoundedStore } from "../store/bounded-store.ts";
 
-/** A part of a request: it ends with that, which alone is known by its id. */
+/** A request that is part of another: it ends with that one, and only that one is known by its id. */
 export interface Part extends RequestOrigin {
   readonly partOf: true;
 }
 
-/** All that is known of a medium but where it stood. */
+/** The text of a medium and what is known about it, without its field. */
 export type ReadText = Omit<TranscribedInput, "param"> | Omit<RecognizedInput, "param">;
 
-/** A medium that is to be read. */
+/** A medium to be read. */
 export interface Readable {
-  /** What its text depends on: its content, and how it is read. */
+  /** The text depends on these two: the content, and how it is read. */
   readonly content: string | Uint8Array;
   readonly manner: string;
-  /** Throws SvcError about it that names its field, what the engine throws, or the signal's reason. */
+  /** Reads the medium. Throws SvcError that names its field, what the engine throws, or the signal's reason. */
   read(part: Part, signal: AbortSignal): Promise<ReadText>;
 }
 
 /** How one kind of media is read. */
 export interface InputReader<Source extends MediaSource> {
-  /** Throws SvcError `invalid_value` at the field, or the signal's reason. */
+  /** Opens a medium. Throws SvcError `invalid_value` about the field, or the signal's reason. */
   open(source: Source, param: string, signal: AbortSignal): Promise<Readable>;
 }
 
-/** Texts that are remembered, in characters: chats send their media again with each turn. */
+/** Limits of the text cache; `bytes` counts characters. Chats send their media again with each turn. */
 const REMEMBERED = { count: 256, bytes: 1_000_000 };
 
 export class InputReaders {
-  /** By the hash of content and manner. */
+  /** Texts by the hash of kind, manner and content. */
   private readonly remembered = new BoundedStore<ReadText>(REMEMBERED);
 
-  /** A kind without a reader is not read. */
+  /** Media of a kind without a reader are not read. */
   constructor(
     private readonly readers: {
       readonly image?: InputReader<ImageSource>;
@@ -50,7 +50,7 @@ export class InputReaders {
     return this.readers[kind] !== undefined;
   }
 
-  /** The text of a medium whose kind is read here. Throws what its reader throws. */
+  /** Returns the text of a medium whose kind has a reader. Throws what the reader throws. */
   async read(
     { source, param }: MediaPart,
     { client, deadline, background }: RequestOrigin,
@@ -67,7 +67,7 @@ export class InputReaders {
     const key = hasher.digest("base64");
     const part = { id: newRequestId(), partOf: true, client, deadline, background } as const;
     const text = this.remembered.get(key) ?? (await readable.read(part, signal));
-    // Also what was known: the one that was used last goes last.
+    // Also after a hit, so that the least recently used text is evicted first.
     this.remembered.put(key, text, text.text.length);
     return { param, ...text };
   }

@@ -1,4 +1,4 @@
-// A request between admission and its end: in the registry and the history, within its time limits, with its metrics.
+// Tracks a request from admission to its end: cancelling, history, time limits and metrics.
 
 import type { CancelCause } from "../domain/cancel.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -22,11 +22,11 @@ interface LiveContext extends Pick<RequestDeps, "clock" | "queueTimeoutMs"> {
 export class LiveRequest {
   readonly metrics: RequestMetrics;
   readonly admittedAt: number;
-  /** As far as they are known. */
+  /** Prompt tokens, as far as known. */
   promptTokens = 0;
-  /** Of these, computed or cached so far; absent: nobody knows. */
+  /** Prompt tokens computed or cached so far; undefined when unknown. */
   processedTokens?: number;
-  /** Those sampled so far; of an upstream, pieces of text. */
+  /** Tokens sampled so far; pieces of text if the model runs on an upstream. */
   completionTokens = 0;
   private readonly registration: ReturnType<CancelRegistry["add"]>;
   private readonly limits: TimeLimits;
@@ -62,28 +62,28 @@ export class LiveRequest {
     metrics.started();
   }
 
-  /** Aborted when nobody wants an answer any more, with the reason. */
+  /** Aborted, with the reason, when the answer is no longer wanted. */
   get signal(): AbortSignal {
     return this.limits.signal;
   }
 
-  /** Ids of its jobs in the engine. */
+  /** Ids of the request's jobs in the engine. */
   get keys(): readonly string[] {
     return this.registration.keys;
   }
 
-  /** Aborted, with the cause, when it was cancelled: an engine that does not have it yet is not to get it. */
+  /** Aborted with the cause when the request is cancelled; an engine that does not have it yet must not get it. */
   get stopped(): AbortSignal {
     return this.registration.stopped;
   }
 
-  /** It can no longer be cancelled. */
+  /** Marks the request as no longer cancellable. */
   settled(): void {
     this.context.registry.remove(this.registration);
     delete this.report.cancel;
   }
 
-  /** An event has come from the engine. */
+  /** Handles an event of the engine. */
   saw(event: { readonly type: string; readonly isAssumed?: true }): void {
     const now = (this.seenAt = this.context.clock.now());
     if (event.type === "started") {
@@ -96,7 +96,7 @@ export class LiveRequest {
     } else if (event.type !== "progress") this.limits.answered();
   }
 
-  /** It fails with this error, or is cancelled. */
+  /** Records that the request failed with this error or was cancelled. */
   failed(error: unknown): void {
     const { report, client } = this;
     const known = error instanceof SvcError ? error : undefined;
@@ -105,7 +105,7 @@ export class LiveRequest {
     if (known?.details.busy) this.metrics.rejected(known.details.busy);
   }
 
-  /** It is over. Returns the milliseconds that it took. */
+  /** Records that the request is over. Returns its duration in milliseconds. */
   ended(): number {
     const { metrics, report, startedAt } = this;
     this.limits.clear();
@@ -125,12 +125,12 @@ export class LiveRequest {
   }
 }
 
-/** How a request ends of whose answer nobody wants a half. */
+/** Returns the error of a cancelled request whose partial answer is of no use. */
 function failureOf(cause: CancelCause): SvcError {
   if (cause === "shutdown") return shuttingDown();
   if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled by its id.");
   return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
 }
 
-/** What a server refuses and ends requests with that goes down. */
+/** Returns the error with which a server that shuts down refuses and ends requests. */
 export const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");

@@ -1,17 +1,17 @@
-// The model of the engine here, and its LoRA adapters as models of their own, as a source of the router.
+// Offers the local engine's model to the router, and its LoRA adapters as models of their own.
 
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
 import type { TextPort, TextStatus } from "../engine/text/port.ts";
 import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./model-router.ts";
 
-/** What a chat model can do here, whatever it is; clients decide by it. */
+/** Capabilities that every local chat model has; clients choose features by them. */
 const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
 
-/** Kinds of media that are read for models that cannot take them. */
+/** Kinds of media that are turned into text for models that cannot take them. */
 type ReadKinds = Partial<Readonly<Record<MediaKind, boolean>>>;
 
-/** What depends on the model's template and projector, or on who sees and hears for it. */
+/** Returns a model's capabilities, some of which depend on its template and projector, or on the readers of media. */
 const capabilitiesOf = ({ template, vision, audio }: ModelInfo, read: ReadKinds): string[] => [
   ...ALWAYS,
   ...(template.tools ? ["tools"] : []),
@@ -29,7 +29,7 @@ export class LocalModel implements ModelSource {
     private readonly engine: TextPort,
     parallel: number,
     private readonly read: ReadKinds = {},
-    /** Other names of the model. */
+    /** Further names of the model. */
     private readonly aliases: readonly string[] = [],
   ) {
     const { modelId, adapters } = engine.status();
@@ -59,7 +59,7 @@ export class LocalModel implements ModelSource {
   }
 }
 
-/** The router of a server with one engine and these sources beside it. */
+/** Returns the router of a server with one text engine and these other sources. */
 export function localRouter(
   engine: TextPort,
   parallel: number,

@@ -1,7 +1,7 @@
-// Several streams as one: whatever comes first is next.
+// Merges several streams into one, in order of arrival.
 
 interface Merged<T> {
-  /** Which of the streams it came from. */
+  /** Number of the stream that the value came from. */
   readonly source: number;
   readonly value: T;
 }
@@ -13,15 +13,15 @@ export class Merge<T> {
   private wake = () => {};
   private live = 0;
 
-  /** Another stream, which `source` is the name of. Ending it is the caller's. */
+  /** Adds a stream with the number `source`. The caller must end the stream. */
   add(source: number, values: AsyncIterator<T>): void {
     this.live++;
     this.pull(source, values);
   }
 
   /**
-   * The values of all streams in the order in which they come, until all have ended; the first failure is thrown in its turn.
-   * At most one value of each stream waits: a slow consumer makes them wait.
+   * Emits the values of all streams in order of arrival, until all have ended; throws the first failure in its turn. At
+   * most one value of each stream waits, so a slow consumer applies backpressure.
    */
   async *values(): AsyncGenerator<Merged<T>, void, void> {
     const { ready } = this;
@@ -36,7 +36,7 @@ export class Merge<T> {
     }
   }
 
-  /** One reaction for each value, however many streams wait beside it. */
+  /** Requests one value at a time from a stream; the work per value does not depend on the number of streams. */
   private pull(source: number, values: AsyncIterator<T>): void {
     values.next().then(
       (result) => {

@@ -1,4 +1,4 @@
-// Which backend answers a request: the one whose model it names, among those that can do what is requested.
+// Chooses the backend for a request: the one whose model the request names, among those with the required capability.
 
 import { fieldError, SvcError } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
@@ -12,34 +12,34 @@ import type { TextPort } from "../engine/text/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { MetricSubject } from "../telemetry/metrics.ts";
 
-/** What computes one model. */
+/** The engine that computes one model, and its limits. */
 export interface Backend<Engine = TextPort> {
-  /** The model's name in answers. */
+  /** The model's name as answers give it. */
   readonly model: string;
   readonly engine: Engine;
-  /** Requests that are computed at once; as many as `--max-queue` says may wait beyond these. */
+  /** Requests computed concurrently; up to `--max-queue` more may wait. */
   readonly parallel: number;
-  /** Whose metrics its requests count for; absent: those of the server's own model. */
+  /** The subject whose metrics count its requests; absent: the server's own model. */
   readonly subject?: MetricSubject;
-  /** true: it honours or refuses fields that are for other servers. */
+  /** true: the backend itself honours or refuses fields for other servers. */
   readonly takesForeignFields?: boolean;
 }
 
 export interface TextBackend extends Backend {
-  /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
+  /** true: the backend gets images and sounds as the client sent them, and interprets them itself. */
   readonly takesMediaSources?: boolean;
-  /** With `takesMediaSources`: whether it is known to take none of this kind. */
+  /** With `takesMediaSources`: whether the backend is known to take no media of this kind. */
   readonly lacks?: (kind: MediaKind) => boolean;
-  /** A narrower surface than the engine's. */
+  /** Set when the model offers less than its engine. */
   readonly surface?: {
-    /** What of a request is honoured. Throws SvcError `unsupported_parameter`. */
+    /** Returns the supported part of a request. Throws SvcError `unsupported_parameter`. */
     readonly narrow: (request: GenerateRequest) => GenerateRequest;
-    /** Thrown where its tokenizer would be needed. */
+    /** Thrown when its tokenizer would be needed. */
     readonly noTokenizer: SvcError;
   };
 }
 
-/** What a backend can do, by the names of listings, and the port by which it does it. */
+/** The backend type for each capability; capabilities have the names used in listings. */
 interface Backends {
   readonly chat: TextBackend;
   readonly embeddings: Backend<EmbeddingPort>;
@@ -52,20 +52,20 @@ interface Backends {
 }
 export type Capability = keyof Backends;
 
-/** The backends of one model, by what it can do. */
+/** The backends of one model, by capability. */
 export type Served = { readonly [C in Capability]?: Backends[C] | undefined };
 
-/** Backends with something in common: the engines here, other servers, a cluster. */
+/** A group of backends, such as the local engines, other servers, or a cluster. */
 export interface ModelSource {
-  /** What this source lists, in a stable order. */
+  /** Returns the models to list, in a stable order. */
   models(): readonly ListedModel[];
-  /** What a model of this name can do here; undefined when it is not known. The same backends at every call. */
+  /** Returns the backends of a model of this name, the same objects at every call; undefined if the name is unknown. */
   find(model: string): Served | undefined;
-  /** The list is requested: looks in the background whether it is still right. */
+  /** Called when the list is requested: checks in the background whether the source's models are up to date. */
   refresh?(): void;
 }
 
-/** What a model with this capability is called, and how the server comes to have one. */
+/** For each capability, what its model is called and how to add one. */
 const WANTED = {
   embeddings: ["embedding model", "The server's option --embedding-model names one."],
   rerank: ["reranker", "The server's option --rerank-model names one."],
@@ -85,13 +85,13 @@ const WANTED = {
   ],
 } as const;
 
-/** Clients name other services' models of these kinds, and mean whatever is here. */
+/** Capabilities that accept any model name: clients send names of other services' models and mean the local one. */
 const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images", "upscaling"]);
 
 export class ModelRouter {
   /**
-   * Sources come in the order of their precedence. `active` answers chats that name no model, or one that nobody knows;
-   * without it the first model of the list that can chat answers the former, and the latter are refused.
+   * Sources come in order of precedence. `active` answers chats that name no model or an unknown one. Without it, the
+   * first listed model that can chat answers the former, and the latter are refused.
    */
   constructor(
     private readonly sources: readonly ModelSource[],
@@ -99,8 +99,8 @@ export class ModelRouter {
   ) {}
 
   /**
-   * The backend for a request. Throws SvcError `model_not_found`, `engine_unavailable` when there is none of a kind whose
-   * models go by any name, or `upstream_unavailable` when there is no model to chat with at all.
+   * Returns the backend for a request. Throws SvcError `model_not_found`, `engine_unavailable` when there is no model
+   * of a kind that accepts any name, or `upstream_unavailable` when there is no chat model at all.
    */
   find<C extends Capability>(model: string | undefined, capability: C): Backends[C] {
     const found = (model === undefined ? undefined : this.named(model, capability)) ?? this.usual(capability, model);
@@ -111,7 +111,7 @@ export class ModelRouter {
     throw this.notFound(model, capability);
   }
 
-  /** The backends that may answer a request: the one that it names, else all in the order of their precedence. Throws as `find`. */
+  /** Returns the backends that may answer a request: the named one, else all by precedence. Throws as `find` does. */
   findAll<C extends Capability>(model: string | undefined, capability: C): readonly Backends[C][] {
     const named = model === undefined ? undefined : this.named(model, capability);
     if (named) return [named];
@@ -119,7 +119,7 @@ export class ModelRouter {
     return [...new Set([this.find(model, capability), ...listed])];
   }
 
-  /** What answers requests that name no model, or as `model` one that is not known here. */
+  /** Returns the default backend, for requests without `model` or with an unknown one; undefined if none. */
   usual<C extends Capability>(capability: C, model?: string): Backends[C] | undefined {
     const active = this.active[capability];
     if (active) return active;
@@ -129,8 +129,8 @@ export class ModelRouter {
   }
 
   /**
-   * The models of all sources, each name once: what is loaded comes first. `computedHere` leaves out those of other
-   * servers: the list for another svc, which would offer them a second time.
+   * Returns the models of all sources, loaded ones first, each name once. `computedHere` leaves out models of other
+   * servers and those that every svc has: another svc would otherwise offer them a second time.
    */
   models(computedHere = false): ListedModel[] {
     const byName = new Map<string, ListedModel>();
@@ -140,7 +140,7 @@ export class ModelRouter {
     return [...byName.values()].toSorted((a, b) => Number(b.loaded) - Number(a.loaded));
   }
 
-  /** The list is requested: sources that may be out of date look again, for the next time. */
+  /** Called when the list is requested: sources refresh in the background, for the next request. */
   refresh(): void {
     for (const source of this.sources) source.refresh?.();
   }
@@ -156,7 +156,7 @@ export class ModelRouter {
     return undefined;
   }
 
-  /** The only vector model that a short name, with or without a tag, is the beginning of: `all-minilm`, `all-minilm:latest`. */
+  /** Returns the name of the only vector model that begins with a short name: `all-minilm`, `all-minilm:latest`. */
   private wholeName(model: string, capability: Capability): string | undefined {
     if (capability !== "embeddings" && capability !== "rerank") return undefined;
     const [short = ""] = model.toLowerCase().split(":");
@@ -164,7 +164,10 @@ export class ModelRouter {
     return short !== "" && found.length === 1 ? found[0]?.id : undefined;
   }
 
-  /** Vectors of different models cannot be compared: which one answers must not depend on what is loaded, or far away. */
+  /**
+   * Returns the models with a capability. For other than chat, loading state and remote models are ignored: vectors of
+   * different models cannot be compared, so the choice must not depend on what is loaded or reachable.
+   */
   private listed(capability: Capability): ListedModel[] {
     const models = capability === "chat" ? this.models() : this.sources.flatMap((source) => source.models());
     return models.filter(

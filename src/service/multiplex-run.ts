@@ -1,4 +1,4 @@
-// One multiplex batch from its first item to its last.
+// Runs one multiplex batch from its first item to its last.
 
 import type { AcceptedEvent, GenerateEvent, Generation } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
@@ -13,17 +13,17 @@ export interface MultiplexItem {
   readonly customId: string;
   readonly request: Generation;
   readonly origin: RequestOrigin;
-  /** What the client reads of a generation that was accepted. Throws what the generation throws. */
+  /** Encodes an accepted generation as the client reads it. Throws what the generation throws. */
   readonly texts: (events: Events, accepted: AcceptedEvent) => AsyncIterable<string>;
-  /** What it reads of one that failed. */
+  /** Encodes a failed generation. */
   readonly failure: (error: unknown) => string;
 }
 
 interface MultiplexOptions {
   readonly generation: GenerationService;
-  /** Answers that are in the engine at once; an item that wants more is let in when it is alone. */
+  /** Maximum number of answers in the engine at the same time; an item with more answers runs alone. */
   readonly answersAtOnce: number;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   readonly onEnd: () => void;
 }
@@ -33,21 +33,21 @@ interface LiveItem extends MultiplexItem {
   cancelled: boolean;
 }
 
-/** A text, and what lets its item go on to the next. */
+/** A text, and the callback that lets its item continue. */
 interface Delivery {
   readonly text: string;
   readonly taken: () => void;
 }
 
 export class MultiplexRun {
-  /** Items without an answer. */
+  /** Number of items that failed. */
   failed = 0;
   usage: Usage | undefined;
-  /** Not begun, in their order. */
+  /** Items not yet begun, in order. */
   private readonly waiting: Set<LiveItem>;
   private readonly running = new Set<LiveItem>();
   private answers = 0;
-  /** At most one of each item: a slow reader makes the items wait. */
+  /** At most one text of each item, so a slow reader applies backpressure to the items. */
   private readonly ready: Delivery[] = [];
   private updates = Promise.withResolvers<void>();
   private isRead = true;
@@ -60,7 +60,7 @@ export class MultiplexRun {
     this.waiting = new Set(items.map((item) => ({ ...item, report: {}, cancelled: false })));
   }
 
-  /** Texts of all items, to be read once. */
+  /** Emits the texts of all items. Call it only once. */
   async *texts(): AsyncGenerator<string, void, void> {
     try {
       this.beginMore();
@@ -82,7 +82,7 @@ export class MultiplexRun {
     }
   }
 
-  /** Cancels all items by the batch's id, or one by its own; false when nothing live is named so. */
+  /** Cancels all items by the batch's id, or one by its own; returns false when no live item matches. */
   cancel(name: string): boolean {
     const isNamed = ({ customId, cancelled }: LiveItem) =>
       !cancelled && (name === this.id || name === customId || name === `${this.id}:${customId}`);
@@ -90,7 +90,7 @@ export class MultiplexRun {
     for (const item of named) {
       item.cancelled = true;
       item.report.cancel?.();
-      // It ends at once, so it takes no place.
+      // A cancelled item ends at once, so it needs no place.
       if (this.waiting.delete(item)) this.start(item);
     }
     return named.length > 0;
@@ -140,7 +140,7 @@ export class MultiplexRun {
     return generation.generate([request], origin, signal, report, { assured: true });
   }
 
-  /** Resolves when the reader has taken the text: false when it takes no more. */
+  /** Resolves when the reader has taken the text: true if the reader continues, false if not. */
   private async deliver(text: string): Promise<boolean> {
     if (!this.isRead) return false;
     const { promise, resolve: taken } = Promise.withResolvers<void>();

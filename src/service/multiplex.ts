@@ -1,28 +1,29 @@
-// Many generations of one request in one stream: a few at once, whose events come as they are made.
+// Runs many generations of one request, a few at a time, and merges their events into one stream as they arrive.
 
 import type { GenerationService } from "./generation.ts";
 import { MultiplexRun, type MultiplexItem } from "./multiplex-run.ts";
 
 /**
- * Answers in the engine for each that runs: whoever ends makes room for one that waits there, rendered and tokenized, and
- * other clients' requests have the rest of the queue.
+ * Answers in the engine for each one computed: when one ends, another is already rendered and tokenized there. The rest
+ * of the queue is left to other clients' requests.
  */
 const ANSWERS_A_PLACE = 2;
 
 export class MultiplexService {
-  /** The newest is the last. */
+  /** Live batches, the newest last. */
   private readonly live: MultiplexRun[] = [];
 
-  /** `parallel` generations run at once. */
+  /** `parallel` generations are computed concurrently. */
   constructor(
     private readonly generation: GenerationService,
     private readonly parallel: number,
   ) {}
 
   /**
-   * Begins a batch whose items are one client's; `id` is the correlation id of its request. Its texts come in any order, one
-   * item's in theirs; every item ends, however it does. Throws SvcError `server_busy` when there is no place for its first
-   * item. After an abort the stream just ends. Whoever stops reading must `return()` it.
+   * Begins a batch of one client's items; `id` is the correlation id of its request. Texts of different items
+   * interleave, those of one keep their order, and every item ends, whatever its outcome. Throws SvcError `server_busy`
+   * when there is no place for the first item. After an abort the stream just ends. A consumer that stops early must
+   * `return()` it.
    */
   begin(id: string, items: readonly MultiplexItem[], signal: AbortSignal): MultiplexRun {
     this.generation.checkCapacity(items[0]?.request.model);
@@ -37,8 +38,8 @@ export class MultiplexService {
   }
 
   /**
-   * Ends, with reason `cancelled`, all items of the newest batch of this correlation id, or the newest item named so: by
-   * its `custom_id`, or by that behind the correlation id of its batch and a colon. False when there is none.
+   * Ends, with reason `cancelled`, all items of the newest batch of this correlation id, or the newest item of this
+   * name: its `custom_id`, or its batch's correlation id, a colon and its `custom_id`. False when there is none.
    */
   cancel(id: string): boolean {
     return this.live.findLast((run) => run.cancel(id)) !== undefined;

@@ -1,10 +1,10 @@
-// A generation that was cancelled before its engine knew it.
+// Stands in for a generation that was cancelled before the engine received it.
 
 import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { GenerateEvent } from "../domain/generate.ts";
 import { noUsage } from "../domain/usage.ts";
 
-/** The events of a request for so many answers that was cancelled before anything of it was computed. */
+/** Emits the events of a request for `answers` answers that was cancelled before any computation. */
 export async function* neverBegun(answers: number, cause: CancelCause): AsyncGenerator<GenerateEvent, void, void> {
   const reason = cancelledReason(cause);
   yield { type: "accepted", promptTokens: 0, downgraded: false };

@@ -1,4 +1,4 @@
-// Models that are computed here in engines of their own, as a source of the router.
+// Offers local models that have engines of their own to the router.
 
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
@@ -8,7 +8,7 @@ import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { Capability, ModelSource, Served } from "./model-router.ts";
 
-/** A model that is loaded on first use: what it can do, and how listings show it. */
+/** A model that is loaded on first use: its backends, and its entry in listings. */
 export interface OfferedModel {
   readonly id: string;
   readonly served: Served;
@@ -31,14 +31,14 @@ export class OfferedModels implements ModelSource {
   }
 }
 
-/** A model for vectors or rankings. `parallel`: requests to it that are in work at once. */
+/** Offers a model for vectors or rankings. `parallel`: requests that it processes concurrently. */
 export const offeredEmbeddings = (engine: EmbeddingPort, parallel: number): OfferedModel =>
   offered(engine.status().kind === "embed" ? "embeddings" : "rerank", "embedding", engine, parallel, () => {
     const { maxTokens, model } = engine.status();
     return { ...(model && { file: model }), ...(maxTokens !== undefined && { contextLength: maxTokens }) };
   });
 
-/** A model that recognises speech. `parallel`: recordings that are recognised side by side. */
+/** Offers a model that recognises speech. `parallel`: recordings that it recognises concurrently. */
 export const offeredTranscription = (engine: TranscriptionPort, parallel: number): OfferedModel =>
   offered("transcription", "transcription", engine, parallel, () => {
     const { model } = engine.status();
@@ -46,31 +46,31 @@ export const offeredTranscription = (engine: TranscriptionPort, parallel: number
     return { capabilities, ...fileOf(model, `whisper ${model?.size}`) };
   });
 
-/** A model that speaks. `parallel`: texts that are said at once. */
+/** Offers a speech model. `parallel`: texts that it speaks concurrently. */
 export const offeredSpeech = (engine: SpeechPort, parallel: number): OfferedModel =>
   offered("speech", "speech", engine, parallel);
 
-/** A model that reads pages. `parallel`: pages that are read at once. */
+/** Offers a model that reads pages. `parallel`: pages that it reads concurrently. */
 export const offeredRecognition = (engine: RecognitionPort, parallel: number): OfferedModel =>
   offered("ocr", "recognition", engine, parallel);
 
-/** A model that makes images larger, one after the other. */
+/** Offers a model that upscales images, one at a time. */
 export const offeredUpscaling = (engine: ImagePort): OfferedModel =>
   offered("upscaling", "image", engine, 1, () => {
     const { model } = engine.status();
     return fileOf(model, model?.family);
   });
 
-/** A model that draws, one image after the other. */
+/** Offers a model that draws images, one at a time. */
 export const offeredImages = (engine: ImagePort): OfferedModel =>
   offered("images", "image", engine, 1, () => {
     const { model, isDemo = model?.isDemo } = engine.status();
-    // Most can; what this one can is known when it was loaded.
+    // Most models can edit; whether this one can is known once it is loaded.
     const edits = model?.edits.image === false ? [] : ["image_edits"];
     return { capabilities: ["images", ...edits], ...fileOf(model, model?.family), ...(isDemo && { isDemo }) };
   });
 
-/** What every one of them is offered with. `kind`: of its metrics. `known`: what else listings show. */
+/** Makes the offer of a model. `kind` labels its metrics; `known` returns further fields for listings. */
 function offered<Name extends Exclude<Capability, "chat">>(
   capability: Name,
   kind: string,
@@ -89,7 +89,7 @@ function offered<Name extends Exclude<Capability, "chat">>(
   };
 }
 
-/** Absent before the model was loaded. */
+/** Returns the `file` field of listings; empty until the model is loaded. */
 const fileOf = (
   model: { readonly bytes: number; readonly device: string } | undefined,
   description = "",

@@ -1,4 +1,4 @@
-// Pictures in a conversation as text.
+// Reads pictures in a conversation as text.
 
 import { fieldError, SvcError } from "../domain/errors.ts";
 import type { ImageSource } from "../domain/media.ts";
@@ -10,9 +10,9 @@ import type { InputReader, Readable, ReadText, Part } from "./input-readers.ts";
 import type { RecognitionService, TextWish } from "./recognition.ts";
 
 const LARGEST_BYTES = 25_000_000;
-/** Of a document in the place of a picture. */
+/** Maximum pages of a document that stands in place of a picture. */
 const MOST_PAGES = 50;
-/** Of its text: no prompt takes more, and documents may say millions. */
+/** Maximum characters of its text: no prompt takes more, and documents may contain millions. */
 const MOST_CHARACTERS = 1_000_000;
 
 export class PictureReader implements InputReader<ImageSource> {
@@ -25,7 +25,7 @@ export class PictureReader implements InputReader<ImageSource> {
     this.limits = { ...limits, maxImageBytes: LARGEST_BYTES };
   }
 
-  /** Reading throws `invalid_value`, `unsupported_media_input` or `unprocessable_media` about the picture. */
+  /** Opens a picture. Reading it throws `invalid_value`, `unsupported_media_input` or `unprocessable_media`. */
   async open({ url, detail, languages = [] }: ImageSource, param: string, signal: AbortSignal): Promise<Readable> {
     const content = await atField(param, () => imageBytes(url, this.limits, signal));
     const text: TextWish = {

@@ -1,14 +1,14 @@
-// How far requests are that run, by their ids.
+// Keeps the progress of running requests by id.
 
 export class ProgressById<Progress extends object> {
   private readonly running = new Map<string, Progress>();
 
-  /** Undefined before it is known, and after the request's end. */
+  /** Returns the progress of a request; undefined before it is known and after the request ends. */
   of(id: string): Progress | undefined {
     return this.running.get(id);
   }
 
-  /** A request begins; an id may be that of several. `end` is to be called when it is over. */
+  /** Begins a request; several may share an id. Call `end` when the request is over. */
   begin(id: string): { readonly tell: (progress: Progress) => void; readonly end: () => void } {
     let own: Progress | undefined;
     return {

@@ -1,4 +1,4 @@
-// Live sessions: how many there may be, and how they end with the server.
+// Opens live sessions, limits their number, and ends them with the server.
 
 import type { Timers } from "../domain/clock.ts";
 import type { CancelCause } from "../domain/cancel.ts";
@@ -11,7 +11,7 @@ import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
 
-/** Nobody knows when a session will end. */
+/** A fixed delay, because the end of a session cannot be predicted. */
 const RETRY_SECONDS = 10;
 
 interface RealtimeDeps {
@@ -19,7 +19,7 @@ interface RealtimeDeps {
   readonly requests: Pick<RequestService, "attach">;
   readonly clock: Timers;
   readonly maxSessions: number;
-  /** Sound of a session. */
+  /** Maximum seconds of sound in a session. */
   readonly maxSeconds: number;
 }
 
@@ -29,14 +29,14 @@ export class RealtimeService {
 
   constructor(private readonly deps: RealtimeDeps) {}
 
-  /** Sessions that have not ended. */
+  /** Number of sessions that have not ended. */
   get openCount(): number {
     return this.sessions.size;
   }
 
   /**
-   * What a session begins with that has these changes. Throws SvcError `unsupported_parameter`, `invalid_value`, or
-   * `engine_unavailable` when there is no transcription model.
+   * Returns the settings of a new session with these changes. Throws SvcError `unsupported_parameter`, `invalid_value`,
+   * or `engine_unavailable` when there is no transcription model.
    */
   settings(changes: LiveChanges): LiveSettings {
     const { transcriptions } = this.deps;
@@ -72,7 +72,7 @@ export class RealtimeService {
     return session;
   }
 
-  /** Has all sessions recognise what was said, and end; resolves when they have. */
+  /** Makes all sessions recognise what was said, and end; resolves when they have. */
   drain(): Promise<void> {
     for (const session of this.sessions) session.finish("shutdown", endedBy("shutdown"));
     if (this.sessions.size === 0) return Promise.resolve();

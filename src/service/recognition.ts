@@ -1,4 +1,4 @@
-// What is on the pages of pictures and documents: where these are, which model reads them, when their files are deleted.
+// Recognises the pages of pictures and documents: opens files, chooses the model, and deletes the files at the end.
 
 import { fieldError } from "../domain/errors.ts";
 import type {
@@ -24,14 +24,14 @@ interface RecognitionDeps {
   readonly requests: RequestService;
   readonly documents: TemporaryFiles;
   readonly languages: TextLanguages;
-  /** The one folder whose files may be named by path. */
+  /** The only folder whose files requests may name by path. */
   readonly mediaRoot?: string;
 }
 
-/** How text is recognised, with its languages as clients name them; none: the usual one. */
+/** How to recognise text, with languages as clients name them; an empty list means the default language. */
 export interface TextWish extends Omit<TextTask, "languages"> {
   readonly languages: readonly string[];
-  /** The request's field that names them, for messages. */
+  /** The request's field that names the languages, for messages. */
   readonly field?: string;
 }
 
@@ -40,11 +40,11 @@ interface RecognitionRun extends RequestOrigin {
   readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
     readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
   };
-  /** It belongs to a request that was admitted before. */
+  /** true: the run belongs to a request that has been admitted already. */
   readonly partOf?: true;
 }
 
-/** `document`: which of those that were given, from 0. */
+/** `document`: number of the document in the request, from 0. */
 type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 export class RecognitionService {
@@ -52,29 +52,29 @@ export class RecognitionService {
 
   constructor(private readonly deps: RecognitionDeps) {}
 
-  /** Where documents are put that come in a form. */
+  /** Storage for documents that arrive in a form. */
   get documents(): TemporaryFiles {
     return this.deps.documents;
   }
 
-  /** How far the request of this id is, in the document that it is at; undefined before its first page, and after its end. */
+  /** Returns the progress of a request, in its current document; undefined before its first page and after its end. */
   progressOf(id: string): RecognitionProgress | undefined {
     return this.progress.of(id);
   }
 
-  /** Throws what a request would be refused with at this moment: `engine_unavailable`, `server_busy`. */
+  /** Throws the error with which a request would be refused now: `engine_unavailable`, `server_busy`. */
   checkCapacity(): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(...router.findAll(undefined, "ocr"));
   }
 
-  /** The model that reads. Throws SvcError `engine_unavailable` when there is none. */
+  /** Returns the name of the default model. Throws SvcError `engine_unavailable` when there is none. */
   model(): string {
     return this.deps.router.find(undefined, "ocr").model;
   }
 
   /**
-   * Takes a document from where a request says it is. Throws SvcError `invalid_value`, `not_found`, `payload_too_large` or
+   * Returns the document that a request refers to. Throws SvcError `invalid_value`, `not_found`, `payload_too_large` or
    * `storage_full`, or the signal's reason.
    */
   async document(source: DocumentSource, signal: AbortSignal): Promise<TemporaryFile> {
@@ -85,8 +85,8 @@ export class RecognitionService {
   }
 
   /**
-   * Recognises what is on the pages of documents, one after the other; their files are discarded at the end, whatever that
-   * is. Throws SvcError (`invalid_value` about languages and pages, `engine_unavailable`, `server_busy`,
+   * Recognises the pages of documents, one after the other, and discards their files at the end, whatever the outcome.
+   * Throws SvcError (`invalid_value` about languages and pages, `engine_unavailable`, `server_busy`,
    * `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after an abort.
    */
   async *recognize(
@@ -121,7 +121,10 @@ export class RecognitionService {
     return { ...task, ...this.deps.languages.of(languages, field) };
   }
 
-  /** A file of the operator's: it stays. One that is elsewhere and one that is nowhere are the same. */
+  /**
+   * Returns a file of the operator, which `discard` does not delete. A file outside the media folder and a missing file
+   * cause the same error.
+   */
   private async local(path: string, field: string): Promise<TemporaryFile> {
     const { documents, mediaRoot } = this.deps;
     try {
@@ -137,7 +140,7 @@ export class RecognitionService {
 
 type InDocument<Event> = Event & { readonly document: number };
 
-/** One after the other, as one: it is accepted, and starts, once. */
+/** Joins runs one after the other into one run, which is accepted and starts once. */
 async function* all(
   runs: readonly AsyncIterable<RecognitionEvent>[],
 ): AsyncGenerator<InDocument<RecognitionEvent>, void, void> {

@@ -1,19 +1,19 @@
-// Requests that run and the last ones that ended: what each is computed by, its counts and times, and nothing of its text.
+// Records running requests and the last ones that ended: models, counts and times, but no text.
 
 import type { Clock } from "../domain/clock.ts";
 import type { RequestRecord } from "../domain/request-record.ts";
 
-/** Requests that are remembered after their end. */
+/** Number of ended requests to remember. */
 const REMEMBERED = 100;
 
-/** A request as it begins, what changes while it runs, and how it went. */
+/** A request at its beginning, its changing counts, and its outcome. */
 type Begun = Pick<RequestRecord, "id" | "kind" | "model" | "client">;
 type Running = Pick<RequestRecord, "promptTokens" | "processedTokens" | "completionTokens">;
 type Outcome = Pick<RequestRecord, "reason" | "error" | "usage" | "firstTextMs">;
 
 interface Live {
   readonly begun: Begun;
-  /** Of the clock that only goes forward. */
+  /** Begin on the monotonic clock, in milliseconds. */
   readonly since: number;
   readonly admittedAt: number;
   readonly progress: Running;
@@ -23,20 +23,20 @@ interface Live {
 
 /** One request in the history. */
 interface HistoryEntry {
-  /** It is computed from now on. */
+  /** Marks the request as being computed. */
   readonly running: () => void;
-  /** It has ended as its outcome says. */
+  /** Marks the request as ended with the values of its outcome. */
   readonly ended: () => void;
 }
 
 export class RequestHistory {
   private readonly running = new Set<Live>();
-  /** The oldest first. */
+  /** Ended requests, the oldest first. */
   private readonly past: RequestRecord[] = [];
 
   constructor(private readonly clock: Clock) {}
 
-  /** A request was admitted; the last two are read whenever somebody looks, until it has ended. */
+  /** Adds an admitted request; `progress` and `outcome` are read at every listing until the request ends. */
   begin(begun: Begun, progress: Running, outcome: Outcome): HistoryEntry {
     const { clock, running, past } = this;
     const entry = { begun, since: clock.now(), admittedAt: clock.wall(), progress, outcome, isRunning: false };
@@ -45,19 +45,19 @@ export class RequestHistory {
       running: () => void (entry.isRunning = true),
       ended: () => {
         running.delete(entry);
-        // Whoever stops reading has no reason to give.
+        // A request whose reader stopped early has no reason.
         past.push({ reason: "cancelled", ...this.record(entry, "ended") });
         if (past.length > REMEMBERED) past.shift();
       },
     };
   }
 
-  /** Those that run in the order of their admission, then those that ended, the newest first. */
+  /** Returns running requests in order of admission, then ended ones, the newest first. */
   list(): RequestRecord[] {
     return [...this.live(), ...this.past.toReversed()];
   }
 
-  /** Those that run, in the order of their admission. */
+  /** Returns running requests in order of admission. */
   live(): RequestRecord[] {
     return [...this.running].map((entry) => this.record(entry, entry.isRunning ? "running" : "waiting"));
   }

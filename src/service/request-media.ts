@@ -1,4 +1,4 @@
-// Loads the images and sounds that a request's messages refer to, each as its model can take it.
+// Loads the images and sounds of a request's messages, each in a form that the model takes.
 
 import { SvcError } from "../domain/errors.ts";
 import {
@@ -17,22 +17,22 @@ import type { TextBackend } from "./model-router.ts";
 
 interface MediaOptions {
   readonly limits: MediaLimits;
-  /** Sees and hears for models that cannot; absent: they are sent no such media. */
+  /** Reads images and sounds for models that cannot; absent: such media are refused. */
   readonly readers?: InputReaders;
-  /** Gets the bytes of each that the model takes. What it throws is thrown. */
+  /** Called with the bytes of each medium that the model takes. Its errors are thrown on. */
   readonly hold: (bytes: number) => void;
 }
 
-/** A request with its media, and what of them became text. */
+/** A request with its media, and the media that became text. */
 export interface LoadedRequest {
   readonly request: GenerateRequest;
   readonly readInputs: readonly ReadInput[];
 }
 
 /**
- * The request with its media; the same one when it has none. Throws SvcError `unsupported_media_input` when the model
- * cannot take a kind of them, `invalid_value` about a medium that cannot be loaded, what the readers throw, or the
- * signal's reason.
+ * Returns the request with its media loaded, or the same request if there are none. Throws SvcError
+ * `unsupported_media_input` when the model cannot take a kind of media, `invalid_value` about a medium that cannot be
+ * loaded, what the readers throw, or the signal's reason.
  */
 export async function withMedia(
   request: GenerateRequest,
@@ -55,7 +55,7 @@ export async function withMedia(
   return { ...asText, request: { ...asText.request, media: await loadAll(loadable, limits, signal, hold) } };
 }
 
-/** Which kinds a model takes. What it says of that itself it says once it is loaded, which is waited for. */
+/** Returns which kinds a model takes. A local model reports this once it is loaded, so the function waits for that. */
 async function takenBy(
   { engine, surface, takesMediaSources, lacks }: TextBackend,
   signal: AbortSignal,
@@ -67,10 +67,10 @@ async function takenBy(
   return { image: vision, audio };
 }
 
-/** What stands in the place of a picture without text: nothing at all would make another question. */
+/** Replaces a picture without text: leaving it out would change the question. */
 const NO_TEXT = "(A picture in which no text was found.)";
 
-/** The texts stand in the places of their media. */
+/** Replaces media in the messages by their texts. */
 function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, ReadInput>): GenerateRequest {
   if (texts.size === 0) return request;
   const messages = request.messages.map((message): ChatMessage => {
@@ -80,7 +80,7 @@ function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, Rea
       const read = texts.get(part);
       return read ? { type: "text", text: read.text || NO_TEXT } : part;
     });
-    // As the dialects join them.
+    // The dialects join parts in the same way.
     const joined = () => parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
     return { ...message, content: parts.some(({ type }) => type === "media") ? parts : joined() };
   });

@@ -1,5 +1,4 @@
-// The one way into an engine for every job, whatever it computes: admission, cancelling by id, time limits, metrics and
-// draining.
+// The only way into an engine, for every kind of job: admission, cancelling by id, time limits, metrics and draining.
 
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
@@ -17,61 +16,70 @@ import { RequestHistory } from "./request-history.ts";
 export interface RequestDeps {
   readonly metrics: Pick<Metrics, "of">;
   readonly clock: Timers;
-  /** Requests that may wait beyond those that a backend computes at once. */
+  /** Requests that may wait beyond those that a backend computes concurrently. */
   readonly maxQueue: number;
-  /** Milliseconds that an accepted one may wait for its first computation; 0: no limit. */
+  /** Milliseconds that an accepted request may wait for its first computation; 0: no limit. */
   readonly queueTimeoutMs: number;
-  /** Whose metrics requests count for whose backend names no other. */
+  /** The metrics subject for backends that name none. */
   readonly subject: MetricSubject;
 }
 
-/** What admission needs of a backend. */
+/** What admission needs to know about a backend. */
 export interface Admitting {
-  /** Requests to one engine share its places. It may know in how many milliseconds one is free. */
+  /** Requests to one engine share its places. `placeFreeMs` returns the milliseconds until one is free, if known. */
   readonly engine: object & { readonly placeFreeMs?: () => number | undefined };
   readonly parallel: number;
   readonly subject?: MetricSubject;
-  /** Its name in answers, where that may be another one than the subject's. */
+  /** The model's name in answers, if different from the subject's. */
   readonly model?: string;
 }
 
 export interface RequestSpec extends RequestOrigin {
   readonly backend: Admitting;
-  /** Jobs that it comes to in the engine; default 1. */
+  /** Number of jobs in the engine; default 1. */
   readonly places?: number;
-  /** It was admitted with others (`checkCapacity`) and is not refused now; the caller keeps such requests few. */
+  /**
+   * true: the request was admitted with others (`checkCapacity`) and is not refused now; the caller must keep such
+   * requests few.
+   */
   readonly assured?: boolean | undefined;
-  /** It belongs to one that was admitted before it, and runs though the server drains, as every assured one does. */
+  /**
+   * true: the request is part of one admitted earlier, and runs even while the server drains, as every assured one
+   * does.
+   */
   readonly partOf?: true | undefined;
-  /** Ends a job early in the engine, by its key, with what there is of its answer; absent: there is no half an answer. */
+  /** Ends a job early in the engine, by its key, with the answer so far; absent: partial answers are of no use. */
   readonly cancel?: (key: string, cause: CancelCause) => void;
 }
 
-/** How a request goes, for the log and for cancelling it. Filled in while it runs. */
+/** The course of a request, for the log and for cancelling it. Filled in while the request runs. */
 export interface RequestReport {
-  /** The model that computes it, as answers name it. */
+  /** The model that computes the request, as answers name it. */
   model?: string;
-  /** Ends this request, and no other of the same correlation id. Absent when it is over. */
+  /** Ends this request, and no other of its correlation id. Absent once it can no longer be cancelled. */
   cancel?: () => void;
   reason?: FinishReason;
   usage?: Usage;
   error?: ErrorCode;
   /** Milliseconds from admission to the first text. */
   firstTextMs?: number;
-  /** Of a model on another server. */
+  /** Set when a model on another server answers. */
   servedBy?: ServedBy;
 }
 
-/** What no client gets. */
+/** Events that are never sent to clients. */
 interface Internal {
   readonly type: "started" | "restarted";
 }
 
-/** What a request comes to. */
+/** The work of a request. */
 interface Work<Event> {
-  /** Hands it to the engine. */
+  /** Hands the request to the engine. */
   readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
-  /** Sees each event but `started`; false: it goes no further, as `restarted` never does. Sets the report's reason with the last. */
+  /**
+   * Called with each event except `started`; returns false to withhold the event, as always for `restarted`. Sets the
+   * report's reason at the last event.
+   */
   readonly observe: (event: Event, live: LiveRequest) => void | false;
 }
 
@@ -88,30 +96,30 @@ export class RequestService {
     this.history = new RequestHistory(deps.clock);
   }
 
-  /** Jobs admitted and not ended. */
+  /** Number of jobs that are admitted and have not ended. */
   get activeCount(): number {
     return this.active;
   }
 
-  /** Requests that are admitted, in their order, then the last ones that ended, the newest first. */
+  /** Returns running requests in order of admission, then ended ones, the newest first. */
   list(): RequestRecord[] {
     return this.history.list();
   }
 
-  /** Those of them that are admitted and have not ended. */
+  /** Returns requests that are admitted and have not ended. */
   live(): RequestRecord[] {
     return this.history.live();
   }
 
-  /** Entries in the cancel registry; zero when nothing runs. */
+  /** Number of entries in the cancel registry; zero when nothing runs. */
   get registeredCount(): number {
     return this.registry.size;
   }
 
   /**
-   * Runs a request: the events of `work` without its `started` and `restarted`. Throws SvcError (`server_busy`, `shutting_down`,
-   * `deadline_exceeded` and what the work throws), or the signal's reason after an abort. A consumer that stops early must
-   * `return()` the iterator.
+   * Runs a request and emits the events of `work` except `started` and `restarted`. Throws SvcError (`server_busy`,
+   * `shutting_down`, `deadline_exceeded` and what the work throws), or the signal's reason after an abort. A consumer
+   * that stops early must `return()` the iterator.
    */
   async *run<Event extends { readonly type: string }>(
     spec: RequestSpec,
@@ -147,7 +155,10 @@ export class RequestService {
     }
   }
 
-  /** Runs one that a result ends, which says its usage; undefined: there are further results. Throws as `run` does. */
+  /**
+   * Runs a request that ends with a result event. `usageOf` returns the usage from the last result, and undefined while
+   * further results follow. Throws as `run` does.
+   */
   compute<Event extends { readonly type: string }>(
     spec: RequestSpec,
     signal: AbortSignal,
@@ -162,7 +173,7 @@ export class RequestService {
     return this.run(spec, signal, report, { begin: async (live) => begin(live.signal), observe });
   }
 
-  /** Ends the newest live request of this correlation id; false when there is none. */
+  /** Ends the newest live request of this correlation id; returns false when there is none. */
   cancel(id: string): boolean {
     const entry = this.registry.takeNewest(id);
     entry?.stop("id");
@@ -170,8 +181,8 @@ export class RequestService {
   }
 
   /**
-   * Has what lives beside its requests, as a connection does that makes them, end like one of them: by its id, and at last
-   * with the server. Returns what is to be called when it has ended. Throws SvcError `shutting_down`.
+   * Registers something that lives beside requests, such as the connection that makes them: `stop` ends it by its id,
+   * or with the server. Returns a function to call when it has ended. Throws SvcError `shutting_down`.
    */
   attach(id: string, stop: (cause: CancelCause) => void): () => void {
     if (this.draining) throw shuttingDown();
@@ -179,20 +190,20 @@ export class RequestService {
     return () => this.registry.remove(registration);
   }
 
-  /** Refuses new requests from now on, but parts of those that run; resolves when the last one has ended. */
+  /** Refuses new requests from now on, except parts of running ones; resolves when the last one has ended. */
   drain(): Promise<void> {
     this.draining = true;
     if (this.active === 0) return Promise.resolve();
     return new Promise((resolve) => this.idle.add(resolve));
   }
 
-  /** Ends every live request; parts of them are refused from now on. */
+  /** Ends every live request, and refuses parts of them from now on. */
   cancelAll(): void {
     this.over = true;
     for (const entry of this.registry.takeAll()) entry.stop("shutdown");
   }
 
-  /** Throws what a request would be refused with at this moment that any of these backends may answer. */
+  /** Throws the error with which a request that any of these backends may answer would be refused now. */
   checkCapacity(...backends: readonly Admitting[]): void {
     if (this.draining) throw shuttingDown();
     const [first] = backends;

@@ -1,4 +1,4 @@
-// Answers that outlive their request: kept for fetching and continuing, and ended by their own id.
+// Stores responses beyond their requests, for fetching and continuing, and cancels them by their own id.
 
 import type { ChatMessage } from "../domain/generate.ts";
 import { memoryOf } from "../domain/json-bounds.ts";
@@ -6,25 +6,25 @@ import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 import { EventLog } from "./event-log.ts";
 
 interface Running {
-  /** Ends its generation. */
+  /** Ends the response's generation. */
   readonly stop: () => void;
   readonly ended: PromiseWithResolvers<void>;
 }
 
-/** What of a response is kept from its beginning on. */
+/** The parts of a response that are stored from its beginning on. */
 interface KeptResponse<Resource, Event> {
   readonly resource: Resource;
   readonly input: readonly unknown[];
-  /** What its stream told and tells, filled by `record`; absent where that is not kept. */
+  /** Past and future events of its stream, filled by `record`; absent if the stream is not stored. */
   readonly events?: EventLog<Event>;
 }
 
 interface StoredResponse<Resource, Event> extends KeptResponse<Resource, Event> {
-  /** Everything up to and with this answer, for a next turn; undefined while it is being made. */
+  /** All messages up to and including this answer, for the next turn; undefined until the answer is complete. */
   readonly conversation: readonly ChatMessage[] | undefined;
 }
 
-/** `Resource` and `Event` are the wire's; here they are only kept. */
+/** `Resource` and `Event` are types of the wire; this service only stores them. */
 export class ResponsesService<Resource, Event extends { readonly data: string }> {
   private readonly store: BoundedStore<StoredResponse<Resource, Event>>;
   private readonly running = new Map<string, Running>();
@@ -33,13 +33,13 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     this.store = new BoundedStore(limits);
   }
 
-  /** A generation begins, which `stop` ends; with `kept` its answer can be fetched from now on. */
+  /** Begins a generation, which `stop` ends; with `kept` the response can be fetched from now on. */
   begin(id: string, stop: () => void, kept: KeptResponse<Resource, Event> | undefined): void {
     this.running.set(id, { stop, ended: Promise.withResolvers() });
     if (kept) this.put(id, { ...kept, conversation: undefined });
   }
 
-  /** A generation has ended, however. An answer that was deleted or pushed out meanwhile does not come back. */
+  /** Records the end of a generation. A response deleted or evicted meanwhile is not stored again. */
   end(id: string, resource: Resource, conversation: readonly ChatMessage[]): void {
     this.running.get(id)?.ended.resolve();
     this.running.delete(id);
@@ -47,19 +47,19 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     if (stored) this.put(id, { ...stored, resource, conversation });
   }
 
-  /** A generation was refused: there is nothing to keep, and nothing of its own to end. */
+  /** Forgets a refused generation: there is nothing to store or end. */
   forget(id: string): void {
     this.running.get(id)?.ended.resolve();
     this.running.delete(id);
     this.store.delete(id);
   }
 
-  /** Generations under way, and zero when nothing runs. */
+  /** Number of running generations. */
   get runningCount(): number {
     return this.running.size;
   }
 
-  /** Reads to its end what the stream of an answer tells, for readers of `events` who come now, later or again. */
+  /** Appends all events of a response's stream to `events`, which readers can join at any time. */
   async record(id: string, events: EventLog<Event>, source: AsyncIterable<Event>): Promise<void> {
     for await (const event of source) {
       events.append(event);
@@ -72,13 +72,13 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     return this.store.get(id);
   }
 
-  /** False when there is none. Its generation, if one is under way, is ended. */
+  /** Deletes a response and ends its generation, if still running. Returns false when there is no such response. */
   delete(id: string): boolean {
     this.running.get(id)?.stop();
     return this.store.delete(id);
   }
 
-  /** Ends the generation of an answer and resolves when it is over; at once when none is under way. */
+  /** Ends the generation of a response and resolves when it is over; at once when none is running. */
   async cancel(id: string): Promise<void> {
     const running = this.running.get(id);
     if (!running) return;
@@ -86,7 +86,7 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     await running.ended.promise;
   }
 
-  /** All answers, the newest first. */
+  /** Emits all responses, the newest first. */
   *resources(): Generator<Resource, void, void> {
     for (const { resource } of this.store.values()) yield resource;
   }

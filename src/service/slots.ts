@@ -1,4 +1,4 @@
-// Slots that are saved, restored and erased: few at a time, as each has memory or a file of its own.
+// Saves, restores and erases slots, few at a time: each action needs memory or a file of its own.
 
 import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -7,12 +7,12 @@ import type { TextPort } from "../engine/text/port.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 
-/** Actions that may be carried out or wait. */
+/** Maximum number of actions running or waiting. */
 export const MOST_SLOT_ACTIONS = 32;
 
 interface SlotDeps {
   readonly engine: Pick<TextPort, "slot">;
-  /** There is a folder for them. */
+  /** Whether a folder for slots is configured. */
   readonly isEnabled: boolean;
   readonly metrics: Pick<RequestMetrics, "rejected">;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export class SlotService {
 
   constructor(private readonly deps: SlotDeps) {}
 
-  /** Throws SvcError `mode_unavailable` where slots are not kept. */
+  /** Throws SvcError `mode_unavailable` when slots are not enabled. */
   check(): void {
     if (this.deps.isEnabled && this.deps.engine.slot) return;
     throw new SvcError(
@@ -32,7 +32,7 @@ export class SlotService {
     );
   }
 
-  /** Throws what `check` and the engine throw, and `server_busy` beyond the limit. */
+  /** Carries out an action. Throws what `check` and the engine throw, and `server_busy` beyond the limit. */
   async run(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
     this.check();
     const { engine, metrics, clock } = this.deps;

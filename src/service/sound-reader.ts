@@ -1,4 +1,4 @@
-// Sound in a conversation as text.
+// Reads sound in a conversation as text.
 
 import { SvcError } from "../domain/errors.ts";
 import { spokenLanguage } from "../domain/languages.ts";
@@ -10,7 +10,7 @@ import type { TranscriptionService } from "./transcriptions.ts";
 export class SoundReader implements InputReader<SoundSource> {
   constructor(private readonly transcriptions: TranscriptionService) {}
 
-  /** Reading throws `invalid_value`, `payload_too_large` or `no_speech` about the sound. */
+  /** Opens a sound. Reading it throws `invalid_value`, `payload_too_large` or `no_speech`. */
   async open({ data, language: named }: SoundSource, param: string): Promise<Readable> {
     const languageField = param.replace(/data$/, "language");
     const language = spokenLanguage(named, languageField);

@@ -1,4 +1,4 @@
-// Text as speech: which voice says it.
+// Speaks text: chooses the voice and runs its engine.
 
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { SpeechEvent, SpeechProgress, SpeechWork, Voice } from "../domain/speech.ts";
@@ -14,31 +14,31 @@ interface SpeechDeps {
 }
 
 interface SpeechRun extends RequestOrigin {
-  /** A speech model, whose voices then are all; another name: any. */
+  /** A speech model, to use only its voices; with any other name, all voices are considered. */
   readonly model?: string | undefined;
   readonly work: Omit<SpeechWork, "voice">;
-  /** Id or name; absent: the usual one. */
+  /** Id or name; undefined: the default voice. */
   readonly voice?: string | undefined;
   readonly locale?: string | undefined;
 }
 
-/** What those who want the sound are told. */
+/** The events that clients get. */
 type SpokenEvent = Exclude<SpeechEvent, { readonly type: "started" | "progress" }>;
 
 export class SpeechService {
-  /** By lists of voices: to read a language takes time, and programs have many. */
+  /** Offers by list of voices, cached because parsing language tags takes time, and programs have many voices. */
   private readonly offers = new WeakMap<readonly Voice[], readonly OfferedVoice[]>();
 
   private readonly progress = new ProgressById<SpeechProgress>();
 
   constructor(private readonly deps: SpeechDeps) {}
 
-  /** How far the request of this id is; undefined before its first sentence is said, and after its end. */
+  /** Returns the progress of a request; undefined before its first sentence is spoken and after its end. */
   progressOf(id: string): SpeechProgress | undefined {
     return this.progress.of(id);
   }
 
-  /** All voices that can speak, each with its model and the names that stand for it. Throws SvcError `engine_unavailable` without a model. */
+  /** Returns all voices that can speak, with model and aliases. Throws SvcError `engine_unavailable` if none exist. */
   async voices(): Promise<(Voice & { readonly model: string; readonly aliases: readonly string[] })[]> {
     const offered = ready(await this.known());
     const aliases = aliasesOf(offered);
@@ -46,9 +46,9 @@ export class SpeechService {
   }
 
   /**
-   * Says a text. Throws SvcError (`not_found` about a voice, `invalid_value` about a language or format,
-   * `engine_unavailable`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's
-   * reason after an abort.
+   * Speaks a text. Throws SvcError (`not_found` about a voice, `invalid_value` about a language or format,
+   * `engine_unavailable`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the
+   * signal's reason after an abort.
    */
   async *speak(
     { model, work, voice: name, locale, id, client, deadline }: SpeechRun,
@@ -71,7 +71,7 @@ export class SpeechService {
     }
   }
 
-  /** The voices of one model, or of all, in the order of their precedence; also those that cannot speak here yet. */
+  /** Returns the voices of one model, or of all in order of precedence, including those that cannot speak here yet. */
   private async known(model?: string): Promise<OfferedVoice[]> {
     const backends = this.deps.router.findAll(model, "speech");
     const lists = await Promise.all(

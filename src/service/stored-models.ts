@@ -1,4 +1,4 @@
-// Models on disk, as clients of the server download and remove them: what `svc pull` and `svc rm` do.
+// Downloads and removes models on disk for clients of the server, as `svc pull` and `svc rm` do.
 
 import type { HubSettings } from "../config/hub.ts";
 import { UsageError } from "../config/parse.ts";
@@ -15,15 +15,15 @@ import type { Patience } from "../store/models/retry.ts";
 interface StoredModelsDeps {
   /** Folder of downloaded models. */
   readonly folder: string;
-  /** Throws UsageError when the environment does not say where the hub is. */
+  /** Returns the hub's settings. Throws UsageError when the environment sets them wrongly. */
   readonly hub: () => HubSettings;
-  /** Absolute paths of files that this server computes with, or will. */
+  /** Absolute paths of files that this server uses or will use. */
   readonly inUse: readonly string[];
   readonly patience?: Patience;
   readonly now: () => number;
 }
 
-/** A download may bring pieces much faster than anybody wants to read of them. */
+/** Milliseconds between progress events: pieces may arrive much faster than clients want to read about them. */
 const TELL_MS = 100;
 
 export class StoredModels {
@@ -34,14 +34,14 @@ export class StoredModels {
   }
 
   /**
-   * Downloads a model of the hub, by the names that `svc pull` knows; what arrived stays when `signal` ends it. Throws
-   * SvcError `invalid_value` at once about a name that is none, while it runs `download_failed`, or the signal's reason.
+   * Downloads a model from the hub, by the names that `svc pull` accepts; partial files remain when `signal` aborts.
+   * Throws SvcError `invalid_value` at once about an invalid name, later `download_failed`, or the signal's reason.
    */
   download(name: string, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, void> {
     return this.run(hubReference(name, this.hub().endpoint), signal);
   }
 
-  /** Removes a model, by the names that `svc rm` knows. Throws SvcError. */
+  /** Removes a model, by the names that `svc rm` accepts. Throws SvcError. */
   async remove(name: string): Promise<void> {
     const [model, other] = this.store.findAll(name);
     if (!model) throw fieldError("model_not_found", "model", "names no downloaded model");
@@ -54,7 +54,7 @@ export class StoredModels {
 
   private async *run(reference: HubReference, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, void> {
     const { now, patience } = this.deps;
-    // A reader that leaves in the middle ends the download.
+    // Aborted when the reader stops early, to end the download.
     const left = new AbortController();
     const pending: DownloadEvent[] = [];
     let progress: DownloadProgress | undefined;
@@ -69,7 +69,7 @@ export class StoredModels {
       now,
       ...(patience && { patience }),
     }).finally(() => (ended = true));
-    // It is awaited below, after what it has to tell.
+    // The failure is handled below, after the pending events.
     work.catch(() => {});
     try {
       while (!ended) {
@@ -87,7 +87,7 @@ export class StoredModels {
     }
   }
 
-  /** Throws SvcError `download_failed` about a model that is there and cannot be served. */
+  /** Returns a model's server option. Throws SvcError `download_failed` about one that cannot be served. */
   private optionOf({ name, files }: Manifest): string {
     try {
       return servingOption(this.store.path(files[0]?.path ?? ""));
@@ -108,12 +108,12 @@ export class StoredModels {
 
 const invalid = (message: string) => new SvcError("invalid_value", message, { param: "model" });
 
-/** A failure of the disk or the network in its own words: they name the model, which is no secret, and what to do. */
+/** Throws a failure of the disk or network with its own message, which names the model (no secret) and what to do. */
 function inWords(error: unknown, code: ErrorCode): never {
   throw error instanceof PullError ? new SvcError(code, error.message) : error;
 }
 
-/** An address elsewhere would let every local page choose what this machine fetches: that stays with `svc pull`. */
+/** Reads a hub reference. Refuses other addresses, through which any local page could choose what is fetched. */
 function hubReference(name: string, endpoint: string): HubReference {
   try {
     const reference = parseReference(name, endpoint);

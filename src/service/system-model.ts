@@ -1,4 +1,4 @@
-// The model that every svc has, whatever else it serves: a small one with a reserved name and a narrower surface.
+// Offers the model that every svc has besides others: a small one with a reserved name and a limited surface.
 
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, Sampling } from "../domain/generate.ts";
@@ -8,13 +8,13 @@ import type { ModelSource, Served, TextBackend } from "./model-router.ts";
 
 export const SYSTEM_MODEL = "svc-system";
 
-/** Without `chat`: it answers requests for its name, and never in the place of another model. */
+/** Lacks `chat`: the model answers requests for its own name, but never replaces another model. */
 const CAPABILITIES = ["completion", "streaming", "tools", "structured_output"];
 
 export class SystemModel implements ModelSource {
   private readonly backend: TextBackend;
 
-  /** `engine` may be that of another model too. */
+  /** `engine` may also serve another model. */
   constructor(engine: TextPort, parallel: number) {
     this.backend = {
       model: SYSTEM_MODEL,
@@ -46,9 +46,9 @@ export class SystemModel implements ModelSource {
 }
 
 /**
- * What this model takes of a request: sampling by temperature, top_p and seed, its length, stop sequences, tools and schemas.
- * Other samplers and penalties, adapters, log probabilities and profiles are ignored. Throws SvcError
- * `unsupported_parameter` about a grammar and media, without which the answer would be another one.
+ * Returns the parts of a request that this model supports: temperature, top_p, seed, length, stop sequences, tools and
+ * schemas. Other samplers and penalties, adapters, log probabilities and profiles are dropped. Throws SvcError
+ * `unsupported_parameter` about a grammar or media, because ignoring them would change the answer.
  */
 export function narrowed(request: GenerateRequest): GenerateRequest {
   const { sampling, adapters: _adapters, topLogprobs: _logprobs, profile: _profile, ...rest } = request;

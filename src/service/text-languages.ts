@@ -1,4 +1,4 @@
-// The languages in which text is recognised, and what reads them.
+// Chooses the recognition engine and data for the languages of a text.
 
 import { SvcError } from "../domain/errors.ts";
 import { PPOCR_LANGUAGES, type LanguageData, type TextTask } from "../domain/recognition.ts";
@@ -7,9 +7,9 @@ import type { Tessdata } from "../store/tessdata.ts";
 
 interface LanguageDeps {
   readonly tessdata: Pick<Tessdata, "names" | "find">;
-  /** PP-OCR reads the languages that it is better at. */
+  /** true: PP-OCR reads the languages that it recognises better. */
   readonly ppocr?: boolean;
-  /** Those of requests that name none; without any: English, or what there is. */
+  /** Languages for requests that name none; without them: English, or any installed language. */
   readonly usual?: readonly string[];
 }
 
@@ -20,15 +20,15 @@ const ENGLISH = "eng";
 export class TextLanguages {
   private readonly usual: Reading | undefined;
 
-  /** Throws SvcError `invalid_value` about the usual ones. */
+  /** Throws SvcError `invalid_value` about the default languages. */
   constructor(private readonly deps: LanguageDeps) {
     const { usual = [] } = deps;
     if (usual.length > 0) this.usual = this.named(usual, "languages");
   }
 
   /**
-   * What reads languages that a client names in `field`. Throws SvcError `invalid_value` about those that there is no data for,
-   * `engine_unavailable` where none are named and there is no data at all.
+   * Returns the engine and data for the languages that a client names in `field`. Throws SvcError `invalid_value` about
+   * languages without data, `engine_unavailable` when none are named and no data is installed.
    */
   of(tags: readonly string[], field: string): Reading {
     return tags.length > 0 ? this.named(tags, field) : (this.usual ?? this.whatThereIs());
@@ -60,7 +60,7 @@ export class TextLanguages {
   }
 }
 
-/** Chinese or Japanese, and nothing that PP-OCR does not read beside it. */
+/** Whether the tags include Chinese or Japanese, and no language that PP-OCR cannot read together with them. */
 function areForPpocr(tags: readonly string[]): boolean {
   const { own, beside } = PPOCR_LANGUAGES;
   const isIn = (known: readonly string[]) => (tag: string) => known.includes(tessdataName(tag) ?? "");

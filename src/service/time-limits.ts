@@ -1,5 +1,5 @@
-// How long a request may wait and take. While nothing of the answer is there, running out of time is a failure; after
-// that, what is there is the answer.
+// Limits how long a request may wait and run. Before the answer begins, running out of time is an error; after that,
+// the partial answer counts.
 
 import type { Timers } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -10,9 +10,9 @@ interface TimeLimitOptions {
   readonly queueTimeoutMs: number;
   /** Milliseconds until the deadline; absent: none. */
   readonly leftMs?: number;
-  /** Whole seconds after which a retry has a chance. */
+  /** Returns the whole seconds after which a retry may succeed. */
   readonly retryAfterSeconds: () => number;
-  /** Ends the request with what there is of its answer. */
+  /** Ends the request with the answer so far. */
   readonly cut: () => void;
 }
 
@@ -37,12 +37,12 @@ export class TimeLimits {
     else this.clearDeadline = clock.after(leftMs, () => this.expire());
   }
 
-  /** Aborted with the client's reason, or with an SvcError when the time is over and nothing of the answer is there. */
+  /** Aborted with the client's reason, or with an SvcError when the time runs out before the answer begins. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** It waits from now on. */
+  /** Starts the queue timeout. */
   accepted(): void {
     const { clock, queueTimeoutMs, retryAfterSeconds } = this.options;
     if (queueTimeoutMs === 0) return;
@@ -53,12 +53,12 @@ export class TimeLimits {
     });
   }
 
-  /** It does not wait any more. */
+  /** Stops the queue timeout. */
   started(): void {
     this.clearQueueTimeout?.();
   }
 
-  /** Something of the answer is there. */
+  /** Records that the answer has begun. */
   answered(): void {
     this.answering = true;
   }
@@ -68,7 +68,7 @@ export class TimeLimits {
     this.controller.abort(error);
   }
 
-  /** The request is over. */
+  /** Releases timers and listeners when the request is over. */
   clear(): void {
     this.clearDeadline?.();
     this.clearQueueTimeout?.();

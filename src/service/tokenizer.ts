@@ -1,10 +1,10 @@
-// Work of a model's tokenizer, bounded: it takes turns with the prompts of generations.
+// Limits the use of a model's tokenizer, which takes turns with the prompts of generations.
 
 import type { Clock } from "../domain/clock.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 
-/** Requests that may be in work or wait, of all routes together. */
+/** Maximum number of requests running or waiting, over all routes. */
 export const MOST_TOKENIZER_REQUESTS = 128;
 
 export class TokenizerService {
@@ -12,7 +12,7 @@ export class TokenizerService {
 
   constructor(private readonly deps: { readonly metrics: Pick<RequestMetrics, "rejected">; readonly clock: Clock }) {}
 
-  /** Has an engine's tokenizer do some work. Throws SvcError `server_busy` beyond the limit, and what the work throws. */
+  /** Runs work of an engine's tokenizer. Throws SvcError `server_busy` beyond the limit, and what the work throws. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const { metrics, clock } = this.deps;
     this.admission.enter(1, metrics);

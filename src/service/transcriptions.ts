@@ -1,4 +1,4 @@
-// Recordings as text: where the recording is, which model reads it, and when its file is deleted.
+// Transcribes recordings: opens the file, chooses the model, and deletes the file at the end.
 
 import { fieldError, SvcError } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
@@ -32,11 +32,11 @@ interface TranscriptionDeps {
 interface TranscriptionRun extends RequestOrigin {
   readonly model?: string | undefined;
   readonly work: TranscriptionTask;
-  /** It belongs to a request that was admitted before. */
+  /** true: the run belongs to a request that has been admitted already. */
   readonly partOf?: true;
 }
 
-/** What those who want the text are told. */
+/** The events that clients get. */
 type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
@@ -44,25 +44,25 @@ export class TranscriptionService {
 
   constructor(private readonly deps: TranscriptionDeps) {}
 
-  /** Where recordings are put that come in a form. */
+  /** Storage for recordings that arrive in a form. */
   get recordings(): TemporaryFiles {
     return this.deps.recordings;
   }
 
-  /** Throws what a request would be refused with at this moment whatever model it names: `engine_unavailable`, `server_busy`. */
+  /** Throws the error with which a request would be refused now for any model: `engine_unavailable`, `server_busy`. */
   checkCapacity(): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(...router.findAll(undefined, "transcription"));
   }
 
-  /** How far the request of this id is; undefined before it is known, and after its end. */
+  /** Returns the progress of the request of this id; undefined before it is known and after the request ends. */
   progressOf(id: string): TranscriptionProgress | undefined {
     return this.progress.of(id);
   }
 
   /**
-   * Takes a recording from where a request says it is; `field`: where base64 stands in it. Throws SvcError `invalid_value`,
-   * `payload_too_large` or `storage_full`, or the signal's reason.
+   * Returns the recording that a request refers to; `field` names the request's base64 field. Throws SvcError
+   * `invalid_value`, `payload_too_large` or `storage_full`, or the signal's reason.
    */
   async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<TemporaryFile> {
     const { recordings } = this.deps;
@@ -76,9 +76,9 @@ export class TranscriptionService {
   }
 
   /**
-   * Recognises a recording, which is discarded at the end, whatever that is. Throws SvcError (`engine_unavailable`,
-   * `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after an
-   * abort.
+   * Transcribes a recording and discards it at the end, whatever the outcome. Throws SvcError (`engine_unavailable`,
+   * `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after
+   * an abort.
    */
   async *transcribe(
     recording: TemporaryFile,
@@ -94,7 +94,7 @@ export class TranscriptionService {
     }
   }
 
-  /** Recognises what is speech from its beginning to its end. Throws the same. */
+  /** Transcribes sound that is speech throughout. Throws as `transcribe` does. */
   transcribeSpeech(
     sound: RawSound,
     run: TranscriptionRun,
@@ -104,13 +104,13 @@ export class TranscriptionService {
     return this.run({ ...run.work, sound }, run, signal, report);
   }
 
-  /** What goes by this name. Throws SvcError `engine_unavailable` when there is no transcription model. */
+  /** Returns the model for this name. Throws SvcError `engine_unavailable` when there is no transcription model. */
   model(name?: string): { readonly name: string; readonly tellsSpeech: boolean } {
     const { model, engine } = this.deps.router.find(name, "transcription");
     return { name: model, tellsSpeech: engine.tellsSpeech };
   }
 
-  /** Looks for speech in what came next in a stream. Throws what the engine throws, or the signal's reason. */
+  /** Detects speech in the next piece of a stream. Throws what the engine throws, or the signal's reason. */
   async listen(model: string, work: ListeningWork, signal: AbortSignal): Promise<Heard> {
     return this.deps.router.find(model, "transcription").engine.listen(work, signal);
   }
@@ -123,7 +123,7 @@ export class TranscriptionService {
   ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
     if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
-    // At 0 all sound is speech, as it is without a detector.
+    // At a threshold of 0 all sound counts as speech, as without a detector.
     if (work.detection && work.detection.threshold !== 0 && !backend.engine.tellsSpeech) throw withoutDetector();
     const job = { work, client, background };
     let tokens = 0;
@@ -142,7 +142,7 @@ export class TranscriptionService {
     }
   }
 
-  /** A file of the operator's: it stays. */
+  /** Returns a file of the operator, which `discard` does not delete. */
   private async local(path: string): Promise<TemporaryFile> {
     const { recordings, mediaLimits } = this.deps;
     const found = await atField("file", () => localPath(path, mediaLimits.mediaRoot, recordings.largest));
@@ -150,7 +150,7 @@ export class TranscriptionService {
   }
 }
 
-/** Its text would come as it was spoken, and pass for English. */
+/** Without this error, the text would stay in the spoken language and pass for English. */
 const cannotTranslate = (model: string): SvcError =>
   new SvcError("invalid_value", `The model ${model} was not trained to translate: translations need another one.`, {
     param: "model",

@@ -1,16 +1,16 @@
-// What operators see and steer of other servers.
+// What operators can see and control of upstreams.
 
 import type { UpstreamStatus } from "../domain/upstream.ts";
 import type { MetricTable } from "../telemetry/exposition.ts";
 
 export interface Upstreams {
-  /** Those that the operator named, in their order, then those that were found. */
+  /** Returns the upstreams that the operator named, in that order, then discovered ones. */
   status(): readonly UpstreamStatus[];
   /**
-   * Draining replicas get no new requests; those that they have end in order. Without `url` all replicas of the upstream
-   * drain, or get requests again. Undefined when there is no such upstream, or no such replica of it.
+   * Sets whether replicas drain: they get no new requests and finish those that they have. Without `url`, applies to
+   * all replicas of the upstream. Returns undefined when there is no such upstream or replica.
    */
   setDraining(name: string, isDraining: boolean, url?: string): UpstreamStatus | undefined;
-  /** What a scrape reads: of each replica, and of each model that requests were sent to. */
+  /** Returns metrics for a scrape: of each replica, and of each model that requests were sent to. */
   metrics(): readonly MetricTable[];
 }

@@ -1,4 +1,4 @@
-// The state of batch jobs. A job is changed by the one server that runs it, but for its cancelling.
+// Stores the state of batch jobs. Only the server that runs a job changes it, except for cancelling.
 
 import type { Database } from "bun:sqlite";
 import type { Usage } from "../domain/usage.ts";
@@ -19,22 +19,22 @@ export const BATCH_STATUSES = [
 ] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** Those in which there is nothing left to do. */
+/** Statuses in which no work is left. */
 const ENDED = ["completed", "failed", "cancelled", "expired"] as const;
 const IS_ENDED = `status IN (${ENDED.map((status) => `'${status}'`).join(", ")})`;
 
-/** Something that is wrong with a batch, of a line of its input or of all of it. */
+/** A fault of a batch: of one line of its input, or of all of it. */
 export interface BatchFault {
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
-  /** The first line is 1. */
+  /** Line number, from 1; null: the fault concerns the whole batch. */
   readonly line: number | null;
 }
 
 export type BatchUsage = Pick<Usage, "promptTokens" | "cachedTokens" | "completionTokens" | "reasoningTokens">;
 
-/** How far a batch is. */
+/** The progress of a batch. */
 export interface BatchProgress {
   readonly total: number;
   readonly completed: number;
@@ -42,16 +42,16 @@ export interface BatchProgress {
   readonly usage: BatchUsage;
 }
 
-/** What a batch is from its beginning on. */
+/** The fields that a batch has from its creation on. */
 export interface NewBatch {
   readonly id: string;
   readonly endpoint: string;
   readonly model: string;
   readonly inputFileId: string;
   readonly outputFileId: string;
-  /** Seconds that the output file is kept; null: until it is deleted. */
+  /** Seconds to keep the output file; null: the server's default applies. */
   readonly outputSeconds: number | null;
-  /** The completion window as it was asked for. */
+  /** The completion window as requested. */
   readonly window: string;
   /** Unix seconds, like all times here. */
   readonly createdAt: number;
@@ -61,7 +61,7 @@ export interface NewBatch {
 
 export interface BatchRecord extends NewBatch, Omit<BatchProgress, "usage"> {
   readonly status: BatchStatus;
-  /** When it came to a status. */
+  /** When the batch reached each status. */
   readonly times: Readonly<Partial<Record<BatchStatus, number>>>;
   readonly usage: BatchUsage | null;
   readonly errors: readonly BatchFault[] | null;
@@ -93,28 +93,28 @@ export class BatchRecords {
     return row ? recordOf(row) : undefined;
   }
 
-  /** Throws SvcError `not_found` when the page is to begin after no batch. */
+  /** Returns a page of batches. Throws SvcError `not_found` when the page should begin after an unknown batch. */
   page(request: PageRequest): Page<BatchRecord> {
     const { rows, hasMore } = readPage<Row>(this.database, "batches", request);
     return { rows: rows.map(recordOf), hasMore };
   }
 
-  /** Ids of the batches with lines to be answered at `now`, the oldest first. */
+  /** Returns the ids of batches with lines to answer at `now`, the oldest first. */
   toAnswer(now: number): string[] {
     return this.ids("status = 'in_progress' AND expiresAt > ?", now);
   }
 
-  /** Ids of those that go on without an answer: they are to be checked, or are at an end at `now`. */
+  /** Returns the ids of batches to advance without answering lines: those to check, and those that end at `now`. */
   toSettle(now: number): string[] {
     return this.ids(`NOT ${IS_ENDED} AND (status <> 'in_progress' OR expiresAt <= ?)`, now);
   }
 
-  /** Whether there is nothing left to do for a batch, or there is none. */
+  /** Whether no work is left for a batch, or the batch does not exist. */
   isEnded(id: string): boolean {
     return this.database.query(`SELECT 1 FROM batches WHERE id = ? AND NOT ${IS_ENDED}`).get(id) === null;
   }
 
-  /** Brings a batch from one status to the next; false when it has another status meanwhile. */
+  /** Moves a batch from one status to the next; returns false when its status has changed meanwhile. */
   advance(id: string, from: BatchStatus, to: BatchStatus, at: number): boolean {
     const sql = `UPDATE batches SET status = $to, times = json_set(times, '$.' || $to, $at)
                  WHERE id = $id AND status = $from`;
@@ -134,26 +134,26 @@ export class BatchRecords {
     this.database.query(sql).run({ id, total, completed, failed, usage: JSON.stringify(usage) });
   }
 
-  /** The same for looking at only: a loss of power may take it, and SQLITE_BUSY is thrown when another server writes. */
+  /** Sets the progress for display: a power loss may lose it; throws SQLITE_BUSY when another server writes. */
   showProgress(id: string, progress: BatchProgress): void {
     writeLightly(this.database, () => this.setProgress(id, progress));
   }
 
-  /** Forgets batches that had ended at `by`, but for those whose output is a file at `now`. */
+  /** Deletes batches that had ended at `by`, except those whose output file exists at `now`. */
   forgetEnded(by: number, now: number): void {
     const sql = `DELETE FROM batches WHERE ${IS_ENDED} AND json_extract(times, '$.' || status) <= $by
                  AND NOT EXISTS (SELECT 1 FROM files WHERE files.id = outputFileId AND ${THERE})`;
     this.database.query(sql).run({ by, now });
   }
 
-  /** How many there are of each status that occurs. */
+  /** Returns the number of batches by status; statuses without batches are absent. */
   counts(): ReadonlyMap<BatchStatus, number> {
     const sql = "SELECT status, count(*) AS count FROM batches GROUP BY status";
     const rows = this.database.query<{ status: BatchStatus; count: number }, []>(sql).all();
     return new Map(rows.map(({ status, count }) => [status, count]));
   }
 
-  /** Lines without an answer, of all batches in progress. */
+  /** Returns the number of unanswered lines of all batches in progress. */
   linesWaiting(): number {
     const sql = "SELECT sum(total - completed - failed) AS lines FROM batches WHERE status = 'in_progress'";
     return this.database.query<{ lines: number | null }, []>(sql).get()?.lines ?? 0;

@@ -1,4 +1,4 @@
-// What clients may fetch again: in memory, bounded by count and by size, what changed longest ago out first.
+// Stores values for clients to fetch, in memory, limited by count and bytes; evicts the least recently changed ones.
 
 export interface StoreLimits {
   readonly count: number;
@@ -7,14 +7,14 @@ export interface StoreLimits {
 
 interface Entry<Value> {
   readonly value: Value;
-  /** As `put` said. */
+  /** Bytes given to `put`. */
   readonly bytes: number;
-  /** What `grow` added. */
+  /** Bytes added by `grow`. */
   grown: number;
 }
 
 export class BoundedStore<Value> {
-  /** In order of their last change. */
+  /** Entries in order of their last change. */
   private readonly entries = new Map<string, Entry<Value>>();
   private bytes = 0;
 
@@ -25,8 +25,8 @@ export class BoundedStore<Value> {
   }
 
   /**
-   * Keeps a value of so many bytes, in place of an earlier state of it; others go out where they must. One that is larger than all
-   * may be is not kept, and pushes nobody out.
+   * Stores a value of `bytes` bytes in place of an earlier state, and evicts others if necessary. A value above the
+   * limit is not stored and evicts nothing.
    */
   put(id: string, value: Value, bytes: number): void {
     const grown = this.entries.get(id)?.grown ?? 0;
@@ -37,7 +37,7 @@ export class BoundedStore<Value> {
     this.shrink();
   }
 
-  /** Something that belongs to a value has become larger by so many bytes; others go out where they must. */
+  /** Adds bytes to a value's size and evicts others if necessary. A value that exceeds the limit is deleted. */
   grow(id: string, bytes: number): void {
     const entry = this.entries.get(id);
     if (!entry) return;
@@ -54,7 +54,7 @@ export class BoundedStore<Value> {
     }
   }
 
-  /** False when there is none. */
+  /** Deletes a value; returns false when there is none. */
   delete(id: string): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
@@ -63,7 +63,7 @@ export class BoundedStore<Value> {
     return true;
   }
 
-  /** The newest first. */
+  /** Emits all values, the newest first. */
   *values(): Generator<Value, void, void> {
     for (const { value } of [...this.entries.values()].toReversed()) yield value;
   }

@@ -1,4 +1,4 @@
-// What is known of files, beside their content.
+// Stores the records of files; the contents are stored elsewhere.
 
 import type { Database } from "bun:sqlite";
 import type { PageRequest } from "../domain/page-request.ts";
@@ -14,23 +14,23 @@ export interface FileRecord {
   readonly purpose: FilePurpose;
   /** Unix seconds, like all times here. */
   readonly createdAt: number;
-  /** Null: it stays until it is deleted. */
+  /** null: the file is kept until it is deleted. */
   readonly expiresAt: number | null;
 }
 
-/** What the files of a purpose are together. */
+/** Totals of all files of one purpose. */
 interface FileTotals {
   readonly count: number;
   readonly bytes: number;
 }
 
-/** An expired file is not there any more, whether its content is gone or not. */
+/** SQL condition for existing files; an expired file no longer exists, even if its content is still on disk. */
 export const THERE = "(expiresAt IS NULL OR expiresAt > $now)";
 
 export class FileRecords {
   constructor(private readonly database: Database) {}
 
-  /** Adding a file that is there already changes nothing. */
+  /** Adds a file; does nothing if it exists already. */
   add(file: FileRecord): void {
     this.database
       .query(
@@ -45,19 +45,19 @@ export class FileRecords {
     return this.database.query<FileRecord, { id: string; now: number }>(sql).get({ id, now }) ?? undefined;
   }
 
-  /** Throws SvcError `not_found` when the page is to begin after no file. */
+  /** Returns a page of files. Throws SvcError `not_found` when the page should begin after an unknown file. */
   page(request: PageRequest, purpose: string | undefined, now: number): Page<FileRecord> {
     const condition = `${THERE} AND ($purpose IS NULL OR purpose = $purpose)`;
     return readPage(this.database, "files", request, condition, { now, purpose: purpose ?? null });
   }
 
-  /** A file expires now; false when there is none. */
+  /** Makes a file expire now; returns false when there is none. */
   expire(id: string, now: number): boolean {
     const sql = `UPDATE files SET expiresAt = $now WHERE id = $id AND ${THERE}`;
     return this.database.query(sql).run({ id, now }).changes > 0;
   }
 
-  /** Ids of expired files that are not forgotten. */
+  /** Returns the ids of expired files whose records still exist. */
   expired(now: number): string[] {
     const sql = `SELECT id FROM files WHERE NOT ${THERE}`;
     return this.database
@@ -66,7 +66,7 @@ export class FileRecords {
       .map(({ id }) => id);
   }
 
-  /** Forgets files that had expired at a time: until then, a page may begin after one. */
+  /** Deletes the records of files that had expired at `by`; until then, a page may begin after them. */
   forgetExpired(by: number): void {
     this.database.query(`DELETE FROM files WHERE NOT ${THERE}`).run({ now: by });
   }

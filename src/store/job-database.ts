@@ -1,4 +1,4 @@
-// The database of files and batch jobs: its tables, and opening it.
+// Opens the database of files and batch jobs, and creates its tables.
 
 import { Database } from "bun:sqlite";
 import { SvcError } from "../domain/errors.ts";
@@ -6,7 +6,7 @@ import { ownFile, tighten } from "./owner-only.ts";
 import { isBusy } from "./storage-error.ts";
 
 const VERSION = 1;
-/** How long a write waits for that of another server. */
+/** Milliseconds that a write waits for a write of another server. */
 const PATIENCE_MS = 5000;
 const POLL_MS = 5;
 
@@ -46,9 +46,9 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `;
 
-/** Opens the database, and makes it if it is not there. Throws SQLiteError, or SvcError about one of another version. */
+/** Opens the database or creates it. Throws SQLiteError, or SvcError if another version of svc wrote it. */
 export function openJobDatabase(path: string): Database {
-  // SQLite gives the files beside it the rights that it has.
+  // SQLite creates the files beside the database with the same permissions.
   ownFile(path);
   for (const beside of ["-wal", "-shm"]) tighten(path + beside);
   const database = new Database(path, { create: true, strict: true });
@@ -64,8 +64,8 @@ export function openJobDatabase(path: string): Database {
 }
 
 /**
- * Writes what may be lost with the power and is written again soon: without waiting for the disk, or for another server,
- * which would hold up all that this one serves. Throws SQLiteError, of the code SQLITE_BUSY when another one writes.
+ * Writes data that a power loss may take and that is soon written again. Does not wait for the disk or another server,
+ * because that would block all other requests. Throws SQLiteError, with code SQLITE_BUSY when another server writes.
  */
 export function writeLightly(database: Database, write: () => void): void {
   setCare(database, "light");
@@ -81,7 +81,10 @@ function setCare(database: Database, care: "careful" | "light"): void {
   database.run(`PRAGMA synchronous = ${care === "careful" ? "FULL" : "NORMAL"}`);
 }
 
-/** The first opening changes the layout of the file, and two that do so at once do not wait for each other by themselves. */
+/**
+ * Switches to WAL mode, retrying because the first opening changes the file's layout, and SQLite does not make two
+ * concurrent openings wait for each other.
+ */
 function useWal(database: Database): void {
   for (let waited = 0; ; waited += POLL_MS) {
     try {

@@ -1,8 +1,8 @@
-// Files and batch jobs on disk: records in one database, contents beside it. Several servers may use one folder.
+// Stores files and batch jobs on disk: records in one database, contents beside it. Several servers may use one folder.
 //
 //   jobs.sqlite      records
-//   files/ID         contents; ID.part while it is received
-//   batches/ID/      of a batch that is not ended: input.jsonl, output.jsonl, lock
+//   files/ID         contents; ID.part while receiving
+//   batches/ID/      of an unfinished batch: input.jsonl, output.jsonl, lock
 
 import type { Database } from "bun:sqlite";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
@@ -15,9 +15,9 @@ import { tryLock } from "./process-lock.ts";
 import { isMissing, isThere } from "./storage-error.ts";
 import { StorageQuota } from "./storage-quota.ts";
 
-/** What is being made is never older, in seconds. */
+/** Maximum age of unfinished work, in seconds. */
 const OLDEST_WORK_S = 3600;
-/** Who pages through files and deletes them on the way goes on after one that is gone, for so many seconds. */
+/** Seconds for which a page may begin after a removed file, as clients may delete files while they page. */
 const CURSOR_S = 3600;
 
 const databasePath = (folder: string) => join(folder, "jobs.sqlite");
@@ -25,13 +25,13 @@ const databasePath = (folder: string) => join(folder, "jobs.sqlite");
 export class JobStore {
   readonly files: FileRecords;
   readonly batches: BatchRecords;
-  /** Of all contents. */
+  /** Quota of all contents. */
   readonly quota: StorageQuota;
   private readonly database: Database;
 
   /**
-   * Opens the store in `folder`, and makes it if it is not there; its contents may have `mostBytes`. Throws what the system
-   * or the database throws.
+   * Opens the store in `folder`, and creates it if missing; its contents may take `mostBytes`. Throws errors of the
+   * system and the database.
    */
   constructor(
     private readonly folder: string,
@@ -53,12 +53,12 @@ export class JobStore {
     this.database.close();
   }
 
-  /** Where the content of a file is. */
+  /** Returns the path of a file's content. */
   contentPath(id: string): string {
     return join(this.folder, "files", id);
   }
 
-  /** Where a content is received before it becomes that of a file. */
+  /** Returns the path at which content is received before it becomes a file. */
   partPath(id: string): string {
     return `${this.contentPath(id)}.part`;
   }
@@ -71,13 +71,13 @@ export class JobStore {
     return join(this.batchFolder(batch), "output.jsonl");
   }
 
-  /** Takes the right to run a batch, as long as nobody has it; the returned function gives it back. */
+  /** Takes the lock to run a batch; returns its release function, or undefined while another process has it. */
   lock(batch: string): (() => void) | undefined {
     mkdirSync(this.batchFolder(batch), { recursive: true, mode: 0o700 });
     return tryLock(join(this.batchFolder(batch), "lock"));
   }
 
-  /** Adds a batch with its own hold on the content of its input, whatever becomes of the file. */
+  /** Adds a batch with its own link to the content of its input, which therefore outlives the input file. */
   addBatch(batch: NewBatch): void {
     mkdirSync(this.batchFolder(batch.id), { recursive: true, mode: 0o700 });
     try {
@@ -89,7 +89,7 @@ export class JobStore {
     }
   }
 
-  /** Ends a file and removes its content; false when there is none. */
+  /** Makes a file expire and removes its content; returns false when there is none. */
   deleteFile(id: string, now: number): boolean {
     const deleted = this.files.expire(id, now);
     if (deleted) {
@@ -100,12 +100,12 @@ export class JobStore {
   }
 
   /**
-   * Makes the output of a batch a file and brings the batch to its last status, both or, when it has another status
-   * meanwhile, neither: then false. May be repeated.
+   * Makes the output of a batch a file and sets the batch's final status. Does neither and returns false when the
+   * status has changed meanwhile. May be repeated.
    */
   handOver({ id, status }: BatchRecord, output: FileRecord, end: BatchStatus, at: number): boolean {
     try {
-      // Until its record is there, only its age tells that it is wanted.
+      // Until the file's record exists, only the recent modification time protects the content from `sweep`.
       utimesSync(this.outputPath(id), new Date(), new Date());
       linkSync(this.outputPath(id), this.contentPath(output.id));
     } catch (error) {
@@ -119,14 +119,14 @@ export class JobStore {
     return advance.immediate();
   }
 
-  /** Removes what a batch has beside its record. Only who has its lock may. */
+  /** Removes the folder of a batch. Unless the batch has ended, the caller must hold its lock. */
   clear(batch: string): void {
     rmSync(this.batchFolder(batch), { recursive: true, force: true });
   }
 
   /**
-   * Removes expired files, batches that ended `keepBatchSeconds` ago (null: none) and left no file, and what a server that
-   * was killed has left behind.
+   * Removes expired files, batches that ended `keepBatchSeconds` ago (null: none) and have no output file, and
+   * leftovers of killed servers.
    */
   sweep(now: number, keepBatchSeconds: number | null): void {
     this.quota.forget();
@@ -148,7 +148,7 @@ export class JobStore {
   }
 }
 
-/** Whether something that no record knows cannot be somebody's work under way. */
+/** Whether a path without a record is too old to belong to unfinished work. */
 function isOld(path: string, now: number): boolean {
   let found: Stats;
   try {

@@ -1,20 +1,20 @@
-// A file of JSON lines that a process may be killed over at any moment: what was written whole before is read again, what
-// was cut off is cut away.
+// A file of JSON lines that survives a kill of the process at any moment: complete lines are read again, an incomplete
+// end is truncated.
 
 import { open, type FileHandle } from "node:fs/promises";
 import { linesOf, parseLine } from "./json-lines.ts";
 
 export class Journal {
-  /** The write under way: lines must not come between the parts of another. */
+  /** The current write: each write waits for the last, so that lines are not mixed. */
   private last: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly handle: FileHandle,
-    /** Bytes of whole lines. */
+    /** Bytes of complete lines. */
     private size: number,
   ) {}
 
-  /** Opens the file, and makes it if it is not there. `recall` is told every line that it has. */
+  /** Opens the file, and creates it if missing. Calls `recall` with every line in it. */
   static async open(path: string, recall: (line: unknown) => void): Promise<Journal> {
     const handle = await open(path, "a+", 0o600);
     try {
@@ -31,9 +31,9 @@ export class Journal {
     return this.size;
   }
 
-  /** Writes whole lines, each with its end. When that fails, the file is as it was before or has a part of them. */
+  /** Appends complete lines with their newlines. After a failed write, the file is unchanged or has a part of them. */
   append(lines: string): Promise<void> {
-    // Behind a part of a line nothing may come: once a write has failed, all do.
+    // Nothing may follow a partial line, so after one failed write all writes fail.
     const mine = this.last.then(() => this.write(Buffer.from(lines)));
     mine.catch(() => {});
     return (this.last = mine);
@@ -46,7 +46,7 @@ export class Journal {
     this.size += bytes.length;
   }
 
-  /** Waits until what was written survives a loss of power. */
+  /** Waits until everything written survives a loss of power. */
   async sync(): Promise<void> {
     await this.handle.sync();
   }
@@ -57,7 +57,7 @@ export class Journal {
   }
 }
 
-/** Bytes of the whole lines at the beginning. */
+/** Calls `recall` with each complete line and returns the bytes of all of them. */
 async function recallLines(path: string, recall: (line: unknown) => void): Promise<number> {
   let size = 0;
   for await (const line of linesOf(Bun.file(path).stream())) {
@@ -66,7 +66,7 @@ async function recallLines(path: string, recall: (line: unknown) => void): Promi
     try {
       value = await parseLine(line);
     } catch {
-      // A machine that lost its power may have kept the length of the file and not its bytes.
+      // After a loss of power, the file may have its length but not its bytes.
       break;
     }
     recall(value);

@@ -1,34 +1,34 @@
-// Bytes as lines of JSON Lines, however they come cut.
+// Splits chunks of bytes into the lines of JSON Lines.
 
 import { parseJson } from "../domain/json-pieces.ts";
 import { TurnLimit } from "../domain/turn-limit.ts";
 
 export interface Line {
-  /** The first is 1; empty ones count. */
+  /** Line number, from 1; empty lines count. */
   readonly number: number;
-  /** Without its end; good until the next line is asked for. */
+  /** The line without its newline; valid until the next line is requested. */
   readonly bytes: Uint8Array;
-  /** Bytes from the start of the text to behind the line's end. */
+  /** Bytes from the start of the text to the end of the line, including its newline. */
   readonly end: number;
-  /** Something ends it; false only for a last line that stops in the middle. */
+  /** Whether a newline ends the line; false only for an incomplete last line. */
   readonly terminated: boolean;
 }
 
 const NEWLINE = 0x0a;
-/** Bytes of lines that are dealt with in one turn: a few milliseconds of work, where they are short. */
+/** Bytes of lines to process per turn of the event loop: a few milliseconds of work if the lines are short. */
 const TURN_BYTES = 64 * 1024;
 const MARK = [0xef, 0xbb, 0xbf];
 
-/** Cuts chunks into lines. */
+/** Splits chunks into lines. */
 export class LineCutter {
   private readonly parts: Uint8Array[] = [];
   private number = 0;
   private end = 0;
 
-  /** `look` sees every line piece by piece, with its number, before it is there as a whole. */
+  /** `look` is called with each piece of a line and the line's number, before the line is complete. */
   constructor(private readonly look: (piece: Uint8Array, number: number) => void = () => {}) {}
 
-  /** The lines that end in this chunk. */
+  /** Emits the lines that end in this chunk. */
   *push(chunk: Uint8Array): Generator<Line, void, void> {
     let start = 0;
     for (let stop = chunk.indexOf(NEWLINE); stop >= 0; stop = chunk.indexOf(NEWLINE, start)) {
@@ -36,11 +36,11 @@ export class LineCutter {
       yield this.take(true);
       start = stop + 1;
     }
-    // A copy, which a Buffer's own slice is not: who gave the chunk may use its memory again.
+    // A copy, unlike a Buffer's slice: the caller may reuse the chunk's memory.
     if (start < chunk.length) this.add(new Uint8Array(chunk.subarray(start)));
   }
 
-  /** What is behind the last line's end, if anything. */
+  /** Emits the incomplete last line, if any. */
   *rest(): Generator<Line, void, void> {
     if (this.parts.length > 0) yield this.take(false);
   }
@@ -60,10 +60,10 @@ export class LineCutter {
   }
 }
 
-/** For lines, by their bytes: there may be 50,000 of them, and a file is read without waiting. */
+/** Limits the bytes of lines per turn: there may be 50,000 lines, and reading a file does not yield by itself. */
 export const lineTurns = () => new TurnLimit(TURN_BYTES);
 
-/** The lines of a stream, one in memory at a time. */
+/** Emits the lines of a stream, with one in memory at a time. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
   const cutter = new LineCutter();
   const turns = lineTurns();
@@ -76,9 +76,9 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   yield* cutter.rest();
 }
 
-/** Whether there is nothing but white space in a line. */
+/** Whether a line has only white space. */
 export const isBlank = ({ bytes }: Line): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
 
-/** The JSON of a line within the bounds of JSON; throws TypeError when it is no UTF-8 and SyntaxError when it is no JSON. */
+/** Parses a line within JSON's limits. Throws TypeError about invalid UTF-8, SyntaxError about invalid JSON. */
 export const parseLine = ({ bytes }: Line): Promise<unknown> => parseJson([bytes]);

@@ -1,4 +1,4 @@
-// Drawn images that clients may fetch: in memory, for an hour, bounded by their bytes, the oldest out first.
+// Stores drawn images for clients to fetch: in memory, for an hour, limited by bytes; the oldest are evicted first.
 
 import type { Timers } from "../domain/clock.ts";
 import { newImageId } from "../domain/ids.ts";
@@ -10,7 +10,7 @@ interface KeptImage {
 }
 
 interface Entry extends KeptImage {
-  /** Monotonic milliseconds. */
+  /** Expiry time, in monotonic milliseconds. */
   readonly until: number;
 }
 
@@ -19,11 +19,11 @@ interface KeptImagesLimits {
   readonly ms: number;
 }
 
-/** More than the largest answer has, ten images of 2048 × 2048 pixels of noise. */
+/** Larger than the largest answer: ten images of 2048 × 2048 pixels of noise. */
 const KEPT_IMAGES: KeptImagesLimits = { bytes: 256 * 1024 * 1024, ms: 3_600_000 };
 
 export class KeptImages {
-  /** In the order in which they expire. */
+  /** Entries in order of expiry. */
   private readonly entries = new Map<string, Entry>();
   private held = 0;
   private cancelSweep: (() => void) | undefined;
@@ -33,12 +33,12 @@ export class KeptImages {
     private readonly limits = KEPT_IMAGES,
   ) {}
 
-  /** Bytes of all. */
+  /** Bytes of all images. */
   get bytes(): number {
     return this.held;
   }
 
-  /** Keeps an image, others go out where they must. Returns its id, which nobody can guess. */
+  /** Stores an image, and evicts others if necessary. Returns its id, which cannot be guessed. */
   put(bytes: Uint8Array, format: ImageFileFormat): string {
     const id = newImageId();
     this.entries.set(id, { bytes, format, until: this.clock.now() + this.limits.ms });
@@ -51,19 +51,19 @@ export class KeptImages {
     return id;
   }
 
-  /** Undefined when there is none, or none any more. */
+  /** Returns an image; undefined when unknown, expired or evicted. */
   get(id: string): KeptImage | undefined {
     return this.entries.get(id);
   }
 
-  /** Keeps none any more. */
+  /** Discards all images. */
   close(): void {
     this.cancelSweep?.();
     this.entries.clear();
     this.held = 0;
   }
 
-  /** The memory is given back when the time is over, whoever asks. */
+  /** Schedules the removal of expired images, so that memory is freed without a request. */
   private expectSweep(): void {
     const [first] = this.entries.values();
     if (this.cancelSweep || !first) return;

@@ -1,4 +1,4 @@
-// Pages of a table whose rows are numbered in the order of their making.
+// Reads pages of a table whose rows are numbered in order of creation.
 
 import type { Database } from "bun:sqlite";
 import { fieldError } from "../domain/errors.ts";
@@ -12,8 +12,8 @@ export interface Page<Row> {
 }
 
 /**
- * One page of the rows of `table` for which `condition`, in SQL with `values`, holds. Throws SvcError `not_found` when it
- * is to begin after none of the table's rows.
+ * Returns a page of the rows of `table` that match `condition`, an SQL expression with `values`. Throws SvcError
+ * `not_found` when the page should begin after an unknown row.
  */
 export function readPage<Row>(
   database: Database,
@@ -30,7 +30,7 @@ export function readPage<Row>(
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
-/** The page of what was never stored. Throws SvcError `not_found` when it is to begin after something. */
+/** Returns an empty page, for a missing store. Throws SvcError `not_found` if the page should begin after a row. */
 export function emptyPage({ after }: PageRequest): Page<never> {
   if (after !== undefined) throw notStored();
   return { rows: [], hasMore: false };

@@ -1,14 +1,14 @@
-// A lock that one process holds and the system takes back when that ends, however it ends: SQLite's, on a file of its own.
+// A lock that one process holds and the system releases whenever the process ends: SQLite's, on a separate file.
 
 import { Database } from "bun:sqlite";
 import { isBusy } from "./storage-error.ts";
 
-/** Takes the lock; undefined when another holds it. The returned function gives it back. */
+/** Takes the lock and returns the function that releases it; undefined when another process holds it. */
 export function tryLock(path: string): (() => void) | undefined {
   const database = new Database(path, { create: true });
   try {
     database.run("PRAGMA busy_timeout = 0");
-    // Nothing is written, so nothing is left behind but an empty file.
+    // Nothing is written, so only an empty file remains.
     database.run("BEGIN EXCLUSIVE");
     return () => database.close();
   } catch (error) {

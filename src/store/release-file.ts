@@ -1,4 +1,4 @@
-// A file of a release of svc, downloaded: whole and with the right checksum, or not at all.
+// Downloads a file of an svc release: complete and with the right checksum, or not at all.
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -10,7 +10,7 @@ import { tryLock } from "./process-lock.ts";
 
 export interface ReleaseFile {
   readonly url: string;
-  /** Absent: not known. */
+  /** Absent if unknown. */
   readonly bytes?: number;
   readonly sha256: string;
 }
@@ -18,9 +18,9 @@ export interface ReleaseFile {
 export interface FetchOptions {
   readonly userAgent: string;
   readonly signal: AbortSignal;
-  /** Called often with the bytes that are there. */
+  /** Called often with the bytes received so far. */
   readonly progress?: (received: number) => void;
-  /** Called with what a person would want to know: lost connections, waits. */
+  /** Called with messages for the user, such as lost connections and waits. */
   readonly note: (text: string) => void;
   readonly patience?: Patience;
 }
@@ -28,8 +28,8 @@ export interface FetchOptions {
 const POLL_MS = 200;
 
 /**
- * Downloads the file to `target`, unless `isThere` says that another process did meanwhile: of several, one downloads and the
- * others wait. What arrived is kept for another time when it fails. Throws PullError, or the signal's reason.
+ * Downloads the file to `target`, unless `isThere` reports that another process did so meanwhile: of several, one
+ * downloads and the others wait. After a failure, partial data is kept. Throws PullError, or the signal's reason.
  */
 export async function fetchReleaseFile(
   { url, bytes, sha256 }: ReleaseFile,

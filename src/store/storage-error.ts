@@ -1,11 +1,11 @@
-// What goes wrong with a disk or a database, as a client hears it: never a path, never a text of the library.
+// Converts errors of the disk and the database for clients, without paths or messages of the library.
 
 import { SvcError } from "../domain/errors.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 
 const FULL = new Set(["ENOSPC", "EDQUOT", "SQLITE_FULL"]);
 
-/** The failure of an operation on files or the database in `folder` as an SvcError; what is none of these comes back as it is. */
+/** Converts an error of files or the database in `folder` to an SvcError; returns any other unchanged. */
 export function storageError(error: unknown, folder = "data folder (--data-dir)"): unknown {
   if (error instanceof SvcError) return error;
   const code = systemErrorCode(error);
@@ -18,7 +18,7 @@ export function storageError(error: unknown, folder = "data folder (--data-dir)"
   return new SvcError("storage_unavailable", message);
 }
 
-/** Runs `work`; its failures are thrown as `storageError` tells them. */
+/** Runs `work`; converts its errors with `storageError` and throws them. */
 export function withStorage<T>(work: () => T): T {
   try {
     return work();
@@ -27,11 +27,11 @@ export function withStorage<T>(work: () => T): T {
   }
 }
 
-/** Whether nothing is at a path. */
+/** Whether an operation failed because the path does not exist. */
 export const isMissing = (error: unknown): boolean => systemErrorCode(error) === "ENOENT";
 
-/** Whether something is at a path already. */
+/** Whether an operation failed because the path exists already. */
 export const isThere = (error: unknown): boolean => systemErrorCode(error) === "EEXIST";
 
-/** Whether another connection holds the lock that a database would need. */
+/** Whether an operation failed because another connection holds the database's lock. */
 export const isBusy = (error: unknown): boolean => systemErrorCode(error)?.startsWith("SQLITE_BUSY") === true;

@@ -1,13 +1,13 @@
-// How much the contents of files and batches may take on disk together.
+// Limits the disk space that the contents of files and batches take together.
 
 import { readdirSync, statfsSync, statSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../domain/errors.ts";
 
 const MIB = 2 ** 20;
-/** What stays free of the disk, for the database beside the contents and for other programs: the smaller of the two. */
+/** Disk space kept free for the database and for other programs: the smaller of the two values. */
 const RESERVE = { bytes: 256 * MIB, share: 0.02 };
-/** Looking at all contents, 0.1 s for 20,000 files, holds everybody up: between two looks it is left for so many times as long. */
+/** A scan of all contents (0.1 s for 20,000 files) blocks all requests; the next one waits this many times as long. */
 const REST = 20;
 
 interface Disk {
@@ -16,14 +16,14 @@ interface Disk {
 }
 
 export class StorageQuota {
-  /** Bytes, as far as this server knows; undefined: not looked at yet. */
+  /** Bytes in use, as far as this server knows; undefined until the first scan. */
   private used: number | undefined;
-  /** Something was removed here that another server may have written: `used` may be too low. */
+  /** Whether this server removed content that another server may have written, so that `used` may be too low. */
   private hasReleased = false;
-  /** When all contents may be looked at again. */
+  /** Time of the next permitted scan, in milliseconds. */
   private restsUntil = -Infinity;
 
-  /** `folder` has `files` and `batches` in it; `limit`: in bytes. */
+  /** `folder` contains `files` and `batches`; `limit` is in bytes. */
   constructor(
     private readonly folder: string,
     private readonly limit: number,
@@ -31,7 +31,7 @@ export class StorageQuota {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Counts bytes that are about to be written. Throws SvcError `storage_full` when there is no room for them, or on the disk. */
+  /** Counts bytes about to be written. Throws SvcError `storage_full` when the quota or disk has no space for them. */
   claim(bytes: number): void {
     const { freeBytes, bytes: size } = this.disk();
     const reserve = Math.min(RESERVE.bytes, size * RESERVE.share);
@@ -50,12 +50,12 @@ export class StorageQuota {
     this.used = used + bytes;
   }
 
-  /** Counts bytes that are about to be written whether there is room for them or not. */
+  /** Counts bytes that are about to be written, even beyond the quota. */
   take(bytes: number): void {
     if (this.used !== undefined) this.used += bytes;
   }
 
-  /** Takes off the bytes of a content that is about to be removed, unless it has another name. */
+  /** Subtracts the bytes of content that is about to be removed, unless it has another link. */
   release(path: string): void {
     const found = look(path);
     if (this.used === undefined || found?.nlink !== 1) return;
@@ -63,7 +63,7 @@ export class StorageQuota {
     this.hasReleased = true;
   }
 
-  /** Looks again before the next claim: another server on the folder may have written or removed something. */
+  /** Makes the next claim scan again, because another server on the folder may have written or removed something. */
   forget(): void {
     this.used = undefined;
   }
@@ -82,7 +82,7 @@ function diskOf(folder: string): Disk {
   return { freeBytes: bavail * bsize, bytes: blocks * bsize };
 }
 
-/** Size of all contents; one that is a file and in a batch counts once. */
+/** Returns the size of all contents; content that a file and a batch share counts once. */
 function bytesIn(folder: string): number {
   const within = (name: string) => readdirSync(join(folder, name)).map((entry) => join(folder, name, entry));
   const ofBatches = within("batches").flatMap((batch) => [join(batch, "input.jsonl"), join(batch, "output.jsonl")]);
@@ -97,7 +97,7 @@ function bytesIn(folder: string): number {
   return bytes;
 }
 
-/** What cannot be looked at is no content of ours. */
+/** Returns undefined for a path that cannot be read, which is not our content. */
 function look(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -1,4 +1,4 @@
-// What clients send and engines read: private files of this process, each deleted when its request has ended.
+// Stores uploads for engines to read: private files of this process, each deleted when its request ends.
 
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
@@ -13,23 +13,23 @@ const FOLDER = "folder for temporary files (TMPDIR)";
 /** A file that a client sent. */
 export interface TemporaryFile {
   readonly path: string;
-  /** The request's field that it came in. */
+  /** The request's field that the file came in. */
   readonly field: string;
-  /** It is needed no more. */
+  /** Deletes the file when it is no longer needed. */
   discard(): Promise<void>;
 }
 
 interface TemporaryFilesOptions {
   /** The folder for temporary files. */
   readonly parent: string;
-  /** Of the names of folders there; the process's number follows. */
+  /** Prefix of folder names; the process id follows. */
   readonly prefix: string;
-  /** Bytes that a file may have. */
+  /** Maximum bytes of a file. */
   readonly largest: number;
-  /** What the server does with them, and the option that says how large they may be, for messages. */
+  /** For messages: what the server does with the files, and the option that sets the maximum size. */
   readonly does: string;
   readonly option: string;
-  /** Of the files that there are, these and others. */
+  /** Budget for the bytes of all existing files, shared with other instances. */
   readonly budget: BodyBudget;
 }
 
@@ -39,14 +39,15 @@ export class TemporaryFiles {
 
   constructor(private readonly options: TemporaryFilesOptions) {}
 
-  /** Bytes that a file may have. */
+  /** Maximum bytes of a file. */
   get largest(): number {
     return this.options.largest;
   }
 
   /**
-   * Writes a file as it comes. Throws SvcError `payload_too_large`, `invalid_value` when it is empty, `server_busy` when there
-   * is too much of other requests, `storage_full`, or what `chunks` throws; then nothing is left behind.
+   * Writes a file as its chunks arrive. Throws SvcError `payload_too_large`, `invalid_value` when it is empty,
+   * `server_busy` when other requests hold too much, `storage_full`, or what `chunks` throws; then nothing is left
+   * behind.
    */
   async receive(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, param = "file"): Promise<TemporaryFile> {
     const path = this.nextPath();
@@ -65,14 +66,14 @@ export class TemporaryFiles {
     }
   }
 
-  /** What is thrown about more. */
+  /** Returns the error for a file above the maximum. */
   tooLarge(param: string): SvcError {
     const { largest, does, option } = this.options;
     const limit = `${Math.floor(largest / 1024 / 1024)} MB${option && ` (${option})`}`;
     return fieldError("payload_too_large", param, `is too large: this server ${does} of at most ${limit}`);
   }
 
-  /** Deletes all of them. */
+  /** Deletes all files. */
   close(): void {
     if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
     this.folder = undefined;
@@ -95,7 +96,7 @@ export class TemporaryFiles {
     return bytes;
   }
 
-  /** The folder is made when there is something to put into it: with the mode 0700, and a name that nobody knows. */
+  /** Creates the folder on first use, with mode 0700 and an unpredictable name. */
   private nextPath(): string {
     const { parent, prefix } = this.options;
     try {
@@ -108,7 +109,7 @@ export class TemporaryFiles {
   }
 }
 
-/** Deletes what servers of this user left behind that were killed. */
+/** Deletes folders left behind by killed servers of this user. */
 function removeAbandoned(parent: string, prefix: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];

@@ -1,13 +1,13 @@
-// Trained data for text recognition, wherever it lies: one file a language or script.
+// Finds trained data for text recognition in several folders: one file per language or script.
 
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { LanguageData } from "../domain/recognition.ts";
 
 const ENDING = ".traineddata";
-/** Data about orientation and formulas, of which Tesseract makes another use. */
+/** Data for orientation and formulas, which Tesseract does not use as languages. */
 const NO_LANGUAGES: ReadonlySet<string> = new Set(["osd", "equ", "snum"]);
-/** Where packages of the system put it. */
+/** Folders where system packages install the data. */
 export const SYSTEM_FOLDERS: readonly string[] = [
   "/usr/share/tesseract-ocr/5/tessdata",
   "/usr/share/tesseract-ocr/5/tessdata/script",
@@ -19,19 +19,19 @@ export const SYSTEM_FOLDERS: readonly string[] = [
   "/opt/local/share/tessdata",
 ];
 
-/** A folder of data; `file`: one file of it, which may be unpacked only when it is read. */
+/** A folder of data; `file`: a single data file, which may be unpacked only when it is read. */
 type DataSource = string | { readonly file: string };
 
 export class Tessdata {
-  /** `sources`: those that come first win where several have a language. Any may be missing. */
+  /** `sources`: the first source with a language wins. Sources may be missing. */
   constructor(private readonly sources: readonly DataSource[]) {}
 
-  /** Names of all data that there is, sorted. */
+  /** Returns the sorted names of all available data. */
   names(): string[] {
     return [...new Set(this.sources.flatMap(namesIn))].toSorted();
   }
 
-  /** The data of this name; undefined: there is none. */
+  /** Returns the data of this name; undefined when there is none. */
   find(name: string): LanguageData | undefined {
     const source = this.sources.find((candidate) => namesIn(candidate).includes(name));
     if (source === undefined) return undefined;

@@ -1,11 +1,14 @@
-// The folders of what requests bring, until they have ended.
+// Creates the folders for uploads, which are deleted when their requests end.
 
 import type { BodyBudget } from "../domain/body-budget.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
 const MB = 1024 * 1024;
 
-/** `parent`: the folder for temporary files. `maxAudioBytes`: of one recording. `budget`: of all that is put there. */
+/**
+ * Returns the upload folders below `parent`. `maxAudioBytes`: maximum bytes of a recording. `budget`: limit for all
+ * uploads together.
+ */
 export function uploadFolders(parent: string, maxAudioBytes: number, budget: BodyBudget) {
   const folder = (name: string, largest: number, does: string, option = "") =>
     new TemporaryFiles({ parent, prefix: `svc-${name}-`, largest, does, option, budget });

@@ -1,10 +1,10 @@
-// A line of Ollama's /api/chat or /api/generate → its pieces.
+// Converts a line of Ollama's /api/chat or /api/generate to its pieces.
 
 import { count, fields, objects, text } from "../fields.ts";
 import { decodeToken } from "../openai/decode-chunk.ts";
 import type { Piece } from "../output.ts";
 
-/** Never throws: what is not understood is left out. */
+/** Returns the piece of a line. Never throws: unknown parts are ignored. */
 export function decodeLine(line: unknown): Piece {
   const answer = fields(line);
   const message = fields(answer["message"]);

@@ -1,4 +1,4 @@
-// Vectors by Ollama's POST /api/embed.
+// Requests vectors from Ollama's POST /api/embed.
 
 import type { EmbedWork } from "../../domain/embedding.ts";
 import { count, fields } from "../fields.ts";
@@ -6,7 +6,7 @@ import type { UpstreamVectors } from "../openai/embeddings.ts";
 import type { UpstreamCall } from "../openai/encode-request.ts";
 import { cannotCarry, carryForeign } from "../unsupported.ts";
 
-/** Throws SvcError about other servers' fields, and about token ids: that API takes texts alone. */
+/** Throws SvcError about fields of other servers, and about token ids, because this API takes only texts. */
 export function encodeEmbed(work: EmbedWork, model: string): UpstreamCall {
   const { inputs, dimensions } = work;
   carryForeign(work, "ollama");
@@ -14,7 +14,7 @@ export function encodeEmbed(work: EmbedWork, model: string): UpstreamCall {
   return { path: "/api/embed", body: { model, input: inputs, ...(dimensions !== undefined && { dimensions }) } };
 }
 
-/** Never throws: whether the vectors are any is the caller's to check. */
+/** Returns the vectors of an answer. Never throws: the caller must check the vectors. */
 export function decodeEmbed(body: unknown): UpstreamVectors {
   const { embeddings, prompt_eval_count } = fields(body);
   return { vectors: Array.isArray(embeddings) ? embeddings : [], tokens: count(prompt_eval_count) };

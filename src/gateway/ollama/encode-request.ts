@@ -1,4 +1,4 @@
-// What a generation asks → the body of Ollama's /api/chat, or of /api/generate for raw text.
+// Converts a generation to the body of Ollama's /api/chat, or of /api/generate for raw text.
 
 import { fieldError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateRequest, MediaPart } from "../../domain/generate.ts";
@@ -7,7 +7,7 @@ import type { UpstreamCall } from "../openai/encode-request.ts";
 import { traitsOf } from "../server-kind.ts";
 import { cannotCarry, carryForeign, carrySampling, checkCarried } from "../unsupported.ts";
 
-/** Throws SvcError about what that API has no word for. `thinks`: the model can; others must not be told about it. */
+/** Throws SvcError about settings that this API lacks. `thinks`: the model can reason; others must not get `think`. */
 export function encodeOllama(request: GenerateRequest, model: string, thinks: boolean): UpstreamCall {
   const traits = traitsOf("ollama");
   checkCarried(request, "ollama", traits);
@@ -29,7 +29,7 @@ export function encodeOllama(request: GenerateRequest, model: string, thinks: bo
   if (request.prompt !== undefined) {
     if (typeof request.prompt !== "string") throw cannotCarry("prompt", "ollama");
     const { prompt, suffix } = request;
-    // That server builds the prompt of a gap itself, out of a template.
+    // With a suffix, the server builds the prompt itself from a template.
     return {
       path: "/api/generate",
       body: { ...common, prompt, ...(suffix === undefined ? { raw: true } : { suffix }) },

@@ -1,11 +1,11 @@
-// A chunk of a chat completion or of a completion of raw text, or a whole one → its pieces.
+// Converts a chunk of a chat or text completion, or a whole completion, to its pieces.
 
 import { GIB } from "../../domain/gib.ts";
 import type { TokenLogprob } from "../../domain/usage.ts";
 import { count, fields, number, objects, text, type Fields } from "../fields.ts";
 import type { CallPiece, Piece, UpstreamUsage } from "../output.ts";
 
-/** Never throws: what is not understood is left out. */
+/** Returns the piece of a chunk. Never throws: unknown parts are ignored. */
 export function decodeChunk(chunk: unknown): Piece {
   const { choices, usage, timings, prompt_progress: progress } = fields(chunk);
   const [given] = objects(choices);
@@ -20,7 +20,7 @@ export function decodeChunk(chunk: unknown): Piece {
     logprobs: logprobs.length > 0 ? logprobs : undefined,
     calls: calls.length > 0 ? calls : undefined,
     reason: text(choice["finish_reason"]),
-    // vLLM's name for it, and SGLang's.
+    // The names used by vLLM and SGLang.
     stopSequence: text(choice["stop_reason"]) ?? text(choice["matched_stop"]),
     usage: usage == null ? undefined : decodeUsage(fields(usage)),
     tokens: given && (number(fields(timings)["predicted_n"]) ?? number(fields(usage)["completion_tokens"])),
@@ -54,13 +54,13 @@ function decodeUsage(usage: Fields): UpstreamUsage {
     promptTokens: count(usage["prompt_tokens"]),
     completionTokens: count(usage["completion_tokens"]),
     cachedTokens: count(fields(usage["prompt_tokens_details"])["cached_tokens"]),
-    // SGLang has it beside the others.
+    // SGLang puts this count beside the others.
     reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"] ?? usage["reasoning_tokens"]),
     peakMemoryBytes: count((number(usage["peak_memory_gib"]) ?? 0) * GIB),
   };
 }
 
-/** In the form of chat, or in that of raw text: lists side by side. */
+/** Decodes log probabilities in the form of chat completions, or of text completions: parallel lists. */
 function decodeLogprobs(value: unknown): TokenLogprob[] {
   const logprobs = fields(value);
   const { tokens, token_logprobs: chosen, top_logprobs: tops } = logprobs;
@@ -72,7 +72,7 @@ function decodeLogprobs(value: unknown): TokenLogprob[] {
   }));
 }
 
-/** A token of chat's form, with its alternatives. */
+/** Decodes a token in the form of chat completions, with its alternatives. */
 export const decodeToken = (token: Fields): TokenLogprob => ({
   ...probability(token),
   top: objects(token["top_logprobs"]).map(probability),

@@ -1,4 +1,4 @@
-// Vectors by the convention's POST /v1/embeddings.
+// Requests vectors from the OpenAI-compatible POST /v1/embeddings.
 
 import type { EmbeddingInput, EmbedWork } from "../../domain/embedding.ts";
 import { count, fields, objects } from "../fields.ts";
@@ -6,13 +6,13 @@ import { traitsOf, type ServerKind } from "../server-kind.ts";
 import { carryForeign } from "../unsupported.ts";
 import type { UpstreamCall } from "./encode-request.ts";
 
-/** What another server computed: a vector for each input. */
+/** An upstream's result: a vector for each input. */
 export interface UpstreamVectors {
   readonly vectors: readonly unknown[];
   readonly tokens: number;
 }
 
-/** The body of the request. Throws SvcError about what the server cannot be told. `model`: its own name for the model. */
+/** Returns the call. Throws SvcError about fields that the server lacks. `model`: the server's name for the model. */
 export function encodeEmbeddings(work: EmbedWork, model: string, kind: ServerKind): UpstreamCall {
   const { inputs, dimensions } = work;
   return {
@@ -27,11 +27,11 @@ export function encodeEmbeddings(work: EmbedWork, model: string, kind: ServerKin
   };
 }
 
-/** A text by itself goes as one: not every server takes lists. */
+/** A single text is sent without a list, because not every server takes lists. */
 const inputOf = (inputs: readonly EmbeddingInput[]) =>
   inputs.length === 1 && typeof inputs[0] === "string" ? inputs[0] : inputs;
 
-/** Never throws: whether the vectors are any is the caller's to check. */
+/** Returns the vectors of an answer. Never throws: the caller must check the vectors. */
 export function decodeEmbeddings(body: unknown): UpstreamVectors {
   const { data, usage } = fields(body);
   const vectors: unknown[] = [];

@@ -1,4 +1,4 @@
-// What a generation asks → the body of a chat completion, or of a completion of raw text, as the server takes it.
+// Converts a generation to the body of a chat or text completion, as the server takes it.
 
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, Tool } from "../../domain/generate.ts";
 import { fieldError } from "../../domain/errors.ts";
@@ -10,7 +10,7 @@ export interface UpstreamCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Throws SvcError about what the server cannot be told. `model`: its own name for the model. */
+/** Returns the call. Throws SvcError about settings that the server lacks. `model`: the server's name for the model. */
 export function encodeOpenAi(request: GenerateRequest, model: string, kind: ServerKind): UpstreamCall {
   const traits = traitsOf(kind);
   checkCarried(request, kind, traits);
@@ -50,14 +50,14 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
   };
 }
 
-/** The usage at the end, and what is reported before it. */
+/** Requests the usage at the end, and the reports before it. */
 const encodeReports = ({ counted }: GenerateRequest, { reports }: ServerTraits) => ({
   stream_options: {
     include_usage: true,
     ...(counted !== undefined && reports === "usage" && { continuous_usage_stats: true }),
   },
   ...(counted !== undefined && reports === "timings" && { timings_per_token: true }),
-  // So that the prompt's tokens are known of what is cancelled, too.
+  // Progress gives the prompt's token count even for cancelled requests.
   ...(reports === "timings" && { return_progress: true }),
 });
 
@@ -66,7 +66,7 @@ function encodeMessage(message: ChatMessage) {
   return {
     role,
     content: toolCalls && content === "" ? null : encodeContent(content),
-    // The name of a tool's answer is ours, not the client's; some servers take no names on tool messages.
+    // svc, not the client, sets the name on tool messages; some servers accept no names there.
     ...(name !== undefined && role !== "tool" && { name }),
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
     ...(toolCalls && {
@@ -94,7 +94,7 @@ function encodePart(part: ContentPart) {
   return { type: "input_audio", input_audio: { data, format } };
 }
 
-/** A picture that another machine can get at: files are this machine's. */
+/** Returns an image URL that another machine can read; files exist only on this machine. */
 function carriedUrl(url: string, param: string): string {
   if (/^(data|https?):/i.test(url)) return url;
   const sentence =
@@ -103,8 +103,8 @@ function carriedUrl(url: string, param: string): string {
 }
 
 /**
- * All tools of the client, so that the choice among them leaves the prompt as it is; where the server cannot be told the
- * choice, only those that may be called.
+ * Sends all tools of the client, so that the tool choice does not change the prompt; if the server does not support the
+ * choice, sends only the tools that may be called.
  */
 function encodeTools(
   { tools, allTools = tools, toolChoice, parallelToolCalls }: GenerateRequest,
@@ -131,7 +131,7 @@ const encodeTool = ({ name, description, parameters, strict }: Tool) => ({
   function: { name, description, parameters, ...(strict && { strict }) },
 });
 
-/** A grammar, or what the client wrote that it was made of where the server takes that. */
+/** Returns the grammar, or the regular expression or choices it was made from if the server takes those. */
 function encodeGrammar({ grammar, regex, choice }: Constraint, traits: ServerTraits) {
   if (traits.grammar === "gbnf") return { grammar };
   if (traits.grammar === "ebnf") return regex === undefined ? { ebnf: grammar } : { regex };
@@ -149,7 +149,7 @@ function encodeFormat({ constraint }: GenerateRequest) {
 function encodeThinking(request: GenerateRequest, traits: ServerTraits) {
   const { thinking, templateKwargs, reasoningBudget, budgetField } = request;
   const effort = templateKwargs["reasoning_effort"];
-  // A server of which no more is known thinks when it is told an effort.
+  // A server without known template settings reasons when it gets an effort.
   const named = thinking && typeof effort === "string" && { reasoning_effort: effort === "max" ? "high" : effort };
   if (!traits.templateKwargs) return { ...named };
   const field = traits.mayRefuseBudgets && budgetField === undefined ? undefined : traits.reasoningBudget;

@@ -1,14 +1,14 @@
-// How the lines of a batch are answered: by the endpoint that the batch is for, in the background.
+// The interface through which a batch has its lines answered: by the batch's endpoint, in the background.
 
-/** Whose request a line is. */
+/** The origin of a line's request. */
 export interface LineOrigin {
   readonly id: string;
-  /** The batch. */
+  /** Id of the batch. */
   readonly client: string;
 }
 
 /** The body of a line, never as a stream. */
 type LineBody = Readonly<Record<string, unknown>>;
 
-/** Answers a body, as its endpoint does. Throws what that throws, or the signal's reason. */
+/** Answers a body as the endpoint does. Throws what the endpoint throws, or the signal's reason. */
 export type AnswerLine = (body: LineBody, own: LineOrigin, signal: AbortSignal) => Promise<unknown>;

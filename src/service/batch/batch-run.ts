@@ -1,5 +1,5 @@
-// One batch from where it stands to its end. Its output is its journal: a line that is there is answered, and so a server
-// that was killed at any moment goes on with the others.
+// Runs one batch from its current state to its end. The output is also the journal: lines in it are answered, so after
+// a crash at any moment a server continues with the others.
 
 import { decodeInputLine, type InputLine } from "../../dialect/batches/decode.ts";
 import { skippedLine, tallyLine } from "../../dialect/batches/output-line.ts";
@@ -19,31 +19,31 @@ import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
 export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
-  /** By endpoint. */
+  /** Answer functions by endpoint. */
   readonly answers: Readonly<Record<string, AnswerLine>>;
   readonly store: JobStore;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
-  /** Most lines of a batch. */
+  /** Maximum number of lines in a batch. */
   readonly maxLines: number;
-  /** Lines of this batch that are begun and not ended at most, those that wait for another attempt among them. */
+  /** Maximum number of lines of this batch that are in progress, including those that wait for another attempt. */
   readonly linesAtOnce: number;
-  /** Seconds that an output file is kept whose batch does not say; null: until it is deleted. */
+  /** Seconds to keep an output file if the batch sets none; null: until it is deleted. */
   readonly keepSeconds: number | null;
 }
 
-/** How often it looks whether it was cancelled, by whatever server, or is over time. */
+/** Milliseconds between checks whether the batch was cancelled, by any server, or has expired. */
 const WATCH_MS = 250;
-/** How old the counts that clients see may be. */
+/** Maximum age in milliseconds of the counts that clients see. */
 const PROGRESS_MS = 100;
 
 export class BatchRun {
-  /** Aborted when no more lines are to be answered, for whatever reason. */
+  /** Aborted when no more lines should be answered, for any reason. */
   private readonly ending = new AbortController();
-  /** Of the disk or the database, beside the main line of work. */
+  /** First failure of the disk or the database outside the main flow; `answerAll` throws it. */
   private failure: { readonly error: unknown } | undefined;
   private saving: ReturnType<typeof setTimeout> | undefined;
-  /** Lines that want a place or have one, or wait for another attempt; and those that wait. */
+  /** Lines that need or have a place or wait for another attempt; and those of them that wait. */
   private lines = 0;
   private waiting = 0;
 
@@ -52,17 +52,17 @@ export class BatchRun {
     private readonly id: string,
   ) {}
 
-  /** Lines under way are given up, to be answered by whoever runs the batch next. */
+  /** Stops the run; lines in progress are abandoned and answered by the next run of the batch. */
   stop(): void {
     this.ending.abort();
   }
 
-  /** Nothing of it can be answered at the moment: its model is out of reach. */
+  /** Whether all lines in progress wait for another attempt, for example because their model is unreachable. */
   get isHeldUp(): boolean {
     return this.lines > 0 && this.waiting === this.lines && !this.ending.signal.aborted;
   }
 
-  /** Looks at once whether it was cancelled. */
+  /** Checks now whether the batch was cancelled or has expired. */
   check(): void {
     try {
       const batch = this.record();
@@ -78,8 +78,9 @@ export class BatchRun {
   }
 
   /**
-   * Checks the lines of a new batch, which is in progress or has failed then; answers those of any other until it has ended.
-   * A run that is stopped leaves it where it is. The caller has its lock. Throws what disk and database throw.
+   * Checks the lines of a new batch, which then is in progress or failed; answers those of any other batch until it has
+   * ended. A run that is stopped leaves the batch in its state. The caller holds the lock. Throws errors of the disk
+   * and the database.
    */
   async run(): Promise<void> {
     const { store } = this.deps;
@@ -128,7 +129,7 @@ export class BatchRun {
       await this.answerAll(journal, tally);
       const { total, completed, failed } = tally.progress;
       if (completed + failed >= total) store.batches.advance(this.id, "in_progress", "finalizing", this.now());
-      // It may be cancelled while it expires.
+      // The batch may be cancelled while it expires.
       while (!(await this.close(journal, tally)));
     } finally {
       clearInterval(watch);
@@ -138,7 +139,7 @@ export class BatchRun {
     }
   }
 
-  /** Answers every line that is not, a few at once, until none is left or the run is to end. */
+  /** Answers all unanswered lines, a few concurrently, until none is left or the run has to end. */
   private async answerAll(journal: Journal, tally: Tally): Promise<void> {
     const { signal } = this.ending;
     const { places, linesAtOnce, store, answers } = this.deps;
@@ -149,7 +150,7 @@ export class BatchRun {
     const onWait = (waits: boolean) => void (this.waiting += waits ? 1 : -1);
     try {
       for await (const line of this.unanswered(tally)) {
-        // What there is no room for is not computed.
+        // Fails before a line is computed if there is no space for its output.
         if (!signal.aborted) store.quota.claim(1);
         this.lines++;
         const release = await places.acquire(signal);
@@ -180,8 +181,8 @@ export class BatchRun {
   }
 
   /**
-   * Brings a batch to its end, if it is at one: lines that are not answered say why, and the journal becomes the output file.
-   * False when it is at another end meanwhile.
+   * Ends the batch if its status calls for that: writes the reason into unanswered lines, and makes the journal the
+   * output file. Returns false when the status has changed meanwhile.
    */
   private async close(journal: Journal, tally: Tally): Promise<boolean> {
     const { store, keepSeconds } = this.deps;
@@ -224,7 +225,7 @@ export class BatchRun {
     const { quota } = this.deps.store;
     const text = `${JSON.stringify(line)}\n`;
     const bytes = Buffer.byteLength(text);
-    // Without its last lines a batch could not even be cancelled.
+    // These lines are written even beyond the quota: otherwise the batch could not even be cancelled.
     if (outcome === "skipped") quota.take(bytes);
     else quota.claim(bytes);
     await journal.append(text);
@@ -232,7 +233,7 @@ export class BatchRun {
     this.deps.metrics.batchLineEnded(outcome);
   }
 
-  /** The lines of the input that the output does not have. */
+  /** Emits the input lines that have no output line yet. */
   private async *unanswered(tally: Tally): AsyncGenerator<InputLine, void, void> {
     const { endpoint } = this.record();
     for await (const line of linesOf(Bun.file(this.deps.store.inputPath(this.id)).stream())) {
@@ -248,7 +249,7 @@ export class BatchRun {
     store.clear(this.id);
   }
 
-  /** Counts are for looking at: what cannot be saved now is saved next time. */
+  /** Saves the counts for clients to see; a failure is harmless, because the next call saves them again. */
   private saveProgress(tally: Tally): void {
     try {
       this.deps.store.batches.showProgress(this.id, tally.progress);

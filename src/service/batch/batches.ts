@@ -1,4 +1,4 @@
-// Batch jobs: made, listed, cancelled, and run a few beside each other, in this process or in another on the same folder.
+// Creates, lists and cancels batches, and runs a few concurrently. Other processes may work on the same folder.
 
 import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
@@ -17,27 +17,28 @@ import { BatchRun, type BatchRunDeps } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { Semaphore } from "./semaphore.ts";
 
-/** `linesAtOnce`: of all batches, too. */
+/** `linesAtOnce` also limits the lines of all batches together. */
 interface BatchOptions extends Omit<BatchRunDeps, "store" | "places"> {
   readonly folder: JobFolder;
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
   readonly log: Logger;
-  /** Seconds that batches are kept after their end, if their output is not kept longer; null: for ever. */
+  /** Seconds to keep batches after their end, unless their output is kept longer; null: forever. */
   readonly keepBatchSeconds: number | null;
 }
 
-/** How often it looks for batches that nobody runs, and for files and batches that are not kept any longer. */
+/** Milliseconds between scans for batches that no process runs, and between sweeps of expired files and batches. */
 const SCAN_MS = 1000;
 const SWEEP_MS = 600_000;
-/** A batch that could not go on, because the disk was full for one, is tried again after so long. */
+/** Milliseconds until a batch that could not continue, for example because the disk was full, is tried again. */
 const RETRY_MS = 10_000;
-/** Checking the lines of a new batch takes no longer. */
+/** Maximum milliseconds to wait for the check of a new batch's lines. */
 const VALIDATION_PATIENCE_MS = 60_000;
 const VALIDATION_POLL_MS = 20;
 
 /**
- * Batches whose lines are answered at once, or as many as lines if these are more; the others wait, the oldest first. What
- * needs no answer does not wait for them, and as much of it goes on at once: checking new batches and ending others.
+ * Maximum number of batches whose lines are answered concurrently, or `linesAtOnce` if larger; others wait, the oldest
+ * first. Work without answers (checking new batches, ending others) does not wait for them, and has this limit of its
+ * own.
  */
 const RUNS_AT_ONCE = 16;
 
@@ -61,7 +62,7 @@ export class BatchesService {
     this.places = new Semaphore(options.linesAtOnce);
   }
 
-  /** Goes on with what is not finished, now and whenever another process leaves something behind. */
+  /** Runs unfinished batches, now and whenever another process leaves some behind. */
   start(): void {
     this.sweep();
     this.scan();
@@ -71,7 +72,7 @@ export class BatchesService {
     );
   }
 
-  /** Stops all runs; lines that are under way are answered by the next process. Resolves when nothing is written any more. */
+  /** Stops all runs; lines in progress are answered by the next process. Resolves when no more data is written. */
   async stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     this.stopping.abort();
@@ -80,7 +81,10 @@ export class BatchesService {
     this.options.folder.close();
   }
 
-  /** Makes a batch, to be answered by `model`. Throws SvcError `not_found` about the input file, or `storage_full`. */
+  /**
+   * Creates a batch, to be answered by `model`. Throws SvcError `not_found` about the input file, `invalid_value` about
+   * its purpose, `storage_full`, or `storage_unavailable` when the file's content is missing.
+   */
   async create(call: BatchCall, model: string): Promise<BatchRecord> {
     await this.options.folder.turns.enter();
     const now = this.now();
@@ -94,7 +98,7 @@ export class BatchesService {
     const times = { createdAt: now, expiresAt: now + windowSeconds };
     const ids = { id: newBatchId(), inputFileId, outputFileId: newFileId() };
     try {
-      // Without room for its output it could only wait.
+      // Without space for its output the batch could only wait.
       store.quota.claim(1);
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
     } catch (error) {
@@ -106,7 +110,7 @@ export class BatchesService {
     return made;
   }
 
-  /** Throws SvcError `not_found`. */
+  /** Returns a batch. Throws SvcError `not_found`. */
   get(id: string): BatchRecord {
     const batch = withStorage(() => this.options.folder.find()?.batches.get(id));
     if (batch) return batch;
@@ -119,8 +123,8 @@ export class BatchesService {
   }
 
   /**
-   * Cancels a batch in progress; one whose lines are still being checked is waited for. Throws SvcError `not_found`, and
-   * `invalid_value` about a batch that is not in progress any more.
+   * Cancels a batch in progress, after waiting for the check of its lines to end. Throws SvcError `not_found`, and
+   * `invalid_value` about a batch that is no longer in progress.
    */
   async cancel(id: string): Promise<BatchRecord> {
     const until = this.options.clock.now() + VALIDATION_PATIENCE_MS;
@@ -143,7 +147,7 @@ export class BatchesService {
     return cancelled;
   }
 
-  /** Runs what is not finished and nobody runs, as far as there is room. Failures are logged: there is nobody to tell. */
+  /** Runs unfinished batches that no process runs, within the limits. Logs failures, as no caller can handle them. */
   private scan(): void {
     if (this.stopping.signal.aborted) return;
     try {
@@ -154,13 +158,13 @@ export class BatchesService {
       this.beginAll(store, "answer", answered, () => store.batches.toAnswer(this.now()));
       this.scanFails = false;
     } catch (error) {
-      // Once, not every second.
+      // Logged once, not every second.
       if (!this.scanFails) this.logFailure("batches cannot be run", error);
       this.scanFails = true;
     }
   }
 
-  /** `ids`: of all that may be begun, in their order. */
+  /** `ids` returns the batches that may begin, in order. */
   private beginAll(store: JobStore, work: Work, atOnce: number, ids: () => readonly string[]): void {
     const live = () => [...this.runs.values()].filter((other) => other.work === work);
     const heldUp = () => live().find(({ run }) => run.isHeldUp)?.run;
@@ -168,11 +172,11 @@ export class BatchesService {
     const now = this.options.clock.now();
     const retryAt = (id: string) => this.retryAt.get(id) ?? 0;
     const due = ids().filter((id) => !this.runs.has(id) && retryAt(id) <= now);
-    // Those that were tried come after the others: so each has its turn.
+    // Batches that were tried before come last, so that each gets its turn.
     for (const id of due.toSorted((a, b) => retryAt(a) - retryAt(b))) {
       if (live().length < atOnce) this.begin(store, id, work);
       else {
-        // Its end begins the next; it is tried again like one that could not go on.
+        // Its end triggers the next scan; the stopped batch is tried again like one that could not continue.
         const one = heldUp();
         if (!one) return;
         one.stop();
@@ -197,7 +201,7 @@ export class BatchesService {
     this.runs.set(id, { work, run, ended });
   }
 
-  /** Runs a batch until it has come further, is stopped, or cannot go on for now. Never throws. */
+  /** Runs a batch until it has advanced, is stopped, or cannot continue for now. Never throws. */
   private async follow(id: string, run: BatchRun): Promise<void> {
     const { folder, log } = this.options;
     try {
@@ -207,7 +211,7 @@ export class BatchesService {
       const { status, total, completed, failed } = this.get(id);
       this.retryAt.delete(id);
       if (status !== "in_progress") log.info("batch", { batch: id, status, total, completed, failed });
-      // Not again at once, whatever keeps it from its end.
+      // Delays the next attempt, whatever the reason that the batch has not ended.
       else if (status === before) this.retryAt.set(id, this.options.clock.now() + RETRY_MS);
     } catch (error) {
       this.postpone(id, error);

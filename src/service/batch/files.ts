@@ -1,4 +1,4 @@
-// Files that clients upload, and those that batches leave: kept on disk until they are deleted or expire.
+// Stores files that clients upload and batches write, on disk until they are deleted or expire.
 
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -17,17 +17,17 @@ interface FileOptions {
   readonly folder: JobFolder;
   readonly clock: Clock;
   readonly limits: ContentLimits;
-  /** Holds the line that is coming. */
+  /** Budget for the memory of the line being received. */
   readonly bodyBudget: BodyBudget;
-  /** Seconds that a file is kept; null: until it is deleted. */
+  /** Seconds to keep a file; null: until it is deleted. */
   readonly keepSeconds: number | null;
 }
 
-/** A content that is on disk and is no file yet. */
+/** Content that is on disk but not yet a file. */
 interface ReceivedFile {
-  /** Makes it a file, which is kept for so many seconds. */
+  /** Turns the content into a file, kept for `expiresSeconds` (default: `keepSeconds`). */
   keep(filename: string, expiresSeconds?: number): Promise<FileRecord>;
-  /** It is not wanted after all. */
+  /** Deletes the content. */
   discard(): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ export class FilesService {
   }
 
   /**
-   * Takes a content in. Throws SvcError `payload_too_large` while it is read, `invalid_json` or `invalid_value` about a line,
-   * `storage_full` or `storage_unavailable`, or what `chunks` throws; then nothing is left behind.
+   * Writes content to disk. Throws SvcError `payload_too_large` while reading, `invalid_json` or `invalid_value` about
+   * a line, `storage_full` or `storage_unavailable`, or what `chunks` throws; then nothing is left behind.
    */
   async receive(chunks: AsyncIterable<Uint8Array>, purpose: "batch" | "ocr" = "batch"): Promise<ReceivedFile> {
     const store = this.options.folder.open();
@@ -59,7 +59,7 @@ export class FilesService {
       try {
         await keepContent(store.partPath(id), store.contentPath(id));
         await this.options.folder.turns.enter();
-        // A server that stops closes its store before its last requests end.
+        // A stopping server closes its store before its last requests end, so the store is opened again.
         this.options.folder.open().files.add(file);
         return file;
       } catch (error) {
@@ -70,7 +70,7 @@ export class FilesService {
     return { keep, discard: () => rm(store.partPath(id), { force: true }) };
   }
 
-  /** Throws SvcError `not_found`. */
+  /** Returns a file. Throws SvcError `not_found`. */
   get(id: string): FileRecord {
     const file = withStorage(() => this.options.folder.find()?.files.get(id, this.now()));
     if (file) return file;
@@ -82,7 +82,7 @@ export class FilesService {
     return store ? withStorage(() => store.files.page(page, purpose, this.now())) : emptyPage(page);
   }
 
-  /** A file with the place of its content. Throws SvcError `not_found`, or `storage_unavailable` when it has lost that. */
+  /** Returns a file and its content's path. Throws SvcError `not_found`, or `storage_unavailable` without content. */
   content(id: string): FileRecord & { readonly path: string } {
     const file = this.get(id);
     const path = this.options.folder.open().contentPath(id);
@@ -90,7 +90,7 @@ export class FilesService {
     throw new SvcError("storage_unavailable", "The content of this file is missing from the server's data folder.");
   }
 
-  /** Batches that were made of it go on. Throws SvcError `not_found`. */
+  /** Deletes a file; batches created from it continue. Throws SvcError `not_found`. */
   delete(id: string): void {
     if (!withStorage(() => this.options.folder.find()?.deleteFile(id, this.now()))) throw unknownFile();
   }

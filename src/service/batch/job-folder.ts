@@ -1,26 +1,26 @@
-// The one store of files and batches of this process, opened when it is first needed.
+// Holds the only store of files and batches of this process, opened on first use.
 
 import { TurnLimit } from "../../domain/turn-limit.ts";
 import { JobStore } from "../../store/job-store.ts";
 import { withStorage } from "../../store/storage-error.ts";
 
 export class JobFolder {
-  /** For work that waits for the disk while everything else stands still, each a few milliseconds. */
+  /** For synchronous disk work, which blocks everything else for a few milliseconds each time. */
   readonly turns = new TurnLimit(1);
   private opened: JobStore | undefined;
 
-  /** `path` is the data folder; nothing is made in it before something is to be stored, and no more than `mostBytes`. */
+  /** `path` is the data folder, limited to `mostBytes`; nothing is created there before the first write. */
   constructor(
     private readonly path: string,
     private readonly mostBytes: number,
   ) {}
 
-  /** Opens the store, and makes it if it is not there. Throws SvcError `storage_full` or `storage_unavailable`. */
+  /** Opens the store, and creates it if missing. Throws SvcError `storage_full` or `storage_unavailable`. */
   open(): JobStore {
     return (this.opened ??= withStorage(() => new JobStore(this.path, this.mostBytes)));
   }
 
-  /** The store, if anything was ever stored. Throws SvcError as `open` does. */
+  /** Returns the store if it exists. Throws SvcError as `open` does. */
   find(): JobStore | undefined {
     return this.opened ?? (JobStore.exists(this.path) ? this.open() : undefined);
   }

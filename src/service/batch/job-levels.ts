@@ -1,4 +1,4 @@
-// How much there is in the store of files and batches, for the metrics.
+// Counts the contents of the store of files and batches, for the metrics.
 
 import { SvcError } from "../../domain/errors.ts";
 import { BATCH_STATUSES } from "../../store/batch-records.ts";
@@ -7,7 +7,7 @@ import { withStorage } from "../../store/storage-error.ts";
 import type { JobLevels } from "../../telemetry/metrics.ts";
 import type { JobFolder } from "./job-folder.ts";
 
-/** Counts at `now`, in Unix seconds; undefined while the store cannot be read, which its users report. */
+/** Returns the counts at `now`, in Unix seconds; undefined while the store cannot be read, which its users report. */
 export function jobLevels(folder: JobFolder, now: number): JobLevels | undefined {
   try {
     return withStorage(() => countJobs(folder, now));

@@ -1,4 +1,4 @@
-// One line of a batch: attempts until an answer says something about the line.
+// Answers one line of a batch, with retries until the outcome depends on the line itself.
 
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import type { InputLine } from "../../dialect/batches/decode.ts";
@@ -14,18 +14,18 @@ export interface LineDeps {
   readonly answer: AnswerLine;
   /** Waits before a line's next attempt. */
   readonly pause: Pause;
-  /** Called when a line begins to wait for what has nothing to do with it, and at its next attempt. */
+  /** Called with true when a line starts to wait for reasons unrelated to it, and with false before it is retried. */
   readonly onWait: (waits: boolean) => void;
-  /** Called with a failure of a line that nobody foresaw. */
+  /** Called with an unexpected failure of a line. */
   readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
-/** A line may be what ended the engine, or broke or silenced another server: it is not tried for ever. */
+/** Attempts that crash the engine or break an upstream before a line fails, because the line may be the cause. */
 const MOST_SUSPICIONS = 3;
 const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
 const isSuspicious = ({ code, details }: SvcError): boolean => SUSPECT.has(code) || details.sent === true;
 const RETRY_S = 1;
-/** What says nothing about the line: there is another attempt. */
+/** Errors unrelated to the line, which are retried. */
 const TRANSIENT = new Set<string>([
   "server_busy",
   "engine_unavailable",
@@ -36,8 +36,8 @@ const TRANSIENT = new Set<string>([
 ]);
 
 /**
- * The output of a line of the batch `client`, whatever it is; undefined when the signal is aborted first. It begins in
- * the place that `first` gives back; while it waits for another attempt, it keeps nobody from one.
+ * Returns the output line for a line of the batch `client`, whatever the outcome; undefined when the signal is aborted
+ * first. Begins in the place that `first` releases; a line that waits for another attempt holds no place.
  */
 export async function answerLine(
   { places, answer, pause, onWait, onUnexpected }: LineDeps,
@@ -46,7 +46,7 @@ export async function answerLine(
   first: Release,
   signal: AbortSignal,
 ): Promise<BatchOutputLine | undefined> {
-  // Nobody would read a stream.
+  // A stream would have no reader.
   const { stream: _stream, ...request } = body;
   let suspicions = 0;
   for (let release: Release | undefined = first; release; release = await places.acquire(signal)) {
@@ -63,7 +63,7 @@ export async function answerLine(
     const waits = !isSuspicious(known);
     if (waits ? !TRANSIENT.has(known.code) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
-    // After an abort there is no place to be had.
+    // After an abort, `acquire` returns undefined.
     await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal).catch(() => {});
     if (waits) onWait(false);
   }

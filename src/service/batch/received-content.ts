@@ -1,4 +1,4 @@
-// A content that comes in: straight to disk, within its limits, and looked at line by line on the way.
+// Writes uploaded content straight to disk, within its limits, and checks it line by line on the way.
 
 import { open, rename, rm } from "node:fs/promises";
 import type { BodyBudget } from "../../domain/body-budget.ts";
@@ -12,13 +12,13 @@ export interface ContentLimits {
 }
 
 const MB = 1024 * 1024;
-/** As much as a request has that is no line. */
+/** The same limit as for the body of a request. */
 const LONGEST_LINE = 100 * MB;
 
 /**
- * Writes a content to `path`; returns its size in bytes. `claim` reserves room for each piece. Throws SvcError
- * `payload_too_large`, `invalid_json` or `invalid_value` about the content, `server_busy` when `budget` is used up, what the
- * system throws, or what `chunks` or `claim` throws; then nothing is left behind. `isLines`: it must be JSON Lines.
+ * Writes content to `path`; returns its size in bytes. `claim` reserves space for each piece. `isLines`: it must be
+ * JSON Lines. Throws SvcError `payload_too_large`, `invalid_json` or `invalid_value` about the content, `server_busy`
+ * when `budget` is used up, what the system throws, or what `chunks` or `claim` throws; then nothing is left behind.
  */
 export async function receiveContent(
   chunks: AsyncIterable<Uint8Array>,
@@ -57,7 +57,7 @@ export async function receiveContent(
   }
 }
 
-/** A received content becomes that of a file. */
+/** Makes received content the content of a file. */
 export const keepContent = (from: string, to: string): Promise<void> => rename(from, to);
 
 export const tooLarge = (limit: number): SvcError => {
@@ -65,10 +65,10 @@ export const tooLarge = (limit: number): SvcError => {
   return new SvcError("payload_too_large", message, { param: "file" });
 };
 
-/** Every line is a JSON object of bounded size, and there are not too many of them, nor none. */
+/** Checks that every line is a JSON object of limited size, and that there is at least one line and not too many. */
 class LineCheck {
   private count = 0;
-  /** Of the line that is coming. */
+  /** Number of the line being received, and its bytes so far. */
   private number = 0;
   private size = 0;
   private bounds = new JsonBounds();
@@ -76,7 +76,7 @@ class LineCheck {
 
   constructor(private readonly most: number) {}
 
-  /** Looks at the next piece of a line; returns what there is of it, in bytes. */
+  /** Checks the next piece of a line; returns the bytes of the line so far. */
   look(piece: Uint8Array, number: number): number {
     if (number !== this.number) Object.assign(this, { number, size: 0, bounds: new JsonBounds() });
     this.size += piece.length;

@@ -1,6 +1,6 @@
-// A number of places that many share: who has waited longest gets the next one.
+// A semaphore: a fixed number of places, given to waiters in order of arrival.
 
-/** Gives a place back. */
+/** Releases a place. */
 export type Release = () => void;
 
 export class Semaphore {
@@ -8,7 +8,7 @@ export class Semaphore {
 
   constructor(private free: number) {}
 
-  /** Takes a place; the returned function gives it back. Undefined when the signal is aborted first. */
+  /** Waits for a place and returns the function that releases it; undefined when the signal is aborted first. */
   async acquire(signal: AbortSignal): Promise<Release | undefined> {
     if (signal.aborted) return undefined;
     if (this.free > 0) this.free--;
@@ -20,7 +20,7 @@ export class Semaphore {
     };
   }
 
-  /** Resolves with true when a place was passed on, with false after an abort. */
+  /** Resolves to true when a place is passed on, to false after an abort. */
   private turn(signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const leave = () => {

@@ -1,4 +1,4 @@
-// How far a batch is, counted from the lines of its output.
+// Counts the progress of a batch from the lines of its output.
 
 import type { OutputTally } from "../../dialect/batches/output-line.ts";
 import type { BatchProgress, BatchUsage } from "../../store/batch-records.ts";

@@ -1,11 +1,11 @@
-// Whether the lines of an input can be answered at all: what is checked before the first of them is.
+// Checks the lines of a batch's input before the first one is answered.
 
 import { decodeInputLine } from "../../dialect/batches/decode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { BatchFault } from "../../store/batch-records.ts";
 import { isBlank, linesOf, parseLine, type Line } from "../../store/json-lines.ts";
 
-/** Faults beyond these are not listed. */
+/** Maximum number of faults to list. */
 const MOST_FAULTS = 100;
 
 interface Validation {
@@ -13,7 +13,7 @@ interface Validation {
   readonly faults: readonly BatchFault[];
 }
 
-/** Counts the lines for `endpoint` in the file at `path` and lists what is wrong with them. Throws what the system throws. */
+/** Counts the lines for `endpoint` in a file and lists their faults. Throws system errors, or the signal's reason. */
 export async function validateInput(
   path: string,
   endpoint: string,

@@ -1,4 +1,4 @@
-// A live session: takes sound and commands in their order, has the sound listened to, and ends by itself where that has to be.
+// A live session: takes sound and commands in order, detects speech in the sound, and ends itself at its limits.
 
 import type { Timers } from "../../domain/clock.ts";
 import { fieldError, SvcError, typedError } from "../../domain/errors.ts";
@@ -13,27 +13,27 @@ import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundClock } from "./sound-clock.ts";
 import { TurnDetector } from "./turn-detector.ts";
 
-/** Sound that may wait, from when it comes to when it is text. */
+/** Maximum seconds of sound that wait to become text. */
 export const BACKLOG_SECONDS = 300;
-/** Sound that is listened to at once: a hundredth of a second's work. */
+/** Seconds of sound to process per detector call, which takes about a hundredth of a second. */
 const LISTENING_SECONDS = 4;
-/** A session from whose client nothing comes for so long is over. */
+/** Milliseconds without input from the client after which a session ends. */
 export const IDLE_MS = 300_000;
-/** Commands that may wait for the sound before them. */
+/** Maximum number of commands that wait for the sound before them. */
 const MOST_COMMANDS = 1000;
 
 export interface LiveListener {
   readonly emit: (event: LiveEvent) => void;
-  /** Called once, at the end: nothing is emitted any more. */
+  /** Called once, at the end; no events follow. */
   readonly onEnd: (how: LiveEnd) => void;
-  /** A failure that nobody expected. */
+  /** Called with an unexpected failure. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
 interface LiveSessionDeps extends LiveListener {
   readonly transcriptions: Pick<TranscriptionService, "transcribeSpeech" | "listen" | "model">;
   readonly clock: Timers;
-  /** Sound of the whole session. */
+  /** Maximum seconds of sound in the session. */
   readonly maxSeconds: number;
   readonly origin: RequestOrigin;
   readonly settings: LiveSettings;
@@ -42,7 +42,7 @@ interface LiveSessionDeps extends LiveListener {
 interface Queued {
   readonly command: Exclude<LiveCommand, { readonly type: "append" }>;
   readonly cause: string | undefined;
-  /** Where in the sound it was said. */
+  /** Position in the sound at which the command arrived, in bytes. */
   readonly place: number;
 }
 
@@ -73,7 +73,7 @@ export class LiveSession {
     void this.run();
   }
 
-  /** Seconds of sound that came. */
+  /** Seconds of sound received. */
   get seconds(): number {
     return this.time.seconds(this.buffer.end);
   }
@@ -83,14 +83,14 @@ export class LiveSession {
     return this.utterances.tokens;
   }
 
-  /** Tells the client of the session. */
+  /** Sends the client the `created` event. */
   begin(): void {
     this.emit({ type: "created", settings: this.settings });
   }
 
   /**
-   * Takes what the client says; `cause` is the id that it gave that. Throws SvcError about what cannot be taken
-   * (`invalid_value`, `rate_limit_exceeded`): the session goes on.
+   * Handles a command of the client; `cause` is the client's id for it. Throws SvcError about a command that cannot be
+   * accepted (`invalid_value`, `rate_limit_exceeded`); the session continues.
    */
   handle(command: LiveCommand, cause?: string): void {
     if (this.isOver || this.finishing) return;
@@ -100,7 +100,7 @@ export class LiveSession {
     this.wake();
   }
 
-  /** Takes nothing more, recognises what was said, and ends. */
+  /** Accepts no more commands, recognises the sound received so far, and ends. */
   finish(how: LiveEnd, error?: SvcError): void {
     if (this.isOver || this.finishing) return;
     this.finishing = how;
@@ -108,13 +108,13 @@ export class LiveSession {
     this.wake();
   }
 
-  /** Ends at once, with an error where that is the client's to know. */
+  /** Sends the client the error and ends at once. */
   fail(error: SvcError, how: LiveEnd): void {
     this.emit({ type: "error", error });
     this.end(how);
   }
 
-  /** Ends without a word: nobody listens. */
+  /** Ends at once without an event, because the client is gone. */
   close(): void {
     this.end("wished");
   }
@@ -124,7 +124,7 @@ export class LiveSession {
   }
 
   private take(queued: Queued): void {
-    // What comes next may be in the format that it says.
+    // Executed at once, because the next sound may be in the format that the command sets.
     if (this.commands.length === 0 && !this.isListening && this.framesTo(queued.place) === 0) this.execute(queued);
     else if (this.commands.length < MOST_COMMANDS) this.commands.push(queued);
     else
@@ -161,7 +161,7 @@ export class LiveSession {
     }
   }
 
-  /** Listens to what comes before the next command, or does what it says. */
+  /** Processes the sound before the next command, or executes the command. */
   private async step(): Promise<void> {
     const [next] = this.commands;
     const frames = next?.command.type === "clear" ? 0 : this.framesTo(next?.place ?? this.buffer.end);
@@ -176,7 +176,7 @@ export class LiveSession {
     this.end(this.finishing);
   }
 
-  /** How many frames are to be listened to before that place, a few seconds at most. */
+  /** Returns the number of frames to process before that position, a few seconds at most. */
   private framesTo(place: number): number {
     const { time, turns } = this;
     return Math.floor(Math.min(place - turns.heard, time.bytes(LISTENING_SECONDS)) / time.frame);

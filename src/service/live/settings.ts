@@ -1,4 +1,4 @@
-// What a live session is set to, and what its client may change.
+// The settings of a live session, and the changes that its client may make.
 
 import { fieldError, SvcError } from "../../domain/errors.ts";
 import { USUAL_TURNS, type LiveChanges, type LiveSettings } from "../../domain/live.ts";
@@ -6,15 +6,15 @@ import type { TranscriptionService } from "../transcriptions.ts";
 
 type Models = Pick<TranscriptionService, "model">;
 
-/** Where nothing is said about it. Throws SvcError `engine_unavailable` when there is no transcription model. */
+/** Returns the default settings. Throws SvcError `engine_unavailable` when there is no transcription model. */
 export function usualSettings(model: string | undefined, models: Models): LiveSettings {
   const { name, tellsSpeech } = models.model(model);
   return { model: name, format: { encoding: "pcm16", rate: 24_000 }, turns: tellsSpeech ? USUAL_TURNS : null };
 }
 
 /**
- * The settings with these changes: all of them, or none. Throws SvcError `unsupported_parameter`, `invalid_value` or
- * `engine_unavailable`. `hasBegun`: there is sound in the session's first format.
+ * Returns the settings with all of these changes applied. Throws SvcError `unsupported_parameter`, `invalid_value` or
+ * `engine_unavailable`, and then applies none. `hasBegun`: sound in the session's current format has arrived.
  */
 export function changed(before: LiveSettings, changes: LiveChanges, models: Models, hasBegun: boolean): LiveSettings {
   const { name, tellsSpeech } = models.model(changes.model ?? before.model);

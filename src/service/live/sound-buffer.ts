@@ -1,14 +1,14 @@
-// Bytes of a stream that are still needed, by their place in it.
+// Keeps the bytes of a stream that are still needed, addressed by their position in the stream.
 
 const LEAST_BYTES = 16 * 1024;
 
 export class SoundBuffer {
   private bytes = new Uint8Array(LEAST_BYTES);
-  /** Of the first byte that is kept. */
+  /** Position of the first stored byte. */
   private start = 0;
   private length = 0;
 
-  /** Behind the last byte that came. */
+  /** Position behind the last byte received. */
   get end(): number {
     return this.start + this.length;
   }
@@ -20,19 +20,19 @@ export class SoundBuffer {
     this.length = needed;
   }
 
-  /** A copy of what is from one place to another, as far as it is kept. */
+  /** Returns a copy of the bytes between two positions, as far as they are stored. */
   slice(from: number, to: number): Uint8Array {
     return this.bytes.slice(Math.max(0, from - this.start), Math.max(0, Math.min(to, this.end) - this.start));
   }
 
-  /** Forgets what is before a place. */
+  /** Drops the bytes before a position. */
   dropBefore(place: number): void {
     const count = Math.min(place, this.end) - this.start;
     if (count <= 0) return;
     this.bytes.copyWithin(0, count, this.length);
     this.start += count;
     this.length -= count;
-    // What a burst has taken is given back.
+    // Releases the memory that a burst needed.
     if (this.bytes.length > LEAST_BYTES && this.length < this.bytes.length / 8) this.resize(2 * this.length);
   }
 

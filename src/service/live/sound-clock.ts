@@ -1,11 +1,11 @@
-// Places in a stream of sound, which are bytes, and times.
+// Converts positions in a stream of sound between bytes and times.
 
 import { FRAME_SECONDS, type RawFormat } from "../../domain/transcription.ts";
 
 const SAMPLE_BYTES: Readonly<Record<RawFormat["encoding"], number>> = { pcm16: 2, ulaw: 1, alaw: 1 };
 
 export class SoundClock {
-  /** Bytes of a sample, and of a frame. */
+  /** Bytes per sample, and per frame. */
   readonly sample: number;
   readonly frame: number;
   private readonly second: number;
@@ -16,7 +16,7 @@ export class SoundClock {
     this.frame = Math.round(this.second * FRAME_SECONDS);
   }
 
-  /** As many bytes as so many seconds have, in whole samples. */
+  /** Returns the bytes of `seconds` of sound, rounded to whole samples. */
   bytes(seconds: number): number {
     return Math.round((seconds * this.second) / this.sample) * this.sample;
   }
@@ -25,7 +25,7 @@ export class SoundClock {
     return bytes / this.second;
   }
 
-  /** Whole milliseconds. */
+  /** Returns the duration in whole milliseconds. */
   ms(bytes: number): number {
     return Math.round(1000 * this.seconds(bytes));
   }

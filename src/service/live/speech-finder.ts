@@ -1,30 +1,30 @@
-// Where somebody begins to speak in a stream, and falls silent, by the detector's probabilities: as whisper.cpp decides it in
-// recordings, but without knowing what comes next.
+// Finds the start and end of speech in a stream from the detector's probabilities, as whisper.cpp does in recordings,
+// but without looking ahead.
 
-/** Frames of speech, one after the other, by which it is told from a click. */
+/** Consecutive frames of speech needed to distinguish speech from a click. */
 const LEAST_FRAMES = 3;
-/** By how much the probability has to fall below the threshold for silence. */
+/** How far below the threshold the probability must fall to count as silence. */
 const HYSTERESIS = 0.15;
 const LEAST_PROBABILITY = 0.01;
 
 export class SpeechFinder {
-  /** Where the frames of speech began that may become an utterance. */
+  /** Position of the first frame of possible speech. */
   private candidate = 0;
   private frames = 0;
   private speaking = false;
   private quiet: number | undefined;
 
-  /** Where speech began, while somebody speaks. */
+  /** Position where the current speech began; undefined while nobody speaks. */
   get since(): number | undefined {
     return this.speaking ? this.candidate : undefined;
   }
 
-  /** Where silence began behind it, while it lasts. */
+  /** Position where the silence after speech began; undefined unless it lasts. */
   get quietSince(): number | undefined {
     return this.quiet;
   }
 
-  /** Takes the next frame, which begins at this place. */
+  /** Processes the next frame, which begins at `place`. */
   push(probability: number, place: number, threshold: number): void {
     const isSpeech = probability >= threshold;
     if (this.speaking) {
@@ -40,7 +40,7 @@ export class SpeechFinder {
     this.speaking = this.frames >= LEAST_FRAMES;
   }
 
-  /** Nobody speaks, until it is heard again. */
+  /** Forgets current speech and waits for new speech. */
   reset(): void {
     this.frames = 0;
     this.speaking = false;

@@ -1,5 +1,5 @@
-// From what is heard in a stream to utterances: when they begin and end, and in which pieces they are recognised. A long one is
-// cut where its speaker pauses, so that its beginning is text while it goes on, and little is left to do at its end.
+// Divides a stream into utterances, and these into pieces for recognition. A long utterance is cut at its speaker's
+// pauses, so that early text appears while it continues and little is left to do at its end.
 
 import { SvcError } from "../../domain/errors.ts";
 import { newItemId } from "../../domain/ids.ts";
@@ -10,21 +10,21 @@ import type { SoundClock } from "./sound-clock.ts";
 import { SpeechFinder } from "./speech-finder.ts";
 import { Utterance } from "./utterance.ts";
 
-/** Seconds. */
+/** Limits for pieces, in seconds. */
 const PIECE = {
-  /** From here on it is cut at the next pause of that length. */
+  /** From this length on, a piece is cut at the next pause of `pause` seconds. */
   enough: 8,
   pause: 0.3,
-  /** The model hears 30 seconds at once. */
+  /** The model processes 30 seconds at a time. */
   longest: 28,
 };
-/** Of the silence behind speech, what still goes with it: a last sound fades. */
+/** Seconds of the silence after speech that are kept, because a last sound fades. */
 const TAIL_SECONDS = 0.2;
-/** A shorter buffer is no utterance, by the public convention. */
+/** Minimum seconds of sound to commit, as in OpenAI's API. */
 const LEAST_SECONDS = 0.1;
-/** Who speaks on and on is cut off here, and begins the next utterance. */
+/** Seconds after which continuous speech is cut, and the next utterance begins. */
 export const LONGEST_UTTERANCE_SECONDS = 300;
-/** Frames that may be needed again: those by which speech is found, and one by which sound follows on. */
+/** Frames that may be needed again: those in which speech is found, and one for continuity of the sound. */
 const FRAMES_BACK = 5;
 
 interface TurnsDeps {
@@ -34,37 +34,37 @@ interface TurnsDeps {
   readonly emit: (event: LiveEvent) => void;
 }
 
-/** Speech without a silence that is long enough to end it. */
+/** Speech without a silence long enough to end it. */
 interface Phrase {
-  /** Where its part begins that is in no piece yet. */
+  /** Position where the part begins that is in no piece yet. */
   from: number;
-  /** In the middle of its last pause. */
+  /** Position of the middle of its last pause. */
   pause: number | undefined;
 }
 
 export class TurnDetector {
   private readonly finder = new SpeechFinder();
   private phrase: Phrase | undefined;
-  /** Phrases of the next piece. */
+  /** Sound of the phrases of the next piece. */
   private parts: Uint8Array[] = [];
   private partBytes = 0;
   private utterance: Utterance | undefined;
-  /** Where the utterance begins, or the next one may. */
+  /** Position where the utterance begins, or where the next one may begin. */
   private begin = 0;
-  /** Sound before it is in a piece, or left out. */
+  /** Position before which all sound is in a piece or was skipped. */
   private taken = 0;
-  /** Behind what was heard. */
+  /** Position behind the last processed frame. */
   private place = 0;
   private previous: string | undefined;
 
   constructor(private readonly deps: TurnsDeps) {}
 
-  /** Behind the last frame that was heard, or the last that was passed over. */
+  /** Position behind the last processed or skipped frame. */
   get heard(): number {
     return this.place;
   }
 
-  /** Sound before it is not needed any more. */
+  /** Returns the position before which sound is no longer needed. */
   needed({ turns }: LiveSettings): number {
     const { clock } = this.deps;
     const { prefixMs } = turns ?? USUAL_TURNS;
@@ -72,7 +72,7 @@ export class TurnDetector {
     return Math.min(this.phrase?.from ?? back, back);
   }
 
-  /** Takes the next frame. */
+  /** Processes the next frame. */
   hear(probability: number, settings: LiveSettings): void {
     const { clock } = this.deps;
     const { turns } = settings;
@@ -88,7 +88,7 @@ export class TurnDetector {
   }
 
   /**
-   * The client says that the utterance ends here, at most a frame behind what was heard. Throws SvcError
+   * Ends the utterance at the client's request, at most a frame after the last processed one. Throws SvcError
    * `input_audio_buffer_commit_empty`.
    */
   commit(place: number, settings: LiveSettings): void {
@@ -102,7 +102,7 @@ export class TurnDetector {
     this.end(settings);
   }
 
-  /** What was said since the last utterance does not count. */
+  /** Discards the speech since the last utterance. */
   clear(place: number): void {
     if (this.utterance) this.deps.utterances.drop(this.utterance);
     this.place = place;
@@ -110,7 +110,7 @@ export class TurnDetector {
     this.deps.emit({ type: "cleared" });
   }
 
-  /** Nothing follows: what was said is an utterance. */
+  /** Ends the current utterance, because no more sound follows. */
   finish(settings: LiveSettings): void {
     if (this.utterance) this.end(settings);
   }
@@ -132,7 +132,7 @@ export class TurnDetector {
     const pause = quietSince === undefined ? 0 : this.place - quietSince;
     const middle = this.place - clock.bytes(clock.seconds(pause) / 2);
     if (quietSince !== undefined && pause >= silence) return this.endPhrase(settings);
-    // The rest of a pause that was cut in is none.
+    // The rest of a pause in which a piece was cut is not a new pause.
     const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
     if (isPause) phrase.pause = middle;
     const length = this.partBytes + this.place - phrase.from;
@@ -151,10 +151,10 @@ export class TurnDetector {
     this.end(settings);
   }
 
-  /** An utterance that is too long ends here; speech goes on in the next one. */
+  /** Ends an utterance that is too long; speech continues in the next one. */
   private cutOff(settings: LiveSettings): void {
     if (!this.utterance) {
-      // Nobody has said anything for as long.
+      // Nothing was said for that long.
       this.begin = this.place;
       return;
     }
@@ -186,12 +186,12 @@ export class TurnDetector {
     this.finder.reset();
   }
 
-  /** The phrase as far as it was heard is for the next piece. */
+  /** Adds the phrase so far to the next piece. */
   private takePhrase(): void {
     const { phrase, place } = this;
     if (!phrase) return;
     const quiet = this.finder.quietSince ?? place;
-    // Behind a cut there may be nothing but the rest of the pause.
+    // After a cut there may be only the rest of the pause.
     if (quiet > phrase.from) this.take(phrase.from, Math.min(place, quiet + this.deps.clock.bytes(TAIL_SECONDS)));
     this.phrase = undefined;
   }
@@ -210,7 +210,7 @@ export class TurnDetector {
     this.taken = to;
   }
 
-  /** Has the piece recognised, if there is one. */
+  /** Queues the piece for recognition, if there is one. */
   private handOver(settings: LiveSettings): void {
     const { utterance, parts } = this;
     if (!utterance || parts.length === 0) return;

@@ -1,4 +1,4 @@
-// The utterances of one live session through the engine: piece by piece in their order, each an ordinary request.
+// Recognises the utterances of one live session: piece by piece in order, each as an ordinary request.
 
 import { typedError, type SvcError } from "../../domain/errors.ts";
 import type { LiveSettings } from "../../domain/live.ts";
@@ -17,20 +17,20 @@ interface Piece {
 interface UtteranceQueueDeps {
   readonly transcriptions: Pick<TranscriptionService, "transcribeSpeech">;
   readonly origin: RequestOrigin;
-  /** Aborted when nobody reads any more. */
+  /** Aborted when the session has ended. */
   readonly signal: AbortSignal;
-  /** A failure that nobody expected. */
+  /** Called with an unexpected failure. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
 export class UtteranceQueue {
   private readonly pieces: Piece[] = [];
-  /** Ends the work on the piece that is being recognised. */
+  /** The piece being recognised, and the controller that ends its recognition. */
   private current: { readonly utterance: Utterance; readonly abort: AbortController } | undefined;
   private readonly idle = new Set<() => void>();
-  /** Of all pieces that wait or are being recognised. */
+  /** Bytes of all pieces that wait or are being recognised. */
   waitingBytes = 0;
-  /** Of all text so far. */
+  /** Tokens of all text so far. */
   tokens = 0;
 
   constructor(private readonly deps: UtteranceQueueDeps) {}
@@ -42,13 +42,13 @@ export class UtteranceQueue {
     if (this.pieces.length === 1 && !this.current) void this.run();
   }
 
-  /** Drops an utterance, and the work on it. */
+  /** Drops an utterance and ends its recognition. */
   drop(utterance: Utterance): void {
     utterance.drop();
     if (this.current?.utterance === utterance) this.current.abort.abort();
   }
 
-  /** Resolves when there is nothing to be recognised. */
+  /** Resolves when no piece is left to recognise. */
   whenIdle(): Promise<void> {
     if (this.pieces.length === 0 && !this.current) return Promise.resolve();
     return new Promise((resolve) => this.idle.add(resolve));
@@ -79,7 +79,7 @@ export class UtteranceQueue {
       ...(prompt !== undefined && { prompt }),
     };
     const report: RequestReport = {};
-    // By its own id an utterance is cancelled, and by the request's the session.
+    // An utterance is cancelled by its own id, and the session by the request's id.
     const run = { ...origin, id: utterance.id, partOf: true as const, model, work };
     try {
       for await (const event of transcriptions.transcribeSpeech(
@@ -94,7 +94,7 @@ export class UtteranceQueue {
     } catch (error) {
       if (signal.aborted || dropped.aborted) return undefined;
       const known = typedError(error, onUnexpected);
-      // The detector took something else for speech.
+      // The detector mistook another sound for speech.
       return known.code === "no_speech" ? undefined : known;
     } finally {
       this.tokens += report.usage?.completionTokens ?? 0;

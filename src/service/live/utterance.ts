@@ -1,21 +1,21 @@
-// An utterance of a live session: recognised in pieces, in part while it goes on, and reported when it is whole.
+// An utterance of a live session: recognised in pieces, partly while it continues, and reported once it is complete.
 
 import type { SvcError } from "../../domain/errors.ts";
 import type { LiveEvent } from "../../domain/live.ts";
 import type { SpeechSegment } from "../../domain/transcription.ts";
 
 export class Utterance {
-  /** Pieces that are not recognised yet. */
+  /** Number of pieces not recognised yet. */
   private waiting = 0;
   private text = "";
-  /** What the client has not been sent, because it does not know the utterance yet. */
+  /** Text not sent yet, because the client does not know the utterance yet. */
   private held = "";
   private failure: SvcError | undefined;
   private isKnown = false;
   private isOver = false;
-  /** Of the whole utterance, once it is committed. */
+  /** Length of the whole utterance, once it is committed. */
   private seconds: number | undefined;
-  /** Detected in its first piece; the others are in the same language. */
+  /** Language detected in the first piece; used for the other pieces. */
   language: string | undefined;
 
   constructor(
@@ -23,18 +23,18 @@ export class Utterance {
     private readonly emit: (event: LiveEvent) => void,
   ) {}
 
-  /** Whether recognising more of it is of use. */
+  /** Whether further recognition is of use. */
   get isWanted(): boolean {
     return !this.isOver && this.failure === undefined;
   }
 
-  /** From now on the client has heard of it. */
+  /** Records that the client knows the utterance, and sends it the held text. */
   announce(): void {
     this.isKnown = true;
     this.send("");
   }
 
-  /** A piece of it is to be recognised: `pieceEnded` follows. */
+  /** Counts a new piece; `pieceEnded` follows for it. */
   pieceAdded(): void {
     this.waiting++;
   }
@@ -45,21 +45,21 @@ export class Utterance {
     this.send(text);
   }
 
-  /** A piece is recognised, or will not be. */
+  /** Records that a piece was recognised, failed or was skipped. */
   pieceEnded(failure?: SvcError): void {
     this.waiting--;
     this.failure ??= failure;
     this.settle();
   }
 
-  /** It is whole. */
+  /** Marks the utterance as complete. */
   commit(seconds: number): void {
     this.seconds = seconds;
     this.announce();
     this.settle();
   }
 
-  /** Nobody wants it. */
+  /** Discards the utterance; nothing more is sent. */
   drop(): void {
     this.isOver = true;
   }

@@ -1,4 +1,4 @@
-// What can be known of a file at an address of its own before it is downloaded.
+// Finds out the size and version of a file at a URL before it is downloaded.
 
 import { get, type Hub } from "./http-client.ts";
 import { baseName, isModelFile, otherPart, partOf } from "./gguf-names.ts";
@@ -6,7 +6,7 @@ import { PullError } from "./pull-error.ts";
 import { isSafePath, type RemoteFile } from "./remote-file.ts";
 import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
-/** The file at `url`, or all parts of the model that it is the first of. Throws PullError. */
+/** Returns the file at `url`, or all parts of the model if `url` names one of several. Throws PullError. */
 export async function lookAt(hub: Hub, url: URL, options: RetryOptions): Promise<RemoteFile[]> {
   const path = fileName(url);
   const { parts } = partOf(path);
@@ -24,7 +24,7 @@ function fileName(url: URL): string {
   try {
     name = decodeURIComponent(name);
   } catch {
-    // Then it is taken as it is.
+    // The name is used undecoded.
   }
   if (!isModelFile(name)) {
     throw new PullError(
@@ -35,7 +35,7 @@ function fileName(url: URL): string {
   return name;
 }
 
-/** One byte is asked for: some servers answer HEAD wrongly, and signed addresses hold for GET alone. */
+/** Requests one byte: some servers answer HEAD wrongly, and signed URLs are valid for GET only. */
 const probe = (hub: Hub, url: string, path: string, { signal, patience: { idleMs } }: RetryOptions) =>
   whileAlive(
     { signal, idleMs },

@@ -1,21 +1,21 @@
-// Which files of a repository make the model that somebody asked for.
+// Chooses the files of a repository that form the requested model.
 
 import { baseName, isModel, isProjector, isWhisper, partOf, quantOf, stemOf } from "./gguf-names.ts";
 import { PullError } from "./pull-error.ts";
 import type { RemoteFile } from "./remote-file.ts";
 import { shown } from "./reference.ts";
 
-/** Good for its size first, as other programs choose; what is not listed comes after these, by name. */
+/** Best quality for its size first, as in other programs; unlisted quantizations come last, by name. */
 const DEFAULT_QUANTS: readonly string[] =
   "Q4_K_M UD-Q4_K_XL Q4_K_S Q4_0 IQ4_XS IQ4_NL MXFP4 MXFP4_MOE Q5_K_M Q5_K_S Q6_K Q8_0 BF16 F16 F32".split(" ");
-/** Projectors are small: the most exact one that every device computes. */
+/** Projectors are small, so the most precise type that every device supports comes first. */
 const PROJECTOR_QUANTS = ["F16", "BF16", "Q8_0", "F32"];
 
 interface ChosenModel {
-  /** What comes after the colon in the model's name: its quantization, or the file's name where that is not enough. */
+  /** The part after the colon in the model's name: its quantization, or the file's name if that is ambiguous. */
   readonly tag: string;
   readonly quant?: string;
-  /** In order of their parts. */
+  /** Files in order of their part numbers. */
   readonly files: readonly RemoteFile[];
   readonly projector?: RemoteFile;
 }
@@ -27,8 +27,8 @@ interface Variant {
 }
 
 /**
- * The model that `wanted` names by quantization or file, else the first in the default order. Throws PullError, listing
- * what is there, when nothing or more than one thing matches or a part is missing.
+ * Returns the model that `wanted` names by quantization or file; without `wanted`, the first in the default order.
+ * Throws PullError, with a list of the models, when none or several match or a part is missing.
  */
 export function chooseFiles(all: readonly RemoteFile[], wanted: string | undefined, repo: string): ChosenModel {
   const variants = variantsOf(all);
@@ -53,7 +53,7 @@ export function chooseFiles(all: readonly RemoteFile[], wanted: string | undefin
   };
 }
 
-/** The order of preference between quantizations; smaller comes first. */
+/** Returns the preference of a quantization; smaller is better. */
 export function quantRank(quant: string | undefined): number {
   const rank = DEFAULT_QUANTS.indexOf(quant ?? "");
   return rank < 0 ? DEFAULT_QUANTS.length : rank;
@@ -79,7 +79,7 @@ function byDefault(variants: readonly Variant[], repo: string): Variant {
   throw new PullError(`${repo} has several models: name one.\n${listing(variants)}`);
 }
 
-/** Whether it is one of several forms of a model: Whisper's are models of different sizes. */
+/** Whether a variant is a form of the same model; Whisper files are models of different sizes instead. */
 const isForm = ({ files: [file] }: Variant): boolean => !isWhisper(file?.path ?? "");
 
 function byName(variants: readonly Variant[], wanted: string, repo: string): Variant {
@@ -115,7 +115,7 @@ function tagOf(variant: Variant, variants: readonly Variant[]): string {
   return isUnique ? quant : stem.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^[^A-Za-z0-9]+/, "") || "model";
 }
 
-/** The best projector in the model's folder or one around it. */
+/** Returns the best projector in the model's folder or a parent of it. */
 function projectorFor(stem: string, all: readonly RemoteFile[]): RemoteFile | undefined {
   const rank = (path: string) =>
     (PROJECTOR_QUANTS.indexOf(quantOf(path) ?? "") + PROJECTOR_QUANTS.length + 1) % (PROJECTOR_QUANTS.length + 1);

@@ -1,4 +1,4 @@
-// One file, from wherever it stopped to its end, over as many connections as that takes.
+// Downloads one file, resuming where it stopped, over as many connections as necessary.
 
 import { statSync } from "node:fs";
 import { get, type Hub } from "./http-client.ts";
@@ -7,17 +7,17 @@ import { PassingError, PullError } from "./pull-error.ts";
 import type { RemoteFile } from "./remote-file.ts";
 import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
-/** So many bytes take seconds to hash before anything else is seen. */
+/** From this many bytes on, hashing takes seconds, during which the user would see nothing. */
 const LONG_TO_READ = 1e9;
 
 interface DownloadOptions extends Omit<RetryOptions, "progress"> {
-  /** Told how many bytes are there, often. */
+  /** Called often with the bytes received so far. */
   readonly progress: (received: number) => void;
-  /** Looks at the whole file before it gets its name; throws when it is not wanted. */
+  /** Checks the complete file before it gets its name; throws when it is not acceptable. */
   readonly check: (path: string) => void;
 }
 
-/** Downloads `remote` to `target` and returns its SHA-256. What arrived is kept for another time when it fails. */
+/** Downloads `remote` to `target`; returns its SHA-256. Keeps partial data for the next attempt after a failure. */
 export async function download(
   hub: Hub,
   remote: RemoteFile,
@@ -58,17 +58,17 @@ async function receive(hub: Hub, remote: RemoteFile, part: PartFile, options: Do
     },
     (isSilent) => (isSilent ? `${host} sends nothing any more` : `The connection to ${host} was lost`),
   );
-  // A server that ends early without an error looks like the end of the file.
+  // A server that ends the response early without an error looks like the end of the file.
   if (part.received < (remote.bytes ?? 0)) throw new PassingError(`The connection to ${host} was lost`);
 }
 
 const rangeFrom = (start: number, { etag, checksum }: RemoteFile) => ({
   range: `bytes=${start}-`,
-  // A checksum decides in the end; without one only the tag tells that it is still the same file.
+  // A checksum is verified at the end; without one, only the entity tag shows that the file is unchanged.
   ...(etag !== undefined && !checksum && { "if-range": etag }),
 });
 
-/** Looks at what is about to come: the same file, and from where the part ends; else the part starts again. */
+/** Checks that a response continues the same file where the part ends; otherwise restarts the part or throws. */
 async function expectSame(
   response: Response,
   linked: { readonly etag?: string; readonly bytes?: number },

@@ -1,20 +1,20 @@
-// Requests of downloads: redirects followed by hand, the token kept at home, refusals told in plain words.
+// Sends the requests of downloads: follows redirects, sends the token only to the hub, explains refusals plainly.
 
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 
 export interface Hub {
-  /** Origin of the hub or of a mirror, without a slash at its end. */
+  /** Origin of the hub or a mirror, without a trailing slash. */
   readonly endpoint: string;
   readonly token?: string;
   readonly userAgent: string;
-  /** Where files of PyPI are, likewise; absent: at PyPI. */
+  /** Base URL of PyPI's files, without a trailing slash; absent: PyPI's own. */
   readonly wheels?: string;
 }
 
 interface HubAnswer {
   readonly response: Response;
-  /** What the hub said of the file before it sent the request on to where the bytes are. */
+  /** What the hub reported about the file before it redirected the request to the storage. */
   readonly linked: { readonly etag?: string; readonly bytes?: number };
   readonly host: string;
 }
@@ -22,7 +22,7 @@ interface HubAnswer {
 const MOST_REDIRECTS = 10;
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** `subject` names in messages what is asked for: a repository or a host. Headers are sent to every host on the way. */
+/** `subject` names the requested repository or host in messages. Headers are sent to every host on the way. */
 interface GetOptions {
   readonly subject: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,8 +30,8 @@ interface GetOptions {
 }
 
 /**
- * GET that follows redirects; only the origin of the hub gets its token. Returns an answer of status 200, 206 or 416.
- * Throws PullError, or PassingError where another attempt may succeed.
+ * Sends a GET request and follows redirects; only the hub's origin gets the token. Returns an answer of status 200, 206
+ * or 416. Throws PullError, or PassingError when another attempt may succeed.
  */
 export async function get(hub: Hub, start: string, { subject, headers = {}, signal }: GetOptions): Promise<HubAnswer> {
   let url = new URL(start);
@@ -61,7 +61,7 @@ async function send(url: URL, headers: Record<string, string>, signal: AbortSign
   }
 }
 
-/** The bytes as they are stored: an offset into a compressed stream would be worthless. */
+/** Returns headers that request uncompressed bytes, because an offset into a compressed stream is useless. */
 function ownHeaders({ endpoint, token, userAgent }: Hub, url: URL): Record<string, string> {
   const mayKnow = token !== undefined && url.origin === new URL(endpoint).origin;
   return {
@@ -120,7 +120,7 @@ function refusal(response: Response, subject: string, url: URL, hub: Hub): Error
   return new PullError(`${url.host} answers ${status} for ${subject}.`);
 }
 
-/** Milliseconds; the header holds seconds or a date. */
+/** Returns the delay in milliseconds; the header has seconds or a date. */
 function retryAfter({ headers }: Response): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;

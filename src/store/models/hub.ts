@@ -1,4 +1,4 @@
-// What files a repository of the hub has.
+// Lists the files of repositories of the hub.
 
 import { get, type Hub } from "./http-client.ts";
 import { isModelFile } from "./gguf-names.ts";
@@ -8,9 +8,9 @@ import type { HubReference } from "./reference.ts";
 import { isSafePath, type Checksum, type RemoteFile } from "./remote-file.ts";
 import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
-/** The hub answers with 1000 entries a page. */
+/** Maximum number of pages to read; the hub returns 1000 entries a page. */
 const MOST_PAGES = 100;
-/** Files of PyPI lie below checksums of theirs. */
+/** Base URL of PyPI's files, whose paths contain their checksums. */
 const WHEELS = "https://files.pythonhosted.org/packages";
 const SHA256 = /^[0-9a-f]{64}$/;
 const SHA1 = /^[0-9a-f]{40}$/;
@@ -20,7 +20,7 @@ interface Page {
   readonly next: string | undefined;
 }
 
-/** The files of models in a repository, with sizes and checksums. Throws PullError. */
+/** Returns the model files of a repository, with sizes and checksums. Throws PullError. */
 export async function listRepository(hub: Hub, reference: HubReference, options: RetryOptions): Promise<RemoteFile[]> {
   const { repo, revision } = reference;
   const files: RemoteFile[] = [];
@@ -54,12 +54,12 @@ function entriesIn(text: string, host: string): readonly unknown[] {
     const entries: unknown = JSON.parse(text);
     if (Array.isArray(entries)) return entries as unknown[];
   } catch {
-    // As if it were another kind of JSON.
+    // Handled like JSON of another kind.
   }
   throw new PullError(`${host} does not answer as a model hub does.`);
 }
 
-/** The next page, at the same host: a mirror may hand on addresses of the hub that it mirrors. */
+/** Returns the URL of the next page at the same host, because a mirror may pass on URLs of the original hub. */
 function nextPage({ headers }: Response, url: string): string | undefined {
   const found = /<([^>]+)>;\s*rel="next"/.exec(headers.get("link") ?? "")?.[1];
   if (found === undefined || !URL.canParse(found, url)) return undefined;
@@ -78,7 +78,7 @@ function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): Rem
   return { path, bytes, url: addressOf(hub, repo, revision, path), subject: repo, ...(checksum && { checksum }) };
 }
 
-/** What is downloaded of a known set: nobody is asked what there is. */
+/** Returns the files of a known set, without a request to the hub. */
 export function remotesOf(set: KnownSet, hub: Hub): RemoteFile[] {
   const pinned = (sha256: string) => ({ checksum: { algorithm: "sha256", hex: sha256 }, isPinned: true }) as const;
   if ("wheel" in set) {

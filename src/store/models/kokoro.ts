@@ -1,12 +1,12 @@
-// Kokoro-82M as `svc pull kokoro` brings it: the model with 8-bit weights, and the voices whose languages somebody here can read
-// out. Apache-2.0.
+// Kokoro-82M for `svc pull kokoro`: the model with 8-bit weights, and the voices in languages that svc can pronounce.
+// Apache-2.0.
 
 import type { HubSet, PinnedFile } from "./known-sets.ts";
 
-/** A style of 256 numbers for each of 510 lengths. */
+/** Size of a voice file: a style of 256 numbers for each of 510 lengths. */
 const VOICE_BYTES = 522_240;
 
-/** SHA-256 by voice: the letters are the language and the gender. */
+/** SHA-256 by voice; the first two letters are the language and the gender. */
 const VOICES: Readonly<Record<string, string>> = {
   af_alloy: "c4a6b876047fd7fb472edf4ebd63cfac7c3b958a7cae7c106e8f038ca6308c45",
   af_aoede: "4a004c33430762e2461eedb2013fad808ef4ab3121f5300f554476caf58d8361",

@@ -1,5 +1,5 @@
-// The folder of downloaded models: `hub/owner/repository/…`, `pypi/package/…` and `url/name/…` hold their files, `manifests/`
-// says which belong together, `locks/` keeps two programs from downloading one file.
+// Manages the folder of downloaded models: files are in `hub/owner/repository/…`, `pypi/package/…` and `url/name/…`;
+// `manifests/` lists the files of each model; `locks/` prevents two programs from downloading the same file.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,26 +12,26 @@ import { isSafePath } from "./remote-file.ts";
 import { inFull, tessdataLanguage } from "./short-names.ts";
 
 export interface StoredFile {
-  /** Relative to the folder of models. */
+  /** Path relative to the folder of models. */
   readonly path: string;
   readonly bytes?: number;
-  /** What it is for in a model that has parts; absent: the model itself. */
+  /** Purpose of the file in a model with parts; absent: the model itself. */
   readonly part?: ModelPart;
-  /** Of the version that is wanted or there. */
+  /** Identity of the version that is wanted or present. */
   readonly identity?: string;
-  /** Absent while the file is not there. */
+  /** Absent until the file is downloaded. */
   readonly sha256?: string;
 }
 
 export interface Manifest {
-  /** `owner/repository:TAG`, the name of the file at a URL, that of a known set, or `tessdata:LANGUAGE`. */
+  /** `owner/repository:TAG`, the name of the file at a URL, the name of a known set, or `tessdata:LANGUAGE`. */
   readonly name: string;
-  /** Where it came from. */
+  /** Source of the model. */
   readonly url: string;
   readonly quant?: string;
   readonly files: readonly StoredFile[];
   readonly projector?: StoredFile;
-  /** When all of it was there, in ISO 8601; absent until then. */
+  /** When the download was complete, in ISO 8601; absent until then. */
   readonly pulled?: string;
 }
 
@@ -39,7 +39,7 @@ export class ModelStore {
   /** `folder` need not exist. */
   constructor(readonly folder: string) {}
 
-  /** All models, also incomplete ones, by name. */
+  /** Returns all models by name, including incomplete ones. */
   list(): Manifest[] {
     const names = existsSync(this.manifests) ? readdirSync(this.manifests, { recursive: true, encoding: "utf8" }) : [];
     return names
@@ -49,14 +49,14 @@ export class ModelStore {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The model of a name as `findAll` reads it, the best by the default order of quantizations. */
+  /** Returns the first model that `findAll` finds for a name. */
   find(name: string): Manifest | undefined {
     return this.findAll(name)[0];
   }
 
   /**
-   * The models of a name, in any case: in full or short, or else without its tag, its owner or both, or else of the address that
-   * they came from. Complete ones come first, then the default order of quantizations decides.
+   * Returns the models that match a name, ignoring case: the full or short name, else the name without tag, owner or
+   * both, else the source URL. Complete models come first, then the default order of quantizations decides.
    */
   findAll(name: string): Manifest[] {
     const wanted = inFull(name).toLowerCase();
@@ -75,12 +75,12 @@ export class ModelStore {
     return readManifest(this.manifestPath(name));
   }
 
-  /** Whether all files are there, in their sizes. */
+  /** Whether all files exist with the right sizes. */
   isReady(model: Manifest): boolean {
     return model.pulled !== undefined && filesOf(model).every((file) => this.has(file));
   }
 
-  /** Whether a file is there as it was downloaded. */
+  /** Whether a file exists as it was downloaded. */
   has({ path, bytes, sha256 }: StoredFile): boolean {
     const found = statSync(this.path(path), { throwIfNoEntry: false });
     return sha256 !== undefined && found?.isFile() === true && found.size === bytes;
@@ -90,12 +90,12 @@ export class ModelStore {
     return join(this.folder, relative);
   }
 
-  /** Writes the manifest, whole or not at all. Throws PullError. */
+  /** Writes the manifest, completely or not at all. Throws PullError. */
   async save(manifest: Manifest): Promise<void> {
     await writeWhole(this.manifestPath(manifest.name), `${JSON.stringify(manifest, undefined, 2)}\n`);
   }
 
-  /** Takes the lock of a file; undefined while another program has it. The returned function gives it back. */
+  /** Takes the lock of a file and returns the function that releases it; undefined while another program has it. */
   async lock(relative: string): Promise<(() => void) | undefined> {
     const path = join(this.folder, "locks", relative);
     return writing(path, async () => {
@@ -105,8 +105,8 @@ export class ModelStore {
   }
 
   /**
-   * Removes a model: its files but those that another model needs, what was downloaded of them, its manifest. Returns
-   * the bytes that became free. Throws PullError while it is being downloaded.
+   * Removes a model: its files except those that another model needs, their partial downloads, and its manifest.
+   * Returns the number of bytes freed. Throws PullError while the model is being downloaded.
    */
   async remove(model: Manifest): Promise<number> {
     const paths = this.unneeded(filesOf(model), model.name);
@@ -119,7 +119,7 @@ export class ModelStore {
       }
       const files = paths.flatMap((path) => [this.path(path), ...partsOf(this.path(path))]);
       const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
-      // The manifest last: what an interruption leaves can be removed again.
+      // The manifest goes last, so that an interrupted removal can be repeated.
       const manifest = this.manifestPath(model.name);
       await writing(this.folder, async () => [...files, manifest].forEach((file) => rmSync(file, { force: true })));
       for (const file of [...files, manifest]) this.prune(dirname(file));
@@ -129,13 +129,13 @@ export class ModelStore {
     }
   }
 
-  /** Removes files that `model` had in an earlier version and no model has now. */
+  /** Removes those of the files, from an earlier version of a model, that no model needs now. */
   async removeOld(files: readonly StoredFile[]): Promise<void> {
     const paths = this.unneeded(files).map((path) => this.path(path));
     await writing(this.folder, async () => paths.forEach((path) => rmSync(path, { force: true })));
   }
 
-  /** Paths that no model needs, but for the one named. */
+  /** Returns the paths of files that no model other than `name` needs. */
   private unneeded(files: readonly StoredFile[], name?: string): string[] {
     const others = this.list().filter((other) => other.name !== name);
     const needed = new Set(others.flatMap((other) => filesOf(other).map(({ path }) => path)));
@@ -151,7 +151,7 @@ export class ModelStore {
     return join(this.manifests, `${relative.includes("/") ? `hub/${relative}` : `url/${relative}`}.json`);
   }
 
-  /** Removes folders that became empty. */
+  /** Removes a folder and its parents as far as they are empty. */
   private prune(folder: string): void {
     for (let at = folder; at.startsWith(`${this.folder}/`); at = dirname(at)) {
       try {
@@ -163,19 +163,19 @@ export class ModelStore {
   }
 }
 
-/** The model's files in order, then its projector. */
+/** Returns the model's files in order, then its projector. */
 export const filesOf = ({ files, projector }: Manifest): readonly StoredFile[] => [
   ...files,
   ...(projector ? [projector] : []),
 ];
 
-/** What `svc pull` is given to get the model again. */
+/** Returns the operand for `svc pull` that downloads the model again. */
 export const sourceOf = ({ name, url }: Manifest): string =>
   name.includes("/") || KNOWN_SETS.has(name) || tessdataLanguage(name) !== undefined ? name : url;
 
 export const bytesOf = (model: Manifest): number => filesOf(model).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 
-/** Undefined when there is none, or when it is not one that this program wrote. */
+/** Reads a manifest; undefined when missing or not written by this program. */
 function readManifest(path: string): Manifest | undefined {
   try {
     const manifest = JSON.parse(readFileSync(path, "utf8")) as Manifest;

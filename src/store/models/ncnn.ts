@@ -1,4 +1,4 @@
-// Weights of ncnn's as safetensors: those of an RRDB net (ESRGAN), under the names that stable-diffusion.cpp reads.
+// Converts ncnn weights of an RRDB net (ESRGAN) to safetensors, under the names that stable-diffusion.cpp reads.
 
 import { dataView } from "../../domain/data-view.ts";
 
@@ -8,14 +8,17 @@ interface Convolution {
   readonly weights: number;
 }
 
-/** At the front of weights of two bytes each; of four, there are zeros. */
+/** Tag before weights of two bytes each; before weights of four bytes, the tag is zero. */
 const HALVES = 0x01306b47;
-/** Layers of a block. */
+/** Names of the layers of a block. */
 const DENSE = [1, 2, 3].flatMap((block) => [1, 2, 3, 4, 5].map((conv) => `rdb${block}.conv${conv}`));
 const BEFORE = ["conv_first"];
 const BEHIND = ["conv_body", "conv_up1", "conv_up2", "conv_hr", "conv_last"];
 
-/** `param`: the layers of the net, a line each; `bin`: their weights in the same order. Throws where they are of another net. */
+/**
+ * Converts a net. `param` has its layers, one per line; `bin` has their weights in the same order. Throws when they
+ * belong to another kind of net.
+ */
 export function rrdbSafetensors(param: Uint8Array, bin: Uint8Array): Uint8Array {
   const layers = convolutions(new TextDecoder().decode(param));
   const blocks = (layers.length - BEFORE.length - BEHIND.length) / DENSE.length;
@@ -55,7 +58,7 @@ export function rrdbSafetensors(param: Uint8Array, bin: Uint8Array): Uint8Array 
   return Buffer.concat([length, padded, ...pieces]);
 }
 
-/** `Convolution NAME INPUTS OUTPUTS input… output… 0=outputs 1=kernel 6=weights …` */
+/** Parses lines of the form `Convolution NAME INPUTS OUTPUTS input… output… 0=outputs 1=kernel 6=weights …`. */
 function convolutions(param: string): Convolution[] {
   const lines = param.split("\n").filter((line) => line.startsWith("Convolution "));
   return lines.map((line) => {

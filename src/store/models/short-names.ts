@@ -1,11 +1,11 @@
-// Names of models that stand for longer ones of the hub.
+// Expands short names of models to those of the hub.
 
 import { PullError } from "./pull-error.ts";
 
 /** Speech recognition models in whisper.cpp's format, as its authors publish them. */
 const WHISPER = { prefix: "whisper:", full: "ggerganov/whisper.cpp:ggml-" } as const;
 
-/** The usual ones and their sizes in MB, smallest first. `.en` knows English alone; q5 and q8 are quantized. */
+/** Common models, ordered by parameters, and their sizes in MB. `.en` is English only; q5 and q8 are quantized. */
 const WHISPERS: Readonly<Record<string, number>> = {
   tiny: 78,
   "tiny.en": 78,
@@ -25,10 +25,13 @@ const WHISPERS: Readonly<Record<string, number>> = {
   "large-v3": 3095,
 };
 
-/** How other programs write names of the hub. */
+/** Prefixes of hub names in other programs. */
 const HUB_PREFIX = /^(?:(?:hf|huggingface)\.co\/|hf:(?:\/\/)?)/i;
 
-/** The name in full: `whisper:base` is ggerganov/whisper.cpp:ggml-base, `hf.co/owner/name` is owner/name; others are what they are. */
+/**
+ * Returns the full name: `whisper:base` is ggerganov/whisper.cpp:ggml-base, `hf.co/owner/name` is owner/name. Other
+ * names are returned unchanged.
+ */
 export function inFull(name: string): string {
   const { prefix, full } = WHISPER;
   return name.toLowerCase().startsWith(prefix) && name.length > prefix.length
@@ -38,22 +41,22 @@ export function inFull(name: string): string {
 
 const TESSDATA = "tessdata:";
 
-/** Data for text recognition of a language, by the name that Tesseract has for it: deu. */
+/** Returns the name of the data for a language, given by Tesseract's name, such as deu. */
 export const tessdataModel = (language: string): string => `${TESSDATA}${language}`;
 
-/** The language of such a name; undefined: it is that of a model. */
+/** Returns the language of such a name; undefined if the name is a model's. */
 export const tessdataLanguage = (name: string): string | undefined =>
   name.startsWith(TESSDATA) || `${name}:` === TESSDATA ? name.slice(TESSDATA.length) : undefined;
 
 const COMPONENT = "component:";
 
-/** What svc-slim lacks, likewise. */
+/** Returns the name of a component that svc-slim lacks, for `svc pull`. */
 export const componentOperand = (component: string): string => `${COMPONENT}${component}`;
 
 export const componentNamed = (name: string): string | undefined =>
   name.startsWith(COMPONENT) ? name.slice(COMPONENT.length) : undefined;
 
-/** Throws PullError, listing what there is, about the front of a short name alone. */
+/** Throws PullError, with a list of the models, if the name is only the prefix of a short name. */
 export function refusePrefixAlone(name: string): void {
   if (name.replace(/:$/, "").toLowerCase() !== WHISPER.prefix.slice(0, -1)) return;
   const lines = Object.entries(WHISPERS).map(

