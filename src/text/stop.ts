@@ -8,9 +8,9 @@ interface StopResult {
 }
 
 /**
- * Matches any of several stop sequences in text that arrives in pieces. The earliest match wins. Text that may be the
- * beginning of a stop sequence is held back until the next text decides. The result does not depend on how the text is
- * split, unless one stop sequence contains another.
+ * Matches any of several stop sequences in text that arrives in pieces. The match that is complete first wins; of those that
+ * end together, the longest. Text that may be the beginning of a stop sequence is held back until the next text decides.
+ * The result does not depend on how the text is split.
  */
 export class StopMatcher {
   private held = "";
@@ -41,12 +41,11 @@ export class StopMatcher {
   }
 
   private firstMatch(text: string): { readonly index: number; readonly stop: string } | undefined {
-    let first: { readonly index: number; readonly stop: string } | undefined;
-    for (const stop of this.stops) {
+    const found = this.stops.flatMap((stop) => {
       const index = text.indexOf(stop);
-      if (index >= 0 && (!first || index < first.index)) first = { index, stop };
-    }
-    return first;
+      return index < 0 ? [] : [{ index, end: index + stop.length, stop }];
+    });
+    return found.toSorted((a, b) => a.end - b.end || a.index - b.index)[0];
   }
 
   /** Returns the length of the text before the longest suffix that could begin a stop sequence. */

@@ -65,6 +65,11 @@ describe("stop sequences", () => {
     expect(run("xx<b>yy<a>", ["<a>", "<b>"], []).text).toBe("xx");
   });
 
+  test("of two that overlap, the one that is complete first wins, however the text is cut up", () => {
+    for (const cuts of [[], [3], [1, 2, 3]]) expect(run("abcd", ["abcd", "bc"], cuts).text).toBe("a");
+    for (const cuts of [[], [2], [1, 2]]) expect(run("abc", ["bc", "abc"], cuts).text).toBe("");
+  });
+
   test("one that begins inside a failed attempt is found", () => {
     expect(run("aaab", ["aab"], [1, 2, 3]).text).toBe("a");
   });
