@@ -2,7 +2,7 @@
 // `manifests/` lists the files of each model; `locks/` prevents two programs from downloading the same file.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { tryLock } from "../process-lock.ts";
 import { quantRank } from "./choose-files.ts";
 import { KNOWN_SETS, type ModelPart } from "./known-sets.ts";
@@ -153,7 +153,7 @@ export class ModelStore {
 
   /** Removes a folder and its parents as far as they are empty. */
   private prune(folder: string): void {
-    for (let at = folder; at.startsWith(`${this.folder}/`); at = dirname(at)) {
+    for (let at = folder; at.startsWith(this.folder + sep); at = dirname(at)) {
       try {
         rmdirSync(at);
       } catch {
