@@ -11,32 +11,32 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_value: "A field has a value that is not allowed; the message names the limit.",
   missing_required_parameter: "A required field is missing.",
   unsupported_parameter: "The model, the upstream or this server cannot do what the field requests.",
-  unsupported_media_type: "The body's Content-Type is not that of the route.",
-  unsupported_media_input: "The model takes no images or no sound, or not in this format.",
+  unsupported_media_type: "The route does not accept the Content-Type of the body.",
+  unsupported_media_input: "The model does not take images or sound, or not in this format.",
   context_length_exceeded:
     "The prompt does not fit the context; the message has both numbers. Shorten it, or start with a larger `--ctx`.",
-  input_audio_buffer_commit_empty: "`/v1/realtime`: less sound than can be recognised was committed.",
-  tokenize_unsupported: "The model in use has no tokenizer here.",
-  no_speech: "Nobody speaks in the recording.",
-  no_text: "There is no text in the picture or document.",
-  no_tables: "There is no table in the picture or document.",
-  unprocessable_media: "The picture, document or recording is damaged or too large to process.",
+  input_audio_buffer_commit_empty: "`/v1/realtime`: less sound was committed than can be transcribed.",
+  tokenize_unsupported: "This server has no tokenizer for the model in use.",
+  no_speech: "There is no speech in the recording.",
+  no_text: "There is no text in the image or document.",
+  no_tables: "There is no table in the image or document.",
+  unprocessable_media: "The image, document or recording is damaged or too large to process.",
   mode_unavailable: "The route exists for compatibility, or needs a model that this server does not have.",
   payload_too_large: "The body is larger than the route takes; it is refused while it is read.",
   invalid_api_key: "The server has API keys, and the request has none of them.",
   request_timeout: "The body did not arrive in time.",
-  forbidden_origin: "A web page of another origin: `--cors-origin` admits it.",
-  forbidden_host: "The Host header is a name that the server does not know: `--allowed-host` admits it.",
+  forbidden_origin: "The request came from a web page of another origin: `--cors-origin` admits it.",
+  forbidden_host: "The Host header has a name that the server does not know: `--allowed-host` admits it.",
   not_found: "No such route, file, batch, response or running request.",
   model_not_found: "No model has this name, or its upstream no longer has it.",
-  method_not_allowed: "The route has other methods; `Allow` lists them.",
+  method_not_allowed: "The route does not have this method; `Allow` lists its methods.",
   upgrade_required: "The route is a WebSocket.",
-  rate_limit_exceeded: "The API key is at `--key-rpm` or `--key-concurrent`. Repeat after `Retry-After`.",
+  rate_limit_exceeded: "The API key has reached `--key-rpm` or `--key-concurrent`. Repeat after `Retry-After`.",
   server_busy: "The queue is full, or the request waited or would wait too long. Repeat after `Retry-After`.",
-  deadline_exceeded: "The time of `X-Svc-Deadline-Ms` was over before the first token.",
+  deadline_exceeded: "The time of `X-Svc-Deadline-Ms` passed before the first token or result.",
   request_cancelled: "The request was cancelled by its id.",
   engine_unavailable: "The model takes too long to load, or its engine is down or stalled. Repeat after `Retry-After`.",
-  engine_crashed: "The engine process ended while it computed this request, which may be the reason.",
+  engine_crashed: "The engine process ended while it computed this request, which may be the cause.",
   upstream_unavailable: "The model's upstream cannot be reached.",
   upstream_error: "The model's upstream failed or closed the connection.",
   loop_detected: "Another svc forwarded the request, and its model is on a third server.",
@@ -55,7 +55,7 @@ export function errorsPage(): string {
     return [`\`${name}\``, String(status), `\`${type}\``, `\`${messages}\``, retry === false ? "no" : "", meaning];
   });
   const text = `Every error has the body \`{"error": {message, type, param, code, request_id}}\`. On \`/v1/messages\`, \`type\` is Anthropic's and the body has
-\`"type": "error"\` beside it; Ollama's routes and those of Stable Diffusion's web interface have their own forms. In a stream, an error is the last event
+\`"type": "error"\` beside it; routes of Ollama's API and of Stable Diffusion's web interface have their own forms. In a stream, an error is the last event
 before the terminator. The message names the field, the limit and the size or type received, and never repeats text of a request.
 
 \`no\` in the column _retry_ means that the answer has \`x-should-retry: false\`, so that SDKs do not repeat it by themselves. Errors with

@@ -20,9 +20,9 @@ export function optionsPage(): string {
       ]);
     return `## ${group}\n\n${table(["option", "default", "meaning"], rows)}`;
   });
-  const precedence = `Each option can be set in four places; the first that has it wins: **command line**, **environment** (the name at the
-end of each row), **config file**, default. \`svc --help\` prints the usual ones, \`svc --help-all\` all of them, \`svc COMMAND --help\` those
-of a command, \`svc --help-json\` gives them to programs.
+  const precedence = `Each option can be set in four places; the first one that has it takes precedence: **command line**, **environment** (the name at the
+end of each row), **config file**, default. \`svc --help\` prints the most common options, \`svc --help-all\` all of them, \`svc COMMAND --help\` those
+of a command, \`svc --help-json\` all of them as JSON.
 
 The config file is TOML with the long names as keys: the one that \`--config\` names, else \`~/.config/svc/config.toml\` if it
 exists. An unknown key is an error. Relative paths in it start at its own folder. [An example with all keys](config.example.toml).
@@ -34,7 +34,7 @@ parallel = 8
 stop = ["</answer>"]
 \`\`\`
 
-Lists are comma-separated or JSON arrays (\`--stop '["\\n\\n", ", "]'\`), and their flags can be repeated. Switches have a
+Lists are comma-separated or JSON arrays (\`--stop '["\\n\\n", ", "]'\`), and their options can be repeated. Switches have a
 \`--no-\` form. Times are in seconds unless the row says otherwise.`;
   const calls = table(
     ["command", "what it does", "its own options"],
@@ -53,18 +53,18 @@ const ownFlags = (name: CommandName): string =>
 
 /** Environment variables that are not svc's own options, and what they do. */
 export const otherVariables: readonly (readonly [name: string, meaning: string])[] = [
-  ["HF_TOKEN", "Token for private and gated repositories, sent to the hub alone (svc pull)."],
+  ["HF_TOKEN", "Token for private and gated repositories, sent only to the hub (svc pull)."],
   ["HF_ENDPOINT", "Mirror of Hugging Face (svc pull)."],
   ["NPM_CONFIG_REGISTRY", "Mirror of npm's registry (svc pull tessdata:NAME)."],
   [
     "TESSDATA_PREFIX",
-    "Folder of trained data, as Tesseract itself takes it; it precedes the folders of the system's packages.",
+    "Folder of trained data, as for Tesseract itself; it takes precedence over the folders of the system's packages.",
   ],
   ["HTTP_PROXY, HTTPS_PROXY, ALL_PROXY", "Proxy for downloads and for upstreams that are not on this machine."],
   ["NO_PROXY", "Hosts that are reached without a proxy; loopback always is."],
-  ["HOME, XDG_CONFIG_HOME", "Where the config file is looked for."],
-  ["XDG_CACHE_HOME", "Where the cache folder is, without --cache-dir."],
-  ["XDG_DATA_HOME", "Where the data folder is, without --data-dir."],
+  ["HOME, XDG_CONFIG_HOME", "Folders in which the config file is searched."],
+  ["XDG_CACHE_HOME", "Parent of the cache folder, without --cache-dir."],
+  ["XDG_DATA_HOME", "Parent of the data folder, without --data-dir."],
 ];
 
 export function environmentPage(): string {

@@ -87,7 +87,7 @@ function checkBefore(command: CommandName, before: readonly string[]): void {
   for (const argument of before) {
     const given = /^(?:--[^=]+|-[^-])/.exec(argument)?.[0] ?? "";
     if (own.some((flag) => isSpelled(flag, given)))
-      throw new UsageError(`${given} stands before ${command}: it belongs behind.`);
+      throw new UsageError(`${given} is an option of ${command} and must follow it.`);
   }
 }
 
@@ -106,7 +106,7 @@ function readModel(
     throw new UsageError(
       command === undefined && /^[a-z-]+$/.test(word)
         ? `There is no command "${word}".${hint}`
-        : `One model file is served; "${surplus}" is one argument too many.${hint}`,
+        : `svc serves one model file; "${surplus}" is one argument too many.${hint}`,
     );
   }
   if (file === undefined) return;

@@ -52,9 +52,9 @@ const addressLines = ({ here, others }: Reachable): Line[] => [
 ];
 
 function networkText(others: Reachable["others"]): string {
-  if (!others) return "this machine alone; --host 0.0.0.0 --api-key-file FILE serves others";
-  if (others.length === 0) return "this machine is in none; it listens on every address that it gets";
-  return `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a code for phones)`;
+  if (!others) return "this machine alone; --host 0.0.0.0 --api-key-file FILE lets others connect";
+  if (others.length === 0) return "this machine is in no network; every address that it gets will be served";
+  return `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a QR code for phones)`;
 }
 
 function page(lines: readonly Line[], colours: boolean): string {
@@ -84,16 +84,16 @@ function contextText(
   parallel: number,
   { kvMode, note }: Runtime["context"],
 ): string {
-  const mode = kvMode === "streams" ? "fixed shares" : kvMode === "paged" ? "paged" : "divided freely";
+  const mode = kvMode === "streams" ? "fixed shares" : kvMode === "paged" ? "paged" : "shared freely";
   const why = note ? ` (${note})` : "";
-  return `${maxModelLen} tokens a request${why}; up to ${parallel} at once in ${context}, ${mode}`;
+  return `${maxModelLen} tokens per request${why}; up to ${parallel} at once in ${context}, ${mode}`;
 }
 
 /** Returns a warning when the server listens beyond loopback without requiring a key, else an empty string. */
 export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {
   if (isLoopback(host) || apiKeys.length > 0) return "";
   const address = host.includes(":") ? `[${host}]` : host;
-  return `listening on ${address}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no key is asked for (--api-key-file)`;
+  return `listening on ${address}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no API key is required (--api-key-file)`;
 }
 
 function count(value: number): string {

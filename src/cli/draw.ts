@@ -53,7 +53,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
   if (output === undefined && !show && count > 1) {
     throw new ExitError(
       "usage",
-      "Several images need names: name a file with -o, each has its number before the ending.",
+      "Several images need file names: name a file with -o; each image gets its number before the name extension.",
     );
   }
   if (output !== undefined) expectFileName(output);
@@ -106,7 +106,7 @@ async function drawing({ ask, services }: Api, body: object, shown: ProgressLine
 function wholeNumber(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new ExitError("usage", `${flag} must be a whole number that is not negative, as 4.`);
+  throw new ExitError("usage", `${flag} must be a whole number of at least 0, such as 4.`);
 }
 
 /** Returns the path of one image: `sky.png` for a single one, else `sky-1.png` and so on. */

@@ -16,7 +16,7 @@ const NARROW = { width: 70, indent: 8 };
 export const plainCalls = [
   { call: "svc [options] [model.gguf]", help: "serve" },
   { call: 'svc -s "prompt" [options]', help: "answer once on standard output; --json prints the whole answer" },
-  { call: "echo prompt | svc [options]", help: "the same, unless an option of the server is given" },
+  { call: "echo prompt | svc [options]", help: "the same, unless the command line has an option for serving" },
 ];
 
 const calls = () => [
@@ -60,7 +60,7 @@ ${shown.join("\n")}
 Options:
 ${common.map((option) => entry(spelling(option), textOf(option), width)).join("\n")}
 
-${entry("-h, --help", "Show this help; after a command, that of the command.", width)}
+${entry("-h, --help", "Show this help; after a command, the help of that command.", width)}
 ${entry("    --help-all", `Show all ${options.length} options.`, width)}
 ${entry("-V, --version", "Show the version.", width)}
 `;
@@ -83,15 +83,15 @@ ${calls()
 ${groups.join("\n\n")}
 
 Other:
-${entry("-h, --help", "Show the usual options; after a command, its own.", width)}
+${entry("-h, --help", "Show the most common options; after a command, the help of that command.", width)}
 ${entry("    --help-all", "Show this help.", width)}
 ${entry("    --help-json", "Show all options as JSON.", width)}
 ${entry("-V, --version", "Show the version.", width)}
 
-Every option is also read from the environment (in braces above) and from the
-file that --config names, where it has its long name: max-queue = 8.
+Every option can also be set by its environment variable (in braces above) and
+in the file that --config names, by its long name: max-queue = 8.
 Precedence: ${PRECEDENCE.join(" > ")}.
-Lists are comma-separated or JSON arrays, and flags of lists can be repeated.
+Lists are comma-separated or JSON arrays, and their options can be repeated.
 
 Exit codes:
 ${codes.join("\n")}

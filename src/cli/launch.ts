@@ -104,7 +104,7 @@ async function startAgent(
   const warnings = [...doubts, ...certificateWarning(config.tls?.cert, url, agent)];
   for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`);
   // Waits for Enter, since the agent is about to clear the screen.
-  if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Enter starts it all the same, Ctrl-C does not.");
+  if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Press Enter to start it anyway, or Ctrl-C to stop.");
   const folder = mkdtempSync(join(tmpdir(), "svc-launch-"));
   const write = (name: string, text: string) => {
     const path = join(folder, name);
@@ -148,7 +148,7 @@ export function choose({ data, models = [] }: Listing, agent: Agent, wanted: Wan
   const served = chats.map(({ id }) => id).join(", ") || "no chat model";
   const named = chats.find(({ id, aliases = [] }) => [id, ...aliases].some((one) => wanted?.ids.includes(one)));
   const found = named ?? (wanted?.isAsked ? undefined : chats[0]);
-  const missing = wanted && !named ? `The server serves ${served}, and not ${wanted.name}` : undefined;
+  const missing = wanted && !named ? `The server serves ${served}, but not ${wanted.name}` : undefined;
   if (!found) throw new ExitError("failure", `${missing ?? `The server serves ${served}`}.`);
   const { id, max_context_length: context } = found;
   const elsewhere =
@@ -163,7 +163,9 @@ export function choose({ data, models = [] }: Listing, agent: Agent, wanted: Wan
 const contextWarning = (id: string, context: number | undefined): string[] =>
   context === undefined || context >= LEAST_CONTEXT
     ? []
-    : [`${id} takes ${context} tokens a request, and agents need ${LEAST_CONTEXT} or more: serve it with --ctx 65536.`];
+    : [
+        `${id} takes ${context} tokens per request, but agents need ${LEAST_CONTEXT} or more: serve it with --ctx 65536.`,
+      ];
 
 function abilityWarning(id: string, agent: Agent, known: NonNullable<Listing["models"]>[number] | undefined): string[] {
   if (known?.parameters !== undefined && known.parameters < LEAST_PARAMETERS) {

@@ -37,35 +37,35 @@ const NAMES: Readonly<Record<string, string>> = {
 const WITHOUT_EFFECT: Readonly<Record<string, readonly [why: string, hasValue?: true]>> = {
   "--jinja": ["chat templates are always rendered by Jinja"],
   "--no-jinja": ["chat templates are always rendered by Jinja"],
-  "--metrics": ["GET /metrics is always there"],
-  "--slots": ["GET /slots is always there"],
-  "--no-slots": ["GET /slots is always there"],
-  "--props": ["GET /props is always there"],
+  "--metrics": ["GET /metrics is always available"],
+  "--slots": ["GET /slots is always available"],
+  "--no-slots": ["GET /slots is always available"],
+  "--props": ["GET /props is always available"],
   "--cont-batching": ["requests are always batched"],
   "--no-cont-batching": ["requests are always batched"],
   "-cb": ["requests are always batched"],
   "-nocb": ["requests are always batched"],
-  "--kv-unified": ["--kv-mode says how requests share the context"],
-  "--no-kv-unified": ["--kv-mode says how requests share the context"],
-  "-kvu": ["--kv-mode says how requests share the context"],
-  "-no-kvu": ["--kv-mode says how requests share the context"],
+  "--kv-unified": ["--kv-mode sets how requests share the context"],
+  "--no-kv-unified": ["--kv-mode sets how requests share the context"],
+  "-kvu": ["--kv-mode sets how requests share the context"],
+  "-no-kvu": ["--kv-mode sets how requests share the context"],
   "--no-webui": ["the web page is part of the server"],
   "--no-ui": ["the web page is part of the server"],
   "--embedding": ["/v1/embeddings has a model of its own: --embedding-model"],
   "--embeddings": ["/v1/embeddings has a model of its own: --embedding-model"],
   "--rerank": ["/v1/rerank has a model of its own: --rerank-model"],
   "--reranking": ["/v1/rerank has a model of its own: --rerank-model"],
-  "--threads-http": ["requests are not read by threads", true],
+  "--threads-http": ["svc has no threads for HTTP", true],
   "--sleep-idle-seconds": ["the model stays loaded", true],
-  "-lv": ["--log-level says how much is logged", true],
-  "-to": ["an answer takes the time that it takes", true],
+  "-lv": ["--log-level sets how much is logged", true],
+  "-to": ["answers have no time limit", true],
   "-fit": ["without --ctx, the context is as large as memory allows", true],
   "--fit": ["without --ctx, the context is as large as memory allows", true],
-  "--cache-reuse": ["prefixes are found by themselves", true],
-  "--threads-batch": ["prompts have the threads of --threads", true],
-  "-tb": ["prompts have the threads of --threads", true],
-  "-ctv": ["--kv-type is the type of keys and values", true],
-  "--cache-type-v": ["--kv-type is the type of keys and values", true],
+  "--cache-reuse": ["cached prefixes are always reused", true],
+  "--threads-batch": ["--threads also sets the threads for prompts", true],
+  "-tb": ["--threads also sets the threads for prompts", true],
+  "-ctv": ["--kv-type sets the type of both keys and values", true],
+  "--cache-type-v": ["--kv-type sets the type of both keys and values", true],
 };
 
 const PULL = "svc pull downloads a model, and --model serves it by name";
@@ -120,7 +120,7 @@ const BY_ITSELF: Readonly<Record<string, RegExp>> = {
 const ELSEWHERE: Readonly<Record<string, readonly [value: RegExp, says: string]>> = {
   "-t": [/^([2-9]|\d\d+)$/, "-t is the temperature; threads are --threads."],
   "-s": [/^\d+$/, "-s is a prompt to answer once; a seed is --seed."],
-  "--lora": [/^[^=]*(?<!:-?\d+(\.\d+)?)$/, "--lora without :SCALE applies to the requests that name it alone."],
+  "--lora": [/^[^=]*(?<!:-?\d+(\.\d+)?)$/, "--lora without :SCALE applies only to requests that name the adapter."],
 };
 
 interface Translated {
@@ -150,7 +150,7 @@ export function translateArguments(args: readonly string[]): Translated {
     const option = optionOf(long);
     if (option && own(BY_ITSELF, option.name)?.test(given)) {
       if (inline === undefined) queue.shift();
-      notes.push(`${name} ${given} leaves it to svc: ${option.absent ?? option.default}.`);
+      notes.push(`${name} ${given} means svc's default: ${option.absent ?? option.default}.`);
       continue;
     }
     const [looks, says = ""] = own(ELSEWHERE, name) ?? [];
@@ -171,7 +171,7 @@ function refuse(name: string): void {
   const instead = own(INSTEAD, name);
   if (instead !== undefined) throw new UsageError(`There is no ${name}: ${instead}.`);
   if (OTHERS.has(name))
-    throw new UsageError(`There is no ${name}: svc has nothing like that option of llama.cpp's server.`);
+    throw new UsageError(`There is no ${name}: svc has no equivalent of this option of llama.cpp's server.`);
 }
 
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>

@@ -36,7 +36,7 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     const isUrl = /^https?:\/\//i.test(name);
     const hint =
       isUrl || isRepo(inFull(name).replace(/:.*$/, ""))
-        ? `svc pull ${name} downloads it${isUrl ? " and tells its name" : ""}`
+        ? `svc pull ${name} downloads it${isUrl ? " and shows its name" : ""}`
         : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
     const command = nearest(name, commandNames);
     const meant = command === undefined ? "" : ` Did you mean svc ${command}?`;
@@ -61,7 +61,7 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
 export function eachOnce<Model extends { readonly id: string }>(models: Model[], kind: string): Model[] {
   const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
   if (!twice) return models;
-  throw new ModelFileError(`Two ${kind} models are called ${twice.id}; clients could ask for one only.`);
+  throw new ModelFileError(`Two ${kind} models have the name ${twice.id}; clients could select only one of them.`);
 }
 
 /** Returns all files that a server with this configuration uses, at once or later. */

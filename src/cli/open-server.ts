@@ -13,7 +13,10 @@ import { findWorkers } from "./workers.ts";
 /** Throws ExitError when --require-auth is set and everybody could call the server. */
 export function checkExposure(config: Config): void {
   if (!config.requireAuth || !exposure(config)) return;
-  throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
+  throw new ExitError(
+    "usage",
+    `--require-auth: ${config.host} is not a loopback address, so --api-key-file is required.`,
+  );
 }
 
 /** Logs a warning when everybody can call the server. */
@@ -33,7 +36,7 @@ export async function startListening(services: Services): Promise<RunningServer>
     return server;
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
-    const hint = error.reason === "in-use" ? " Choose another with --port (0 takes a free one)." : "";
+    const hint = error.reason === "in-use" ? " Choose another port with --port (0: any free port)." : "";
     throw new ExitError("address", `${error.message}${hint}`);
   }
 }

@@ -17,7 +17,7 @@ export function privateFolder(path: string, option: string): string {
   const mode = found.mode & 0o777;
   if (found.uid !== ownUid()) throw new ExitError("failure", `${option} ${path} belongs to another user.`);
   if (HAS_MODES && (mode & 0o077) !== 0) {
-    const remedy = `It is to hold prompts: chmod 700 ${path}, or name another folder.`;
+    const remedy = `The folder will hold prompts: run chmod 700 ${path}, or name another folder.`;
     throw new ExitError("failure", `${option} ${path} is open to other users (mode ${mode.toString(8)}). ${remedy}`);
   }
   return path;

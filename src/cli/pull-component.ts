@@ -21,7 +21,7 @@ export function pullComponent(config: Config, name: string): Promise<number> {
   const operand = componentOperand(name);
   return runDownload({
     config,
-    onInterrupt: `svc pull ${operand} goes on where this stopped.`,
+    onInterrupt: `svc pull ${operand} continues where this download stopped.`,
     async work(progress, signal) {
       const { bytes: total } = component;
       await fetchComponent(component, parent, config, {
@@ -29,7 +29,7 @@ export function pullComponent(config: Config, name: string): Promise<number> {
         progress: (received) => progress.showDownload({ name: operand, received, total, waiting: false }),
         note: (text) => progress.note(text),
       });
-      return `${operand}: it is there, and used from now on.`;
+      return `${operand}: it is installed and used from now on.`;
     },
   });
 }

@@ -14,7 +14,7 @@ export function pullLanguage(config: Config, hub: HubSettings, name: string): Pr
   const operand = tessdataModel(name);
   return runDownload({
     config,
-    onInterrupt: `svc pull ${shown(operand)} begins again.`,
+    onInterrupt: `svc pull ${shown(operand)} starts the download again.`,
     async work(progress, signal) {
       const path = await pullTessdata({
         name,

@@ -30,7 +30,7 @@ function pullModel(config: Config, hub: HubSettings, name: string): Promise<numb
   const store = new ModelStore(config.modelsDir);
   return runDownload({
     config,
-    onInterrupt: `svc pull ${shown(name)} goes on where this stopped.`,
+    onInterrupt: `svc pull ${shown(name)} continues where this download stopped.`,
     async work(progress, signal) {
       const { manifest, changed } = await pull(reference, {
         hub,

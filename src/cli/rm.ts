@@ -20,7 +20,7 @@ export async function removeModel(config: Config, name: string): Promise<number>
     throw new ExitError("model", `There is no model ${shown(name)} in ${config.modelsDir}; svc list shows all.`);
   try {
     const bytes = await store.remove(model);
-    await writeOut(`${model.name} removed, ${gigabytes(bytes)} are free again.\n`);
+    await writeOut(`${model.name} removed, ${gigabytes(bytes)} freed.\n`);
     return exitCodes.ok.code;
   } catch (error) {
     throw error instanceof PullError ? new ExitError("failure", error.message) : error;

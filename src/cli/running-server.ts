@@ -31,7 +31,10 @@ export async function fetchList<Entry>(config: Where, path: string): Promise<{ r
   try {
     const response = await askServer(config, path);
     if (response.status === 401)
-      throw new ExitError("failure", `${url} wants an API key, and the first of --api-key and --api-key-file is sent.`);
+      throw new ExitError(
+        "failure",
+        `${url} requires an API key; svc sends the first one of --api-key and --api-key-file.`,
+      );
     const listing = (await response.json()) as { readonly data?: readonly Entry[] };
     if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
   } catch (error) {

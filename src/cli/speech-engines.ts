@@ -60,7 +60,7 @@ export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): Sp
     const files = { ...kokoro, words, ...(reader && { reader }) };
     engines.push(engine({ type: "kokoro", files }, model, KOKORO_PATIENCE));
   } else if (kokoro) {
-    launch.log.warn("kokoro is not offered: this build has no dictionaries to read texts with");
+    launch.log.warn("kokoro is not offered: this build has no pronunciation dictionaries");
   }
   for (const program of programs) {
     const model = { id: program.name, created, origin: "program", voices: voicesOf(program, launch.log) } as const;
@@ -92,7 +92,7 @@ async function ask(program: HostProgram, log: Logger, kind: ProgramKind | undefi
     return (await kind?.voices(program)) ?? [];
   } catch (error) {
     const reason = errorMessage(error);
-    log.warn(`the voices of ${program.name} are not known`, { reason });
+    log.warn(`the voices of ${program.name} could not be listed`, { reason });
     return [];
   }
 }

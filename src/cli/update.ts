@@ -41,9 +41,9 @@ export function update(config: Config, flags: Readonly<Record<string, unknown>>)
     async work(progress, signal) {
       const newest = await newestArchive(config, own, progress, signal);
       if (Bun.semver.order(newest.version, version) <= 0) return `svc ${version} is the newest release.`;
-      if (isCheck) return `svc ${newest.version} is there; this is ${version}. Install it: svc update`;
+      if (isCheck) return `svc ${newest.version} is available; this is ${version}. Install it with: svc update`;
       await replace(executable, newest, config, progress, signal);
-      return `svc ${newest.version} is in the place of ${version}: ${executable}. Restart running servers to use it.`;
+      return `svc ${newest.version} has replaced ${version}: ${executable}. Restart running servers to use it.`;
     },
   });
 }
@@ -137,7 +137,7 @@ async function unpack(archive: string, folder: string, signal: AbortSignal): Pro
     });
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
-    throw new PullError("The archive cannot be unpacked: tar and xz are needed, and room for the executable.");
+    throw new PullError("The archive cannot be unpacked: tar, xz and disk space for the executable are needed.");
   }
 }
 

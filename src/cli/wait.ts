@@ -16,7 +16,7 @@ export async function waitForServer(
   const seconds = timeout === undefined ? USUAL_S : Number(timeout);
   if (!(seconds > 0)) throw new ExitError("usage", "--timeout must be a number of seconds above 0.");
   if (config.port === 0)
-    throw new ExitError("usage", "--port 0 is whichever is free: name the one that the server has.");
+    throw new ExitError("usage", "--port 0 means any free port: name the port that the server listens on.");
   const url = serverUrl(config);
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

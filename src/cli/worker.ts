@@ -73,7 +73,7 @@ function listeningOptions({
   if (allow === undefined && !isLoopback(address)) {
     throw new ExitError(
       "usage",
-      `${address} can be reached from other machines and RPC asks for no password: --allow names the addresses that may connect.`,
+      `${address} can be reached from other machines, and RPC requires no password: name the addresses that may connect with --allow.`,
     );
   }
   return { host: address, port: number, allow: allow === undefined ? LOOPBACK : parseNetworks(listOf(allow)) };
@@ -95,4 +95,4 @@ function greeting(address: string, { allow, threads }: WorkerOptions, { devices 
 
 /** Warns of what listening beyond loopback means. */
 const exposed = (address: string, allow: readonly string[]): string =>
-  `listening on ${address} for ${allow.join(", ")}: RPC is neither encrypted nor authenticated; whoever connects from there can read and write the memory of this process and take it over`;
+  `listening on ${address} for ${allow.join(", ")}: RPC is neither encrypted nor authenticated; a client that connects from there can read and write the memory of this process and take it over`;

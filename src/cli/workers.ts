@@ -94,7 +94,7 @@ export function spreadLoading({
       const all = { workers: present, room: Infinity };
       const { workers: left, room } = reasons.length > 0 ? placeFor(needBytes, present, config) : all;
       if (room < needBytes) {
-        const least = `${gib(needBytes)} GiB are needed and ${gib(room)} GiB free without it`;
+        const least = `${gib(needBytes)} GiB are needed; ${gib(room)} GiB are free without it`;
         log.error("model cannot be loaded without a worker", { reason: reasons.join(" "), why: least });
         throw new SvcError("engine_unavailable", "A worker that the model needs cannot be reached.");
       }

@@ -31,7 +31,7 @@ export function formatByName(
   if (formats.includes(format)) return format;
   const known = [...formats, ...Object.keys(others)].map((one) => `.${one}`);
   const list = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
-  throw new ExitError("usage", `-o must name a file that ends in ${list}; or --format says what it is.`);
+  throw new ExitError("usage", `-o must name a file that ends in ${list}, or --format must name the format.`);
 }
 
 /** Writes a file, and creates the folders that contain it. Throws ExitError on failure. */

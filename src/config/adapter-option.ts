@@ -23,7 +23,8 @@ export const parseAdapters = (items: readonly string[]): readonly Adapter[] => p
 export function parseImageAdapters(items: readonly string[]): readonly Adapter[] {
   const adapters = parse(items, "--image-lora");
   const scaled = adapters.find(({ scale }) => scale !== 0);
-  if (scaled) throw new UsageError(`--image-lora takes no scale, as ${scaled.name} has one: each request gives it.`);
+  if (scaled)
+    throw new UsageError(`--image-lora takes no scale, but ${scaled.name} has one: each request sets its own.`);
   return adapters;
 }
 
@@ -32,7 +33,7 @@ function parse(items: readonly string[], option: string): readonly Adapter[] {
   const names = adapters.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new UsageError(`${option} has two adapters of the name ${twice}; NAME=FILE gives another.`);
+    throw new UsageError(`${option} has two adapters with the name ${twice}; NAME=FILE gives an adapter another name.`);
   return adapters;
 }
 

@@ -35,7 +35,7 @@ function linesOf(file: string): string[] {
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));
-  if (lines.length === 0) throw new UsageError(`The file of API keys ${file} has none.`);
+  if (lines.length === 0) throw new UsageError(`The file of API keys ${file} contains no key.`);
   return lines;
 }
 
@@ -46,7 +46,9 @@ function parse(item: string, place: number): ApiKey {
   const [name, key] = isNamed ? [item.slice(0, equals), item.slice(equals + 1)] : [`key-${place}`, item];
   if (/^=*$/.test(key)) throw new UsageError(`API key ${place} of those given is empty: write NAME=KEY.`);
   if (KEY.test(key)) return { name, key };
-  throw new UsageError(`The API key ${name} must be visible ASCII characters; got ${key.length} with others.`);
+  throw new UsageError(
+    `The API key ${name} must be visible ASCII characters; its ${key.length} characters include others.`,
+  );
 }
 
 /** Returns whether an item is an unnamed, padded base64 key. A short or lower-case word before a single = is a name. */

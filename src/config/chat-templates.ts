@@ -66,6 +66,6 @@ export function chatTemplateOf(given: string): string {
   if (!/^\w[\w.-]*$/.test(given)) return readText(given, "chat template");
   const names = Object.keys(TEMPLATES).join(", ");
   throw new UsageError(
-    `--chat-template ${given} is no file, and no template of svc's own: ${names}. For any other, name a Jinja file.`,
+    `--chat-template ${given} is neither a file nor one of svc's templates: ${names}. For any other template, name a Jinja file.`,
   );
 }

@@ -29,7 +29,7 @@ export function withKeys(upstreams: readonly UpstreamConfig[], keys: readonly st
       throw new UsageError(`upstream-key is for "${name}", but no upstream has that name.`);
     if (!KEY.test(key)) {
       throw new UsageError(
-        `The upstream-key of "${name}" must be visible ASCII characters; got ${key.length} with others.`,
+        `The upstream-key of "${name}" must be visible ASCII characters; its ${key.length} characters include others.`,
       );
     }
   }
@@ -54,7 +54,7 @@ function normalUrl(given: string, name: string): string {
     throw new UsageError(`The address of upstream "${name}" must be an http or https URL without query.`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new UsageError(`The address of upstream "${name}" has a password in it: give a key with upstream-key.`);
+    throw new UsageError(`The address of upstream "${name}" contains a password: set a key with upstream-key instead.`);
   }
   return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
 }

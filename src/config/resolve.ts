@@ -77,7 +77,7 @@ function refuseContradictions(config: Config): void {
     keyConcurrent,
   } = config;
   if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
-    throw new UsageError("--key-rpm and --key-concurrent are limits of API keys: give out some with --api-key-file.");
+    throw new UsageError("--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
   }
   const given = { model: model !== undefined, lora: lora.length > 0, worker: workers.length > 0 };
   for (const [name, isGiven] of Object.entries(given)) {
@@ -85,11 +85,11 @@ function refuseContradictions(config: Config): void {
   }
   if (workers.length > 0 && gpuLayers === 0) {
     throw new UsageError(
-      "--worker and --gpu-layers 0 contradict each other: workers compute the layers that are not here.",
+      "--worker and --gpu-layers 0 contradict each other: workers compute the layers that this machine does not.",
     );
   }
   if (workers.length > 0 && splitMode === "row") {
-    throw new UsageError("--split-mode row is for GPUs of one machine: with --worker it is layer or none.");
+    throw new UsageError("--split-mode row is for GPUs of one machine: with --worker it must be layer or none.");
   }
   if (slotSavePath !== undefined && !prefixCache) {
     throw new UsageError("--slot-save-path and --no-prefix-cache exclude each other.");

@@ -21,7 +21,7 @@ export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
 const Endpoint = t.Unsafe<BatchEndpoint>(
   t.Union(
     BATCH_ENDPOINTS.map((endpoint) => t.Literal(endpoint)),
-    { description: `Others than ${BATCH_ENDPOINT} need --batch-endpoints.` },
+    { description: `Endpoints other than ${BATCH_ENDPOINT} need --batch-endpoints.` },
   ),
 );
 
@@ -30,7 +30,7 @@ export const BatchRequest = t.Object({
   endpoint: Endpoint,
   completion_window: opt(
     t.String({
-      description: "How long the batch may take: a number with s, m, h or d, from 1s to 30d. Default 24h.",
+      description: "Maximum duration of the batch: a number with s, m, h or d, from 1s to 30d. Default 24h.",
       pattern: "^[0-9]{1,7}[smhd]$",
       examples: ["24h", "30m", "7d"],
     }),
@@ -45,7 +45,7 @@ const Fault = t.Object({
   code: t.String(),
   message: t.String(),
   param: nullable(t.String()),
-  line: nullable(t.Integer({ description: "Of the input file; the first is 1." })),
+  line: nullable(t.Integer({ description: "Line of the input file, counted from 1." })),
 });
 
 const time = nullable(t.Integer());
@@ -60,7 +60,7 @@ export const Batch = t.Object({
   completion_window: t.String(),
   status: oneOf("validating", "in_progress", "finalizing", "completed", "failed", "cancelling", "cancelled", "expired"),
   output_file_id: nullable(t.String()),
-  error_file_id: t.Null({ description: "Failures of lines are in the output file." }),
+  error_file_id: t.Null({ description: "Always null: failed lines are in the output file." }),
   created_at: t.Integer(),
   in_progress_at: time,
   expires_at: time,
@@ -101,7 +101,7 @@ export const BatchOutputLine = t.Object({
     t.Object({
       status_code: t.Integer(),
       request_id: t.String(),
-      body: t.Unknown({ description: "What the endpoint answers, be it an error." }),
+      body: t.Unknown({ description: "The endpoint's answer, which may be an error." }),
     }),
   ),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),

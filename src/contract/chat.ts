@@ -48,11 +48,11 @@ export const ChatMessage = t.Object({
   function_call: opt(
     t.Object(
       { name: t.String(), arguments: opt(t.Union([t.String(), JsonObject])) },
-      { description: "The older form of tool_calls: the next message of the role function has its result." },
+      { description: "The older form of tool_calls; the next message of the role function has the result." },
     ),
   ),
-  reasoning_content: opt(t.String({ description: "What the assistant thought before this answer." })),
-  reasoning: opt(t.String({ description: "The same; `reasoning_content` takes precedence." })),
+  reasoning_content: opt(t.String({ description: "The assistant's reasoning before this answer." })),
+  reasoning: opt(t.String({ description: "Another name for `reasoning_content`, which takes precedence." })),
 });
 
 const FunctionDefinition = t.Object({
@@ -83,21 +83,31 @@ export const ChatCompletionRequest = t.Object({
   messages: t.Array(ChatMessage, { minItems: 1 }),
   ...samplingFields,
   lora,
-  max_tokens: opt(outputLimit("-1 is without limit.")),
+  max_tokens: opt(outputLimit("Maximum output tokens; -1: no limit.")),
   max_completion_tokens: opt(outputLimit("Used when max_tokens is absent.")),
-  n_predict: opt(outputLimit("Used when both others are absent.")),
+  n_predict: opt(outputLimit("Used when max_tokens and max_completion_tokens are absent.")),
   t_max_predict_ms: predictMs,
   cache_prompt: cachePrompt,
   id_slot: idSlot,
-  continue_final_message: opt(t.Boolean({ description: "The last message is the beginning of the answer." })),
+  continue_final_message: opt(
+    t.Boolean({
+      description:
+        "true: the answer continues the last message, which is an assistant message. Not together with add_generation_prompt true.",
+    }),
+  ),
   add_generation_prompt: opt(
-    t.Boolean({ description: "false: nothing is put before the answer; a last assistant message is continued." }),
+    t.Boolean({
+      description:
+        "false: the prompt does not begin an assistant turn; a last assistant message is continued. Default true.",
+    }),
   ),
   logprobs: opt(t.Boolean()),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   stop,
   stream: opt(t.Boolean()),
-  stream_options: streamOptions("Default true."),
+  stream_options: streamOptions(
+    "Whether the stream ends with a usage chunk; default true, with --stream-usage requested false.",
+  ),
   ...runningFields,
   user: opt(t.String()),
   tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
@@ -106,7 +116,7 @@ export const ChatCompletionRequest = t.Object({
   functions: opt(
     t.Array(FunctionDefinition, {
       maxItems: MOST_TOOLS,
-      description: "The older form of tools; answers use tool_calls.",
+      description: "The older form of tools; answers still use tool_calls.",
     }),
   ),
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
@@ -115,15 +125,23 @@ export const ChatCompletionRequest = t.Object({
   reasoning_effort: opt(Effort),
   reasoning: opt(
     t.Object(
-      { effort: opt(Effort), enabled: opt(t.Boolean({ description: "Whether to think where no effort is named." })) },
+      {
+        effort: opt(Effort),
+        enabled: opt(t.Boolean({ description: "Turns reasoning on or off; used when no effort is given." })),
+      },
       { description: "Used when reasoning_effort is absent." },
     ),
   ),
   reasoning_budget_tokens: opt(
-    t.Integer({ minimum: -1, description: "Tokens of reasoning after which it is ended; -1 is without limit." }),
+    t.Integer({
+      minimum: -1,
+      description: "Maximum tokens of reasoning; at the limit, reasoning is ended and the answer begins. -1: no limit.",
+    }),
   ),
   thinking_token_budget: opt(t.Integer({ minimum: -1, description: "Used when reasoning_budget_tokens is absent." })),
-  n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Answers wanted; the prompt is computed once." })),
+  n: opt(
+    t.Integer({ minimum: 1, maximum: 128, description: "Number of answers; the prompt is computed once. Default 1." }),
+  ),
 });
 
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>;
@@ -145,12 +163,12 @@ export const Usage = t.Object({
   completion_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
   prompt_time: t.Number({ description: "Seconds." }),
   completion_time: t.Number({ description: "Seconds." }),
-  total_time: t.Number({ description: "Seconds; prompt_time and completion_time together." }),
-  prompt_tokens_per_second: t.Number({ description: "Computed prompt tokens; cached ones do not count." }),
+  total_time: t.Number({ description: "Seconds; sum of prompt_time and completion_time." }),
+  prompt_tokens_per_second: t.Number({ description: "Computed prompt tokens per second; cached tokens do not count." }),
   completion_tokens_per_second: t.Number(),
   peak_memory_gib: t.Optional(
     t.Number({
-      description: "Highest resident memory of the engine while the request ran; absent where it is not known.",
+      description: "Highest resident memory of the engine process in GiB while the request ran; absent if unknown.",
     }),
   ),
 });
@@ -173,19 +191,21 @@ const orNull = (description: string) => t.Union([t.Number(), t.Null()], { descri
 export const SvcProfile = t.Object({
   gpu_power_avg_w: orNull("Watts, mean over the samples."),
   gpu_power_peak_w: orNull("Watts, highest of the samples."),
-  gpu_samples: t.Integer({ description: "Samples with readings of a GPU." }),
+  gpu_samples: t.Integer({ description: "Number of samples with readings of a GPU." }),
   cpu_power_avg_w: orNull("Watts of the processor packages, from their energy counters."),
   dram_power_avg_w: orNull("Watts of the memory, from its energy counters."),
-  cpu_pct: orNull("Share of all CPUs that the engine process took, 0 to 100."),
-  memory_weights_gib: orNull("The model's weights."),
-  memory_kv_gib: orNull("The KV cache as it is allocated, for all requests together."),
-  memory_peak_gib: t.Number({ description: "Highest resident memory of the engine while the request ran." }),
-  prefill_tok_s: orNull("Computed prompt tokens a second; cached ones do not count."),
-  decode_tok_s: orNull("Tokens a second after the first, all choices together."),
-  chip: t.Union([t.String(), t.Null()], { description: "What computes." }),
-  theoretical_bw_gbs: orNull("GB/s that the GPU's memory delivers at most."),
+  cpu_pct: orNull("Share of all CPUs that the engine process used, in percent."),
+  memory_weights_gib: orNull("GiB of the model's weights."),
+  memory_kv_gib: orNull("GiB allocated for the KV cache, for all requests together."),
+  memory_peak_gib: t.Number({
+    description: "Highest resident memory of the engine process in GiB while the request ran.",
+  }),
+  prefill_tok_s: orNull("Computed prompt tokens per second; cached tokens do not count."),
+  decode_tok_s: orNull("Tokens per second after the first token, all choices together."),
+  chip: t.Union([t.String(), t.Null()], { description: "The device that computes." }),
+  theoretical_bw_gbs: orNull("Maximum bandwidth of the GPU's memory in GB/s."),
   est_bandwidth_gbs: orNull(
-    "GB/s that decoding read: (weights + KV cells in use × bytes of a cell) of each step without prompts, over the time of these steps.",
+    "Estimated GB/s that decoding read from memory: (weights + KV cells in use × bytes per cell) of each step without prompt tokens, divided by the time of these steps.",
   ),
 });
 
@@ -193,17 +213,22 @@ export const SvcProfileExtended = t.Object({
   summary: SvcProfile,
   samples: t.Array(
     t.Object({
-      t: t.Number({ description: "Seconds since the request was accepted; rates are since the sample before." }),
+      t: t.Number({
+        description: "Seconds since the request was accepted. Rates are averages since the previous sample.",
+      }),
       bw_gbs: orNull("As est_bandwidth_gbs."),
-      gpu_pct: orNull("Utilisation of the busiest GPU, 0 to 100."),
+      gpu_pct: orNull("Utilisation of the busiest GPU, in percent."),
       gpu_power_w: orNull("Watts of all GPUs in use."),
-      cpu_pct: orNull("As in the summary."),
-      system_cpu_pct: orNull("Share of all CPUs that anything on the machine took, 0 to 100."),
+      cpu_pct: orNull("As cpu_pct in the summary."),
+      system_cpu_pct: orNull("Share of all CPUs that all processes of the machine used, in percent."),
       cpu_power_w: orNull("As cpu_power_avg_w."),
       dram_power_w: orNull("As dram_power_avg_w."),
-      memory_gib: t.Number({ description: "Resident memory of the engine process." }),
+      memory_gib: t.Number({ description: "Resident memory of the engine process in GiB." }),
     }),
-    { description: "The first after 0.1 s, then one every 0.3 s, rarer in long requests; the last at the end." },
+    {
+      description:
+        "The first sample after 0.1 s, then one every 0.3 s (less often in long requests), and the last one at the end.",
+    },
   ),
 });
 
@@ -241,7 +266,7 @@ export const ChatCompletion = t.Object({
       message: t.Object({
         role: t.Literal("assistant"),
         content: t.Union([t.String(), t.Null()]),
-        refusal: t.Null({ description: "Always null: models that run here refuse in plain words." }),
+        refusal: t.Null({ description: "Always null: local models refuse in their content." }),
         reasoning_content: t.Optional(t.String()),
         tool_calls: t.Optional(t.Array(t.Object({ id: t.String(), type: t.Literal("function"), function: Called }))),
       }),

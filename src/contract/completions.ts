@@ -21,10 +21,12 @@ export const CompletionRequest = t.Object({
       TokenIds,
       t.Array(TokenIds, { minItems: 1, maxItems: 64 }),
     ],
-    { description: "Text, token ids, or several of either: one answer for each." },
+    { description: "A text, token ids, or several of either; each is answered." },
   ),
   suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
-  max_tokens: opt(outputLimit("-1 is without limit; 0 only with echo: the prompt comes back alone.")),
+  max_tokens: opt(
+    outputLimit("Maximum output tokens; -1: no limit. 0 is only accepted with echo and returns the prompt alone."),
+  ),
   n_predict: opt(outputLimit("Used when max_tokens is absent.")),
   ...samplingFields,
   lora,
@@ -36,15 +38,20 @@ export const CompletionRequest = t.Object({
     t.Integer({
       minimum: 1,
       maximum: 128,
-      description: `Answers to each prompt; all prompts together may have at most ${MOST_ANSWERS}.`,
+      description: `Number of answers to each prompt; at most ${MOST_ANSWERS} for all prompts together. Default 1.`,
     }),
   ),
   best_of: opt(
-    t.Integer({ minimum: 1, maximum: 128, description: "Answers made, of which the likeliest n are given." }),
+    t.Integer({
+      minimum: 1,
+      maximum: 128,
+      description: "Number of answers to generate for each prompt, of which the n most probable are returned.",
+    }),
   ),
   echo: opt(
     t.Boolean({
-      description: "The prompt's text comes before the answer, with logprobs its tokens before those of the answer.",
+      description:
+        "true: the prompt's text is put before the answer and, with logprobs, its tokens before those of the answer.",
     }),
   ),
   logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
@@ -52,12 +59,12 @@ export const CompletionRequest = t.Object({
     t.Integer({
       minimum: 0,
       maximum: 20,
-      description: "Used when logprobs is absent; 0 is without log probabilities.",
+      description: "Used when logprobs is absent; 0: no log probabilities.",
     }),
   ),
   ...structuredFields,
   stream: opt(t.Boolean()),
-  stream_options: streamOptions("Default false."),
+  stream_options: streamOptions("Whether the stream ends with a usage chunk; default false."),
   ...runningFields,
   user: opt(t.String()),
 });
@@ -67,10 +74,10 @@ const FinishReason = t.Union([t.Literal("stop"), t.Literal("length"), t.Literal(
 export const CompletionLogprobs = t.Object({
   tokens: t.Array(t.String()),
   token_logprobs: t.Array(
-    t.Union([t.Number(), t.Null()], { description: "Null: the first token of an echoed prompt." }),
+    t.Union([t.Number(), t.Null()], { description: "null for the first token of an echoed prompt." }),
   ),
   top_logprobs: t.Array(t.Union([t.Record(t.String(), t.Number()), t.Null()])),
-  text_offset: t.Array(t.Integer({ description: "Characters of the answer before the token." })),
+  text_offset: t.Array(t.Integer({ description: "Number of characters of the answer before the token." })),
 });
 
 /** A whole answer, or a chunk of a stream. */

@@ -18,19 +18,19 @@ export const EmbeddingsRequest = t.Object({
     ],
     {
       description:
-        "A text, token ids of the model's own vocabulary (a whole input, special tokens included), or up to 2048 of either. No text may be empty or blank.",
+        "A text, a list of token ids of the model's own vocabulary (a whole input, including special tokens), or up to 2048 of either. No text may be empty or blank.",
     },
   ),
-  model: opt(t.String({ description: "An embedding model of the list of models; default: the first of them." })),
+  model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
   encoding_format: opt(oneOf("float", "base64")),
-  dimensions: opt(t.Integer({ minimum: 1, description: "Numbers that are kept of each vector, from its front." })),
+  dimensions: opt(t.Integer({ minimum: 1, description: "Truncate each vector to this many numbers; default: all." })),
   user: opt(t.String({ description: "Ignored." })),
 });
 
 export type EmbeddingsRequest = Static<typeof EmbeddingsRequest>;
 
 const InputUsage = t.Object({
-  prompt_tokens: t.Integer({ description: "Tokens that were computed: what was cut off is not among them." }),
+  prompt_tokens: t.Integer({ description: "Tokens that were computed; truncated tokens do not count." }),
   total_tokens: t.Integer(),
 });
 
@@ -39,10 +39,10 @@ export const EmbeddingList = t.Object({
   data: t.Array(
     t.Object({
       object: t.Literal("embedding"),
-      index: t.Integer({ description: "Of the input." }),
+      index: t.Integer({ description: "Position of the input, from 0." }),
       embedding: t.Union([t.Array(t.Number()), t.String()], {
         description:
-          "A vector, of length 1 when it was computed here; in base64 its little-endian single-precision numbers.",
+          "The vector, normalized to length 1 if it was computed here. With base64: its numbers in little-endian single precision.",
       }),
     }),
   ),
@@ -62,15 +62,19 @@ export const RerankRequest = t.Object({
     t.Array(Text, {
       minItems: 1,
       maxItems: MOST_INPUTS,
-      description: "In place of `documents`, as text-embeddings-inference has it; the answer then has its form, too.",
+      description: "Used in place of `documents`, as in text-embeddings-inference; the answer then also has its form.",
     }),
   ),
-  model: opt(t.String({ description: "A reranker of the list of models; default: the first of them." })),
-  top_n: opt(t.Integer({ minimum: 1, description: "How many of the best are given; default all." })),
-  return_documents: opt(t.Boolean({ description: "Whether the results have their documents." })),
-  return_text: opt(t.Boolean({ description: "With `texts`: whether the results have their texts." })),
-  raw_scores: opt(t.Boolean({ description: "With `texts`: scores as the model gives them. Default: from 0 to 1." })),
-  truncate: opt(t.Boolean({ description: "false: what is too long is refused. Default: it is truncated." })),
+  model: opt(t.String({ description: "A reranker of GET /v1/models; default: the first one." })),
+  top_n: opt(t.Integer({ minimum: 1, description: "Number of the most relevant documents to return; default: all." })),
+  return_documents: opt(t.Boolean({ description: "Whether the results contain their documents; default false." })),
+  return_text: opt(t.Boolean({ description: "With `texts`: whether the results contain their texts; default false." })),
+  raw_scores: opt(
+    t.Boolean({ description: "With `texts`: true returns the model's own scores. Default false: scores from 0 to 1." }),
+  ),
+  truncate: opt(
+    t.Boolean({ description: "false: inputs that are too long are refused. Default true: they are truncated." }),
+  ),
 });
 
 export type RerankRequest = Static<typeof RerankRequest>;
@@ -80,8 +84,8 @@ export const RerankList = t.Object({
   model: t.String(),
   results: t.Array(
     t.Object({
-      index: t.Integer({ description: "Of the document." }),
-      relevance_score: t.Number({ description: "As the model gives it: only its order means something." }),
+      index: t.Integer({ description: "Position of the document in the request, from 0." }),
+      relevance_score: t.Number({ description: "The model's own score; only the order of scores is meaningful." }),
       document: t.Optional(t.Object({ text: t.String() })),
     }),
     { description: "The most relevant first." },
@@ -93,7 +97,11 @@ export type RerankList = Static<typeof RerankList>;
 
 /** The answer to `texts`: a list in the form of text-embeddings-inference. */
 export const RerankTexts = t.Array(
-  t.Object({ index: t.Integer({ description: "Of the text." }), score: t.Number(), text: t.Optional(t.String()) }),
+  t.Object({
+    index: t.Integer({ description: "Position of the text in the request, from 0." }),
+    score: t.Number(),
+    text: t.Optional(t.String()),
+  }),
   { description: "The most relevant first." },
 );
 

@@ -98,10 +98,10 @@ export const OllamaError = t.Object({ error: t.String() });
 
 /** The form that clients of Stable Diffusion's web interface expect. */
 export const SdapiError = t.Object({
-  error: t.String({ description: "The code." }),
-  detail: t.String({ description: "The message." }),
+  error: t.String({ description: "The error code." }),
+  detail: t.String({ description: "The error message." }),
   body: t.String(),
-  errors: t.String({ description: "The message." }),
+  errors: t.String({ description: "The error message again." }),
 });
 
 /** Tells SDKs of the Messages API to send whole conversations, which they then do. */

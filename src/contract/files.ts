@@ -8,7 +8,7 @@ export const FileObject = t.Object({
   object: t.Literal("file"),
   bytes: t.Integer(),
   created_at: t.Integer({ description: "Unix seconds, like all times." }),
-  expires_at: nullable(t.Integer({ description: "When it is deleted by itself." })),
+  expires_at: nullable(t.Integer({ description: "When the file expires and is deleted; null: never." })),
   filename: t.String(),
   purpose: oneOf("batch", "batch_output", "ocr"),
   status: t.Literal("processed"),
@@ -26,8 +26,7 @@ export const FileAddress = t.Object({ url: t.String() });
 export const FileUpload = t.Object({
   file: t.String({
     format: "binary",
-    description:
-      "JSON Lines, or with purpose `ocr`, which comes before it, a picture or document; its file name is kept.",
+    description: "JSON Lines; or an image or document if the part purpose before it is `ocr`. The file name is kept.",
   }),
   purpose: t.Optional(oneOf("batch", "ocr")),
   "expires_after[anchor]": t.Optional(t.Literal("created_at")),

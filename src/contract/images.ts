@@ -20,40 +20,50 @@ const sides = `each side ${SIDES.least} to ${SIDES.most} pixels and divisible by
 
 const Adapter = t.Object({
   name: t.String({ minLength: 1, maxLength: 256 }),
-  scale: opt(t.Number({ minimum: -8, maximum: 8, description: "Default 1." })),
+  scale: opt(t.Number({ minimum: -8, maximum: 8, description: "Strength of the adapter; default 1." })),
 });
 
 const Name = t.String({ minLength: 1, maxLength: 64 });
 
 /** Fields shared with the image routes of other APIs. */
 export const drawing = {
-  steps: opt(t.Integer({ minimum: 1, maximum: MOST_STEPS, description: "Default: the model's own." })),
+  steps: opt(t.Integer({ minimum: 1, maximum: MOST_STEPS, description: "Number of steps; default: the model's own." })),
   cfg_scale: opt(
     t.Number({
       minimum: 0,
       maximum: LARGEST_GUIDANCE,
-      description: "How closely the description is followed (classifier-free guidance); default: the model's own.",
+      description: "How closely the image follows the prompt (classifier-free guidance); default: the model's own.",
     }),
   ),
-  negative_prompt: opt(t.String({ maxLength: LONGEST_PROMPT, description: "What is not to be seen." })),
+  negative_prompt: opt(t.String({ maxLength: LONGEST_PROMPT, description: "What the image must not show." })),
   scheduler: opt(Name),
 };
 
 export const ImageRequest = t.Object({
-  prompt: t.String({ minLength: 1, maxLength: LONGEST_PROMPT, description: "What is to be seen; more than spaces." }),
+  prompt: t.String({
+    minLength: 1,
+    maxLength: LONGEST_PROMPT,
+    description: "What the image shows. Must not be blank.",
+  }),
   model: opt(
     t.String({
       description:
-        "An image model of GET /v1/models; another name stands for the first of them, and headers of the answer say so.",
+        "An image model of GET /v1/models; default: the first one. For an unknown name the first one is used as well, and headers of the answer report it.",
     }),
   ),
-  n: opt(t.Integer({ minimum: 1, maximum: MOST_IMAGES, description: "Images; each has a seed one above the last." })),
+  n: opt(
+    t.Integer({
+      minimum: 1,
+      maximum: MOST_IMAGES,
+      description: "Number of images; each has a seed one above that of the previous image.",
+    }),
+  ),
   size: opt(t.String({ description: `\`auto\` (the model's own), or WIDTHxHEIGHT: ${sides}.` })),
   quality: opt(oneOf("auto", "low", "medium", "high", "standard", "hd")),
   response_format: opt(oneOf("b64_json", "url")),
   output_format: opt(oneOf(...IMAGE_FORMATS)),
   output_compression: opt(
-    t.Integer({ minimum: 0, maximum: 100, description: "Of jpeg and webp: 100 keeps most of the image." }),
+    t.Integer({ minimum: 0, maximum: 100, description: "Quality of jpeg and webp; 100 is the best." }),
   ),
   background: opt(oneOf("auto", "opaque", "transparent")),
   moderation: opt(oneOf("auto", "low")),
@@ -62,21 +72,21 @@ export const ImageRequest = t.Object({
     t.Integer({
       minimum: 0,
       maximum: 3,
-      description: "With `stream`: how often each image is shown before it is done.",
+      description: "With `stream`: number of previews of each image before it is done.",
     }),
   ),
   user: opt(t.String({ description: "No effect." })),
   safety_identifier: opt(t.String({ description: "No effect." })),
-  seed: opt(t.Integer({ minimum: 0, maximum: LARGEST_SEED, description: "Of the first image; default: any." })),
+  seed: opt(t.Integer({ minimum: 0, maximum: LARGEST_SEED, description: "Seed of the first image; default: random." })),
   ...drawing,
   sampler: opt(Name),
-  lora: opt(t.Array(Adapter, { maxItems: 8, description: "Weights that are added to the model's." })),
+  lora: opt(t.Array(Adapter, { maxItems: 8, description: "LoRA adapters, whose weights are added to the model's." })),
   metadata: opt(
     t.Boolean({
-      description: "false: a PNG does not say how it was made (description, seed, settings). Default true.",
+      description: "Whether a PNG contains how it was made (prompt, seed, settings); default true.",
     }),
   ),
-  progress: opt(t.Boolean({ description: "With `stream`: an event a step, too." })),
+  progress: opt(t.Boolean({ description: "With `stream`: also send an event for each step." })),
 });
 
 /** The fields of an edit form, without its images. */
@@ -86,14 +96,15 @@ export const ImageEditRequest = t.Object({
     t.Number({
       exclusiveMinimum: 0,
       maximum: 1,
-      description: "How much of the image goes; default: the model's usual one.",
+      description:
+        "How much of the image is replaced; default 0.75. Without it, models that edit by reference images decide it themselves.",
     }),
   ),
 });
 
 const file = (description: string) => t.String({ format: "binary", description });
 const pictures = file(
-  `The image that is changed, PNG, JPEG or WebP; further ones (\`image[]\`, ${MOST_PICTURES} together) are what the description speaks of.`,
+  `The image to change, PNG, JPEG or WebP. Further images (\`image[]\`, ${MOST_PICTURES} in all) are references for the prompt.`,
 );
 
 /** The parts of a form, for the API description. */
@@ -101,7 +112,9 @@ export const ImageEditForm = t.Object({
   ...ImageEditRequest.properties,
   image: t.Optional(pictures),
   "image[]": t.Optional(t.Array(pictures)),
-  mask: t.Optional(file("PNG or WebP, as large as the image: where it is transparent, the image is drawn anew.")),
+  mask: t.Optional(
+    file("PNG or WebP of the same size as the image; where it is transparent, the image is drawn anew."),
+  ),
 });
 
 /** The fields of an upscaling form, without its image. */
@@ -109,14 +122,14 @@ export const UpscaleRequest = t.Object({
   model: opt(
     t.String({
       description:
-        "An upscaling model of GET /v1/models; another name stands for the first of them, and headers of the answer say so.",
+        "An upscaling model of GET /v1/models; default: the first one. For an unknown name the first one is used as well, and headers of the answer report it.",
     }),
   ),
   scale: opt(
     t.Number({
       exclusiveMinimum: 1,
       maximum: 4,
-      description: "How many times as wide and as high; default and at most: the model's own.",
+      description: "Factor by which width and height grow; default and maximum: the model's own.",
     }),
   ),
   response_format: ImageRequest.properties.response_format,
@@ -133,8 +146,8 @@ export const UpscaleForm = t.Object({
 
 const Drawn = t.Object({
   b64_json: t.Optional(t.String({ description: "The file in base64." })),
-  url: t.Optional(t.String({ description: "Where the file is for an hour." })),
-  seed: t.Integer({ description: "With the same settings it gives the same image." }),
+  url: t.Optional(t.String({ description: "Address of the file, valid for an hour." })),
+  seed: t.Integer({ description: "The same seed and settings give the same image." }),
 });
 
 export const Images = t.Object({

@@ -17,19 +17,32 @@ const PromptObject = t.Object({ prompt_string: t.String(), multimodal_data: opt(
 const common = {
   model: modelName,
   ...samplingFields,
-  n_predict: opt(outputLimit("Tokens of an answer; -1 is without limit, 0 computes the prompt alone.")),
+  n_predict: opt(outputLimit("Maximum output tokens; -1: no limit, 0: compute only the prompt.")),
   max_tokens: opt(outputLimit("Used when n_predict is absent.")),
-  n_cmpl: opt(t.Integer({ minimum: 1, maximum: 128, description: `Answers to each prompt; ${MOST_ANSWERS} in all.` })),
+  n_cmpl: opt(
+    t.Integer({
+      minimum: 1,
+      maximum: 128,
+      description: `Number of answers to each prompt; at most ${MOST_ANSWERS} in all. Default 1.`,
+    }),
+  ),
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
   stream: opt(t.Boolean()),
-  stop: opt(t.Union([t.String({ maxLength: 1000, description: "Empty is none." }), stopSequences])),
+  stop: opt(t.Union([t.String({ maxLength: 1000, description: "Empty: none." }), stopSequences])),
   n_keep: opt(
     t.Integer({
       minimum: -1,
-      description: "With --context-shift: first tokens that stay; -1: the prompt. Else not above 0.",
+      description:
+        "With --context-shift: number of first tokens to keep; -1: the whole prompt. Without it, a value above 0 is refused.",
     }),
   ),
-  n_probs: opt(t.Integer({ minimum: 0, maximum: 20, description: "Alternatives a token; 0 is no log probabilities." })),
+  n_probs: opt(
+    t.Integer({
+      minimum: 0,
+      maximum: 20,
+      description: "Number of alternatives for each token; 0: no log probabilities.",
+    }),
+  ),
   ...structuredFields,
   lora,
   id_slot: idSlot,
@@ -40,7 +53,7 @@ const common = {
   response_fields: opt(
     t.Array(t.String({ maxLength: 200 }), {
       maxItems: 64,
-      description: "Fields of the answer; a/b is b of a, under that name.",
+      description: "Fields that the answer has; a/b is the field b of a, under the name a/b. Default: all.",
     }),
   ),
 };
@@ -49,7 +62,8 @@ export const LlamaCompletionRequest = t.Object({
   prompt: t.Union(
     [t.String(), t.Array(t.Union([t.String(), TokenId, TextOrTokens, PromptObject]), { minItems: 1 }), PromptObject],
     {
-      description: "A text, its tokens, both mixed, or several of these. Special tokens in a text count as such.",
+      description:
+        "A text, its token ids, a mixture of both, or several of these. Special tokens in a text count as special tokens.",
     },
   ),
   ...common,
@@ -61,10 +75,10 @@ export const LlamaInfillRequest = t.Object({
   input_extra: opt(
     t.Array(t.Object({ filename: opt(t.String()), text: t.String() }), {
       maxItems: 256,
-      description: "Other files, which the model reads before.",
+      description: "Other files, which come first in the prompt.",
     }),
   ),
-  prompt: opt(t.String({ description: "What the answer in the gap begins with." })),
+  prompt: opt(t.String({ description: "Text with which the gap begins; the answer continues it." })),
   ...common,
 });
 
@@ -82,21 +96,23 @@ export const LlamaCompletion = t.Object({
   stop: t.Boolean(),
   model: t.Optional(t.String()),
   tokens_predicted: t.Integer(),
-  tokens_evaluated: t.Integer({ description: "Tokens of the prompt." }),
+  tokens_evaluated: t.Integer({ description: "Number of tokens of the prompt." }),
   generation_settings: t.Optional(JsonObject),
   prompt: t.Optional(t.String()),
   has_new_line: t.Optional(t.Boolean()),
-  truncated: t.Optional(t.Boolean({ description: "The context is full, or was and older tokens were dropped." })),
+  truncated: t.Optional(
+    t.Boolean({ description: "true: the context is full, or was full and older tokens were dropped." }),
+  ),
   stop_type: t.Optional(t.Union([t.Literal("none"), t.Literal("eos"), t.Literal("limit"), t.Literal("word")])),
   stopping_word: t.Optional(t.String()),
-  tokens_cached: t.Optional(t.Integer({ description: "Tokens that the cache holds of it." })),
+  tokens_cached: t.Optional(t.Integer({ description: "Tokens of prompt and answer that the cache holds." })),
   timings: t.Optional(Timings),
   completion_probabilities: t.Optional(t.Array(t.Object({ ...token, top_logprobs: t.Array(t.Object(token)) }))),
   prompt_progress: t.Optional(PromptProgress),
 });
 
 const ChosenFields = t.Record(t.String(), t.Unknown(), {
-  description: "With response_fields: those of these that the answer has.",
+  description: "With response_fields: those of the requested fields that the answer has.",
 });
 
 /** A list when there are several prompts or answers. */

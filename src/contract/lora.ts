@@ -2,13 +2,13 @@
 
 import { opt, t } from "./schema.ts";
 
-const Id = t.Integer({ minimum: 0, description: "Its number in GET /lora-adapters." });
+const Id = t.Integer({ minimum: 0, description: "Number of the adapter in GET /lora-adapters." });
 
 export const lora = opt(
   t.Array(t.Object({ id: Id, scale: t.Number({ minimum: -100, maximum: 100 }) }), {
     maxItems: 256,
     description:
-      "Adapters for this request, all others being off. Empty is as good as absent: what the server was started with.",
+      "Adapters for this request; all others are off. Absent or empty: the adapter that `model` names, else those that the server is set to.",
   }),
 );
 
@@ -22,7 +22,7 @@ export const LoraAdapters = t.Array(
   t.Object({
     id: Id,
     path: t.String({ description: "The file's name, without its folder." }),
-    scale: t.Number({ description: "For requests that choose no adapter; 0 is off." }),
+    scale: t.Number({ description: "Scale for requests that select no adapter; 0: off." }),
     task_name: t.String(),
     prompt_prefix: t.String(),
   }),

@@ -20,7 +20,11 @@ const Source = t.Object({
 const block = {
   type: t.String(),
   text: opt(t.String()),
-  source: opt(t.Union([Source, t.String()], { description: "A string in a search_result: where it was found." })),
+  source: opt(
+    t.Union([Source, t.String()], {
+      description: "In a search_result: a string that names where the result was found.",
+    }),
+  ),
   title: opt(t.String()),
   context: opt(t.String()),
   thinking: opt(t.String()),
@@ -28,7 +32,9 @@ const block = {
   name: opt(t.String()),
   input: opt(JsonObject),
   tool_use_id: opt(t.String()),
-  tool_name: opt(t.String({ description: "Of a tool_reference in a tool_result: a tool of this request." })),
+  tool_name: opt(
+    t.String({ description: "For a tool_reference in a tool_result: the name of a tool of this request." }),
+  ),
   is_error: opt(t.Boolean()),
 };
 
@@ -36,7 +42,7 @@ const TextOnly = t.Object({ type: t.String(), text: opt(t.String()) });
 
 const InnerBlock = t.Object({
   ...block,
-  content: opt(t.Union([t.String(), t.Array(TextOnly)], { description: "Of a search_result: blocks of text." })),
+  content: opt(t.Union([t.String(), t.Array(TextOnly)], { description: "For a search_result: blocks of text." })),
 });
 
 const Block = t.Object({
@@ -44,7 +50,7 @@ const Block = t.Object({
   content: opt(
     t.Union([t.String(), t.Array(InnerBlock)], {
       description:
-        "Of a tool_result: a string, or blocks of text, images, documents, search_results and tool_references. Of a search_result: blocks of text.",
+        "For a tool_result: a string, or blocks of text, images, documents, search_results and tool_references. For a search_result: blocks of text.",
     }),
   ),
 });
@@ -59,7 +65,9 @@ const Tool = t.Object({
   description: opt(t.String()),
   input_schema: opt(JsonObject),
   strict: opt(t.Boolean()),
-  defer_loading: opt(t.Boolean({ description: "Not shown to the model until a tool_reference names it." })),
+  defer_loading: opt(
+    t.Boolean({ description: "true: the tool is hidden from the model until a tool_reference names it." }),
+  ),
 });
 
 const ToolChoice = t.Object({
@@ -71,7 +79,7 @@ const ToolChoice = t.Object({
 const Thinking = t.Object({
   type: oneOf("enabled", "adaptive", "between_tools", "disabled"),
   budget_tokens: opt(t.Integer({ minimum: 1 })),
-  display: opt(t.String({ description: "How much of the thoughts is shown; all of them here." })),
+  display: opt(t.String({ description: "No effect: all thoughts are returned." })),
 });
 
 const OutputFormat = t.Object({ type: t.Literal("json_schema"), schema: JsonObject });
@@ -119,7 +127,9 @@ const ToolUseBlockOut = t.Object({
 });
 
 const MessagesCounts = t.Object({
-  input_tokens: t.Integer({ description: "Computed prompt tokens; cached ones count below." }),
+  input_tokens: t.Integer({
+    description: "Computed prompt tokens; cached tokens are counted in cache_read_input_tokens.",
+  }),
   cache_creation_input_tokens: t.Integer(),
   cache_read_input_tokens: t.Integer(),
   output_tokens: t.Integer(),

@@ -2,7 +2,7 @@
 
 import { nullable, opt, t, type Static } from "./schema.ts";
 
-const Tokens = t.Integer({ minimum: 1, description: "Largest prompt plus output of one request." });
+const Tokens = t.Integer({ minimum: 1, description: "Maximum tokens of the prompt plus the output of one request." });
 
 /** Several names for the same number: clients look for different ones. */
 const contextKeys = {
@@ -17,7 +17,7 @@ const contextKeys = {
 export const modelName = opt(
   t.String({
     description:
-      "A model of GET /v1/models, LoRA adapters among them. The active model answers where the name is absent or unknown.",
+      "A model of GET /v1/models, including LoRA adapters. If the name is absent or unknown, the active model answers.",
   }),
 );
 
@@ -25,12 +25,13 @@ export const Model = t.Object({
   id: t.String(),
   object: t.Literal("model"),
   created: t.Integer({
-    description: "Unix time at which the model was last changed, or first seen here; it stays the same.",
+    description:
+      "Unix time in seconds at which the model file was last changed, or the model was first seen here; it stays the same.",
   }),
   owned_by: t.String(),
-  root: t.Optional(t.String({ description: "Of a LoRA adapter: the model that it is for." })),
-  aliases: t.Optional(t.Array(t.String(), { description: "Further names of the model." })),
-  parent: t.Optional(t.String({ description: "The same." })),
+  root: t.Optional(t.String({ description: "For a LoRA adapter: the base model." })),
+  aliases: t.Optional(t.Array(t.String(), { description: "Additional names of the model." })),
+  parent: t.Optional(t.String({ description: "The same as `root`." })),
   loaded: t.Boolean(),
   status: t.Object({ value: t.Union([t.Literal("loaded"), t.Literal("unloaded")]) }),
   meta: t.Optional(
@@ -43,7 +44,7 @@ export const Model = t.Object({
       },
       {
         description:
-          "llama.cpp's names of the context, and of what `models` has as trained_context, parameters and bytes.",
+          "llama.cpp's names for the context length, and for trained_context, parameters and bytes of `models`.",
       },
     ),
   ),
@@ -59,25 +60,27 @@ const ModelDetails = t.Object({
   parameters: t.Optional(t.Integer()),
   bytes: t.Optional(t.Integer()),
   trained_context: t.Optional(t.Integer()),
-  dimensions: t.Optional(t.Integer({ description: "Numbers of a vector." })),
+  dimensions: t.Optional(t.Integer({ description: "Numbers per vector." })),
   device: t.Optional(t.String()),
-  demonstration: t.Optional(t.Literal(true, { description: "It shows that it works, and is no model to work with." })),
+  demonstration: t.Optional(
+    t.Literal(true, { description: "true for a demonstration model, which is too small for real work." }),
+  ),
 });
 
 export const ModelList = t.Object({
   object: t.Literal("list"),
   data: t.Array(Model),
-  models: t.Array(ModelDetails, { description: "What each model of `data` can do." }),
+  models: t.Array(ModelDetails, { description: "The capabilities of each model of `data`." }),
 });
 
 /** A model as clients of the Messages API expect it. Keys that are always null belong to features that svc lacks. */
 export const MessagesModel = t.Object({
   id: t.String(),
   type: t.Literal("model"),
-  display_name: t.String({ description: "The name that the model's file has for it, else the id." }),
+  display_name: t.String({ description: "The name in the model's file, else the id." }),
   created_at: t.String({ description: "`created` as RFC 3339." }),
   max_input_tokens: nullable(Tokens),
-  max_tokens: t.Null({ description: "Answers have no limit of their own." }),
+  max_tokens: t.Null({ description: "Always null: answers have no separate limit." }),
   lifecycle: t.Literal("active"),
   capabilities: t.Null(),
   line: t.Null(),
@@ -88,7 +91,10 @@ export const MessagesModel = t.Object({
 /** A page of these models. */
 export const MessagesModelList = t.Object({
   data: t.Array(MessagesModel),
-  has_more: t.Boolean({ description: "More follow after `last_id`; of a page before an id, before `first_id`." }),
+  has_more: t.Boolean({
+    description:
+      "Whether more models follow after `last_id`; for a page with before_id, whether more precede `first_id`.",
+  }),
   first_id: nullable(t.String()),
   last_id: nullable(t.String()),
 });

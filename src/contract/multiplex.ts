@@ -15,7 +15,7 @@ const requestOf = <S extends TSchema>(body: S) =>
         custom_id: t.String({
           minLength: 1,
           maxLength: LONGEST_CUSTOM_ID,
-          description: "Names the item in every event; each once.",
+          description: "Names the item in every event; unique in the request.",
         }),
         body,
       }),
@@ -31,7 +31,7 @@ export const MultiplexEnvelope = requestOf(JsonObject);
 const tag = {
   custom_id: t.String(),
   grammar_constraints: t.Optional(
-    t.Literal("downgraded", { description: "The item's strict schema is not enforced, or not all of it." }),
+    t.Literal("downgraded", { description: "The item's strict schema is not or not fully enforced." }),
   ),
 };
 
@@ -41,7 +41,11 @@ export const MultiplexFailure = t.Object({
   object: t.Literal("batch.error"),
   error: t.Composite([
     ErrorObject,
-    t.Object({ custom_id: t.String({ description: "The item's again: clients that raise an error keep only this." }) }),
+    t.Object({
+      custom_id: t.String({
+        description: "The custom_id of the item again, because clients that raise an error keep only this object.",
+      }),
+    }),
   ]),
 });
 

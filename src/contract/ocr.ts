@@ -7,7 +7,7 @@ const MOST_PAGES = 1000;
 const TABLE_FORMATS = ["markdown", "html"] as const;
 
 export const OcrRequest = t.Object({
-  model: opt(t.String({ description: "Any name: there is one model." })),
+  model: opt(t.String({ description: "Any name; there is only one model." })),
   id: opt(t.String()),
   document: t.Object(
     {
@@ -19,15 +19,18 @@ export const OcrRequest = t.Object({
     },
     {
       description:
-        "A picture or document: `document_url` or `image_url` (a data: URL, a path under --media-root, or what GET /v1/files/{id}/url says), or `file_id`.",
+        "An image or document: `document_url` or `image_url` (a data: URL, a path under --media-root, or the address from GET /v1/files/{id}/url), or `file_id`.",
     },
   ),
   pages: opt(
     t.Union([t.Array(t.Integer({ minimum: 0 }), { minItems: 1, maxItems: MOST_PAGES }), t.String()], {
-      description: "Numbers of pages from 0, or ranges as `0-2,5`, at most 1000; default: all.",
+      description:
+        "Page numbers counted from 0, as a list or as ranges such as `0-2,5`, at most 1000; default: all pages.",
     }),
   ),
-  include_image_base64: opt(t.Boolean({ description: "Pictures within pages are not cut out: `images` is empty." })),
+  include_image_base64: opt(
+    t.Boolean({ description: "No effect: images within pages are not extracted, and `images` is empty." }),
+  ),
   image_limit: opt(t.Integer({ minimum: 0 })),
   image_min_size: opt(t.Integer({ minimum: 0 })),
   table_format: opt(oneOf(...TABLE_FORMATS)),
@@ -36,12 +39,12 @@ export const OcrRequest = t.Object({
 export type OcrRequest = Static<typeof OcrRequest>;
 
 const OcrPage = t.Object({
-  index: t.Integer({ description: "From 0." }),
+  index: t.Integer({ description: "Number of the page, from 0." }),
   markdown: t.String(),
   images: t.Array(JsonObject),
   tables: t.Optional(
     t.Array(t.Object({ id: t.String(), content: t.String(), format: oneOf(...TABLE_FORMATS) }), {
-      description: "With `table_format`.",
+      description: "Present with `table_format`.",
     }),
   ),
   dimensions: t.Object({ dpi: t.Integer(), height: t.Integer(), width: t.Integer() }),

@@ -6,20 +6,24 @@ import { JsonObject, opt, t, type Static } from "./schema.ts";
 const MOST_INPUTS = 2048;
 const Text = t.String({ minLength: 1 });
 const common = {
-  model: opt(t.String({ description: "An embedding model of the list of models; default: the first of them." })),
+  model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
   options: opt(JsonObject),
   keep_alive: keepAlive,
 };
 
 export const OllamaEmbedRequest = t.Object({
-  input: t.Union([t.String(), t.Array(Text, { maxItems: MOST_INPUTS })], { description: "Nothing has no vectors." }),
-  truncate: opt(t.Boolean({ description: "false: an input that is too long is an error. Default true." })),
-  dimensions: opt(t.Integer({ minimum: 1, description: "Numbers that are kept of each vector, from its front." })),
+  input: t.Union([t.String(), t.Array(Text, { maxItems: MOST_INPUTS })], {
+    description: "A text or a list of texts; an empty input is answered without vectors.",
+  }),
+  truncate: opt(
+    t.Boolean({ description: "false: inputs that are too long are refused. Default true: they are truncated." }),
+  ),
+  dimensions: opt(t.Integer({ minimum: 1, description: "Truncate each vector to this many numbers; default: all." })),
   ...common,
 });
 
 export const OllamaEmbeddingsRequest = t.Object({
-  prompt: t.String({ description: "Nothing has no vector." }),
+  prompt: t.String({ description: "The text; an empty text is answered with an empty vector." }),
   ...common,
 });
 
@@ -28,7 +32,7 @@ export const OllamaEmbedAnswer = t.Object({
   embeddings: t.Array(t.Array(t.Number())),
   total_duration: t.Integer({ description: "Nanoseconds." }),
   load_duration: t.Integer(),
-  prompt_eval_count: t.Integer({ description: "Tokens that were computed." }),
+  prompt_eval_count: t.Integer({ description: "Number of tokens that were computed." }),
 });
 
 export const OllamaEmbeddingsAnswer = t.Object({ embedding: t.Array(t.Number()) });

@@ -3,7 +3,9 @@
 import { opt, t, type Static } from "./schema.ts";
 
 const named = {
-  model: opt(t.String({ description: "owner/repository or owner/repository:QUANT, also after hf.co/." })),
+  model: opt(
+    t.String({ description: "owner/repository or owner/repository:QUANT, with or without hf.co/ before it." }),
+  ),
   name: opt(t.String({ description: "The older name of `model`." })),
 };
 
@@ -18,9 +20,9 @@ export const OllamaDeleteRequest = t.Object(named);
 /** A line about a download; the status of the last line is `success`. */
 export const OllamaPullStatus = t.Object({
   status: t.String(),
-  digest: t.Optional(t.String({ description: "What is being downloaded: the model with all its files, by its name." })),
-  total: t.Optional(t.Integer({ description: "Bytes." })),
-  completed: t.Optional(t.Integer({ description: "Bytes." })),
+  digest: t.Optional(t.String({ description: "Name of the model that is downloaded, with all its files." })),
+  total: t.Optional(t.Integer({ description: "Bytes in all." })),
+  completed: t.Optional(t.Integer({ description: "Bytes received so far." })),
 });
 
 export type OllamaPullRequest = Static<typeof OllamaPullRequest>;

@@ -32,9 +32,12 @@ const Tool = t.Object({
 /** Options that have an effect here; others are ignored, as Ollama's own server does. */
 export const OllamaOptions = t.Object({
   num_keep: opt(
-    t.Integer({ minimum: -1, description: "With --context-shift: first tokens that stay; -1: the prompt." }),
+    t.Integer({
+      minimum: -1,
+      description: "With --context-shift: number of first tokens to keep; -1: the whole prompt.",
+    }),
   ),
-  num_predict: opt(t.Integer({ description: "Output limit; 0 or negative: the room left." })),
+  num_predict: opt(t.Integer({ description: "Maximum output tokens; 0 or negative: the remaining context." })),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
   top_k: opt(t.Integer({ minimum: -1 })),
   top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
@@ -52,12 +55,14 @@ export const OllamaOptions = t.Object({
 
 /** Decoded without effect: an option of the server unloads idle models. */
 export const keepAlive = opt(
-  t.Union([t.Number(), t.String()], { description: "Has no effect, but that 0 without a prompt answers `unload`." }),
+  t.Union([t.Number(), t.String()], {
+    description: "No effect, except that a request with 0 and without a prompt is answered with `unload`.",
+  }),
 );
 
 const common = {
   model: modelName,
-  format: opt(t.Union([t.String({ description: '"json", or empty.' }), JsonObject])),
+  format: opt(t.Union([t.String({ description: '"json" or empty; as an object, a JSON schema.' }), JsonObject])),
   options: opt(OllamaOptions),
   stream: opt(t.Boolean({ description: "Default true." })),
   think: opt(t.Union([t.Boolean(), oneOf("low", "medium", "high", "max")])),
@@ -78,16 +83,19 @@ export const OllamaGenerateRequest = t.Object({
   images: opt(t.Array(t.String({ description: "Base64." }))),
   system: opt(t.String()),
   context: opt(
-    t.Array(TokenId, { maxItems: 1_000_000, description: "Of an answer before: its conversation goes on." }),
+    t.Array(TokenId, {
+      maxItems: 1_000_000,
+      description: "The context of an earlier answer, whose conversation is continued.",
+    }),
   ),
-  raw: opt(t.Boolean({ description: "The prompt is not put into the chat template." })),
+  raw: opt(t.Boolean({ description: "true: the prompt is not put into the chat template." })),
   ...common,
 });
 
 export const OllamaShowRequest = t.Object({
   model: opt(t.String()),
   name: opt(t.String()),
-  verbose: opt(t.Boolean({ description: "Not true: model_info has no lists of tokens." })),
+  verbose: opt(t.Boolean({ description: "Must not be true: model_info has no lists of tokens." })),
 });
 
 /** An answer, or a line of a stream. Durations are in nanoseconds. */
@@ -109,7 +117,7 @@ export const OllamaAnswer = t.Object({
   done_reason: t.Optional(t.String()),
   total_duration: t.Optional(t.Integer()),
   load_duration: t.Optional(t.Integer()),
-  context: t.Optional(t.Array(t.Integer({ description: "Tokens of the conversation, of /api/generate." }))),
+  context: t.Optional(t.Array(t.Integer({ description: "Tokens of the conversation; only for /api/generate." }))),
   prompt_eval_count: t.Optional(t.Integer()),
   prompt_eval_duration: t.Optional(t.Integer()),
   eval_count: t.Optional(t.Integer()),
@@ -148,8 +156,8 @@ export const OllamaModels = t.Object({
 
 export const OllamaModel = t.Object({
   license: t.String(),
-  modelfile: t.String({ description: "Empty." }),
-  parameters: t.String({ description: "What counts where a request does not say, a line each." }),
+  modelfile: t.String({ description: "Always empty." }),
+  parameters: t.String({ description: "Default settings of requests, one per line." }),
   template: t.String({ description: "The chat template, in Jinja." }),
   modified_at: t.String(),
   details: Details,
@@ -158,6 +166,6 @@ export const OllamaModel = t.Object({
 });
 
 export const OllamaVersion = t.Object({
-  version: t.String({ description: "The level of that API: clients refuse to talk to older ones." }),
+  version: t.String({ description: "The supported version of Ollama's API; clients refuse to talk to older servers." }),
   svc: t.String({ description: "The version of svc." }),
 });

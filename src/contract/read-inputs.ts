@@ -3,23 +3,23 @@
 import { t, type Static } from "./schema.ts";
 
 const common = {
-  param: t.String({ description: "The field that it came in." }),
-  model: t.String({ description: "That recognised it." }),
+  param: t.String({ description: "The field of the request that had the sound or image." }),
+  model: t.String({ description: "The model that recognised the text." }),
 };
 
 export const TranscribedInput = t.Object({
   ...common,
-  text: t.String({ description: "What took its place in the prompt." }),
-  locale: t.String({ description: "Code of the language." }),
-  duration: t.Number({ description: "Seconds that the sound plays." }),
+  text: t.String({ description: "The text that replaced the sound in the prompt." }),
+  locale: t.String({ description: "Language code of the speech." }),
+  duration: t.Number({ description: "Duration of the sound in seconds." }),
 });
 
 export const RecognizedInput = t.Object({
   ...common,
   text: t.String({
-    description: "The text in its place in the prompt; empty where there is no text.",
+    description: "The text that replaced the image in the prompt; empty if there is no text.",
   }),
-  page_count: t.Integer({ description: "Pages of the picture or document." }),
+  page_count: t.Integer({ description: "Number of pages of the image or document." }),
 });
 
 /** Fields of answers, with --transcribe-input and --ocr-input. */

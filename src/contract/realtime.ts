@@ -66,7 +66,7 @@ const ExpiresAfter = t.Object({
     t.Integer({
       minimum: SECRET_SECONDS.least,
       maximum: SECRET_SECONDS.most,
-      description: `Default ${SECRET_SECONDS.usual}.`,
+      description: `Seconds until the secret expires; default ${SECRET_SECONDS.usual}.`,
     }),
   ),
 });
@@ -79,8 +79,8 @@ export const FlatClientSecretRequest = t.Object({
 });
 
 const Secret = t.Object({
-  value: t.String({ description: "Stands for an API key where a session is opened, and nowhere else." }),
-  expires_at: t.Integer({ description: "Unix seconds; sessions that are open by then go on." }),
+  value: t.String({ description: "The secret, which replaces an API key for opening sessions and for nothing else." }),
+  expires_at: t.Integer({ description: "Unix time in seconds; sessions that are open at that time continue." }),
 });
 /** The session as server events describe it. */
 const SessionInEffect = { id: t.String(), object: oneOf("realtime.transcription_session") };

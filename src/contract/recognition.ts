@@ -13,35 +13,41 @@ export const languages = opt(
   t.Array(t.String({ minLength: 1 }), {
     minItems: 1,
     maxItems: MOST_LANGUAGES,
-    description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: those of --ocr-language.',
+    description:
+      'Language tags of the text, the most frequent first, such as ["de", "en-US"]; default: those of --ocr-language.',
   }),
 );
 
 const controls = {
   mode: opt(oneOf(...RECOGNITION_MODES)),
-  table: opt(t.Boolean({ description: "The same as `mode: table`, which takes precedence." })),
-  debug: opt(t.Boolean({ description: "The same as `mode: debug`; takes precedence over all." })),
-  verbose: opt(t.Boolean({ description: "Adds `debug_output` to whatever mode has documents." })),
+  table: opt(t.Boolean({ description: "The same as `mode: table`; `mode` takes precedence." })),
+  debug: opt(t.Boolean({ description: "The same as `mode: debug`; takes precedence over `mode` and `table`." })),
+  verbose: opt(t.Boolean({ description: "Adds `debug_output` in every mode whose answer has documents." })),
   recognition_level: opt(oneOf("accurate", "fast")),
   detail: opt(oneOf("high", "low", "auto")),
   uses_language_correction: opt(
-    t.Boolean({ description: "Prefer words of the languages' dictionaries; default true." }),
+    t.Boolean({ description: "Whether to prefer words of the languages' dictionaries; default true." }),
   ),
   languages,
   max_pages: opt(
-    t.Integer({ minimum: 1, maximum: MOST_PAGES, description: "Documents of more pages are refused; default 50." }),
+    t.Integer({ minimum: 1, maximum: MOST_PAGES, description: "Documents with more pages are refused; default 50." }),
   ),
   pages: opt(
-    t.String({ description: "Which pages of a document, as `1-3,7` or `5-`; default: all. `max_pages` counts these." }),
+    t.String({
+      description:
+        "Pages of a document, such as `1-3,7` or `5-`; default: all. `max_pages` limits the number of these pages.",
+    }),
   ),
-  auto_crop: opt(t.Boolean({ description: "Recognise only the sheet of paper that the picture shows, straightened." })),
+  auto_crop: opt(
+    t.Boolean({ description: "Find the sheet of paper in the image, straighten it, and recognise only that." }),
+  ),
   response_format: opt(oneOf("json", "text", "markdown")),
   origin: opt(oneOf("bottom-left", "top-left")),
-  max_labels: opt(t.Integer({ minimum: 1, maximum: MOST_LABELS, description: "Default 5." })),
+  max_labels: opt(t.Integer({ minimum: 1, maximum: MOST_LABELS, description: "Maximum number of labels; default 5." })),
   saliency_type: opt(oneOf(...SALIENCY_TYPES)),
   include_heat_map: opt(t.Boolean()),
   include_words: opt(t.Boolean({ description: "Adds `words` to each of `text_blocks`." })),
-  model: opt(t.String({ description: "Any name: there is one model." })),
+  model: opt(t.String({ description: "Any name; there is only one model." })),
 };
 
 const ImageUrl = t.Union([t.String({ minLength: 1 }), t.Object({ url: t.String({ minLength: 1 }) })]);
@@ -51,17 +57,18 @@ export const RecognitionRequest = t.Object({
     t.String({
       minLength: 1,
       description:
-        "In a form: the picture or document. In JSON: the path of one in the server's media folder (--media-root).",
+        "In a form: the image or document. In JSON: the path of a file in the server's media folder (--media-root).",
     }),
   ),
-  data: opt(t.String({ minLength: 1, description: "The file in base64, or as a data: URL." })),
-  filename: opt(
-    t.String({ description: "Of `data`; its name in the answer. The format is detected from the content." }),
-  ),
-  media_type: opt(t.String({ description: "Of `data`. Ignored: it is detected from the content." })),
+  data: opt(t.String({ minLength: 1, description: "The file in base64 or as a data: URL." })),
+  filename: opt(t.String({ description: "Name of `data` in the answer. The format is detected from the content." })),
+  media_type: opt(t.String({ description: "Media type of `data`. Ignored: it is detected from the content." })),
   image_url: opt(ImageUrl),
   messages: opt(
-    t.Array(JsonObject, { minItems: 1, description: "Messages of any API here, whose images and documents are read." }),
+    t.Array(JsonObject, {
+      minItems: 1,
+      description: "Messages in the form of any chat API of this server; their images and documents are read.",
+    }),
   ),
   ...controls,
 });
@@ -72,17 +79,22 @@ export const RecognitionForm = t.Object({ ...controls, file: t.String({ format: 
 
 const BoundingBox = t.Object(
   { x: t.Number(), y: t.Number(), width: t.Number(), height: t.Number() },
-  { description: "Shares of the page, 0 to 1; `x` and `y` are of the corner nearest to `origin`." },
+  {
+    description:
+      "Fractions of the page, 0 to 1. `x` and `y` belong to the corner of the box that is nearest to `origin`.",
+  },
 );
 
-const confidence = t.Number({ description: "0 to 1; of a document's own text 1." });
+const confidence = t.Number({ description: "0 to 1; 1 for text that the document itself contains." });
 
 const TextBlock = t.Object({
-  text: t.String({ description: "A line." }),
+  text: t.String({ description: "The text of a line." }),
   confidence,
   page_number: t.Integer(),
   bounding_box: BoundingBox,
-  block: t.Integer({ description: "Number of the block that the line belongs to, a paragraph, on its page from 0." }),
+  block: t.Integer({
+    description: "Number of the block (paragraph) that the line belongs to, counted from 0 on each page.",
+  }),
   words: t.Optional(t.Array(t.Object({ text: t.String(), confidence, bounding_box: BoundingBox }))),
 });
 
@@ -101,7 +113,7 @@ const Table = t.Object({
 const Page = t.Object({
   page_number: t.Integer(),
   text: t.String(),
-  width: t.Number({ description: "Pixels; of a PDF, points." }),
+  width: t.Number({ description: "In pixels; for a PDF in points." }),
   height: t.Number(),
   source: oneOf("text", "recognition"),
   text_blocks: t.Array(TextBlock),
@@ -112,8 +124,8 @@ const Document = t.Object({
   file: t.String(),
   source_type: oneOf("upload", "file", "data", "image_url", "message_image"),
   text: t.String(),
-  full_text: t.String({ description: "With the number above each page." }),
-  page_count: t.Integer({ description: "Pages that the whole document has." }),
+  full_text: t.String({ description: "The text with the page number above each page." }),
+  page_count: t.Integer({ description: "Number of pages of the whole document." }),
   document_hints: t.Array(t.String()),
   pages: t.Array(Page),
   text_blocks: t.Array(TextBlock),
@@ -148,7 +160,7 @@ export type FoundBarcodes = Static<typeof FoundBarcodes>;
 const Label = t.Object({
   label: t.String(),
   confidence: t.Number({
-    description: "Probability that the model gave to the tokens of the label where it wrote them.",
+    description: "Probability that the model assigned to the tokens of the label when it wrote them.",
   }),
 });
 
@@ -174,6 +186,6 @@ export const FoundRegions = t.Object({
   object: t.Literal("vision.ocr"),
   mode: t.Literal("saliency"),
   regions: t.Array(t.Object({ type: oneOf(...SALIENCY_TYPES), bounding_box: BoundingBox, page_number: t.Integer() })),
-  heat_map: t.Union([t.String({ description: "PNG in base64, of the first page." }), t.Null()]),
+  heat_map: t.Union([t.String({ description: "PNG of the first page, in base64." }), t.Null()]),
 });
 export type FoundRegions = Static<typeof FoundRegions>;

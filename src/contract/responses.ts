@@ -13,21 +13,24 @@ import { MOST_TOOLS } from "./tools.ts";
 
 /** `type` distinguishes items and parts. An item without one is a message if it has a role, otherwise a reference. */
 export const InputItem = t.Object({
-  type: opt(
-    t.String({ description: "Absent: message where there is a role, else item_reference where there is an id." }),
-  ),
+  type: opt(t.String({ description: "Default: message if there is a role, else item_reference if there is an id." })),
   role: opt(oneOf("user", "assistant", "system", "developer")),
   content: opt(
-    t.Unknown({ description: "Of a message: a string, or input_text, output_text, input_image, input_audio." }),
+    t.Unknown({
+      description:
+        "For a message: a string, or parts of the types input_text, output_text, input_image, input_audio and input_file.",
+    }),
   ),
   id: opt(t.String()),
   call_id: opt(t.String()),
   name: opt(t.String()),
-  namespace: opt(t.String({ description: "Of a function_call: the namespace that its function is in." })),
+  namespace: opt(t.String({ description: "For a function_call: the namespace of its function." })),
   arguments: opt(t.String()),
-  output: opt(t.Unknown({ description: "Of a function_call_output: a string, or content parts." })),
+  output: opt(t.Unknown({ description: "For a function_call_output: a string or content parts." })),
   summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
-  encrypted_content: opt(t.String({ description: "Of a compaction: as POST /v1/responses/compact gave it." })),
+  encrypted_content: opt(
+    t.String({ description: "For a compaction: the value that POST /v1/responses/compact returned." }),
+  ),
 });
 
 const plainTool = {
@@ -40,7 +43,7 @@ const plainTool = {
 
 const Tool = t.Object({
   ...plainTool,
-  tools: opt(t.Array(t.Object(plainTool), { maxItems: MOST_TOOLS, description: "Of a namespace: its functions." })),
+  tools: opt(t.Array(t.Object(plainTool), { maxItems: MOST_TOOLS, description: "For a namespace: its functions." })),
 });
 
 /** One function, or `allowed_tools`: the subset of `tools` that may be called, or of which one must be called. */
@@ -70,12 +73,14 @@ const Verbosity = oneOf("low", "medium", "high");
 const prompt = {
   model: modelName,
   input: opt(t.Union([t.String(), t.Array(InputItem)])),
-  instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
+  instructions: opt(
+    t.String({ description: "A system message for this turn only; not part of the stored conversation." }),
+  ),
   previous_response_id: opt(t.String()),
   conversation: opt(
     t.Union([t.String(), t.Object({ id: t.String() })], {
       description:
-        "Goes on from its items, and adds the input and the output to them. Not beside previous_response_id.",
+        "The conversation to continue: its items come before the input, and the input and the output are added to it. Not together with previous_response_id.",
     }),
   ),
   tools: opt(
@@ -97,7 +102,7 @@ export const ResponsesRequest = t.Object({
   ...prompt,
   ...samplingFields,
   lora,
-  max_output_tokens: opt(outputLimit("-1 is without limit.")),
+  max_output_tokens: opt(outputLimit("Maximum output tokens; -1: no limit.")),
   stop,
   reasoning_budget_tokens: opt(t.Integer({ minimum: -1 })),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
@@ -117,8 +122,15 @@ export const ResponsesRequest = t.Object({
     ),
   ),
   stream: opt(t.Boolean()),
-  store: opt(t.Boolean({ description: "Default true: it can be fetched and continued until newer ones push it out." })),
-  background: opt(t.Boolean({ description: "Answers at once with in_progress; the result is fetched by its id." })),
+  store: opt(
+    t.Boolean({
+      description:
+        "Whether the response is stored, so that it can be fetched and continued until it is evicted. Default true.",
+    }),
+  ),
+  background: opt(
+    t.Boolean({ description: "true: the answer comes at once with status in_progress; fetch the result by its id." }),
+  ),
   metadata: opt(Metadata),
   user: opt(t.String()),
 });
@@ -197,7 +209,7 @@ export const ResponseResource = t.Object({
   safety_identifier: nullable(t.String()),
   service_tier: t.String(),
   store: t.Boolean(),
-  temperature: t.Union([t.Number(), t.Null()], { description: "Null: another server samples, with its own default." }),
+  temperature: t.Union([t.Number(), t.Null()], { description: "null: an upstream samples with its own default." }),
   text: t.Object({ format: TextFormat, verbosity: Verbosity }),
   tool_choice: t.Unknown(),
   tools: t.Array(t.Unknown()),

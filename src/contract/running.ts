@@ -2,7 +2,7 @@
 
 import { opt, t } from "./schema.ts";
 
-const CONTINUOUS = "Each chunk has the usage until then: the three counts. Used where include_usage is true.";
+const CONTINUOUS = "Whether each chunk has the three token counts so far; only used with include_usage. Default false.";
 
 /** Returns the schema of `stream_options`; `description` is for include_usage. */
 export const streamOptions = (description: string) =>
@@ -15,9 +15,14 @@ export const streamOptions = (description: string) =>
 
 /** llama.cpp's fields for the same purpose. */
 export const runningFields = {
-  timings_per_token: opt(t.Boolean({ description: "Each chunk of a stream has the timings until then." })),
+  timings_per_token: opt(
+    t.Boolean({ description: "Whether each chunk of a stream has the timings so far; default false." }),
+  ),
   return_progress: opt(
-    t.Boolean({ description: "A stream reports how much of the prompt is computed, in chunks of prompt_progress." }),
+    t.Boolean({
+      description:
+        "Whether a stream reports how much of the prompt is computed, in chunks with prompt_progress; default false.",
+    }),
   ),
 };
 

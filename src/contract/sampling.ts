@@ -8,7 +8,7 @@ const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 export const stopSequences = t.Array(StopSequence, { maxItems: 16 });
 export const stop = opt(t.Union([StopSequence, stopSequences]));
 export const grammar = opt(
-  t.String({ maxLength: 1_000_000, description: "GBNF that the answer follows; empty is none." }),
+  t.String({ maxLength: 1_000_000, description: "GBNF grammar that the answer must follow; empty: none." }),
 );
 
 /** A limit in tokens. Several clients send -1 for no limit; routes that cannot answer with 0 tokens refuse 0. */
@@ -18,48 +18,72 @@ export const predictMs = opt(
   t.Integer({
     minimum: 0,
     maximum: 86_400_000,
-    description: "Milliseconds after its first token at which an answer with a line break ends; 0 is off.",
+    description:
+      "Milliseconds after the first token; when they have passed, the answer ends once it contains a line break. 0: off.",
   }),
 );
 
-export const cachePrompt = opt(t.Boolean({ description: "false: the whole prompt is computed. Default true." }));
+export const cachePrompt = opt(
+  t.Boolean({ description: "false: compute the whole prompt, without the prefix cache. Default true." }),
+);
 
 export const idSlot = opt(
   t.Integer({
     minimum: -1,
-    description: "The slot that holds its tokens afterwards, for POST /slots; -1 is 0. It finds every prefix.",
+    description:
+      "Number of the slot that holds the request's tokens afterwards, for POST /slots; -1 means 0. Cached prefixes are found whatever the slot.",
   }),
 );
 
 const Bias = t.Number({ minimum: -100, maximum: 100 });
 const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
-const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });
+const Window = t.Integer({
+  minimum: -1,
+  maximum: 1_048_576,
+  description: "Number of last tokens to consider; -1: the whole context.",
+});
 const share = (description: string) => t.Number({ minimum: 0, maximum: 1, description });
 
 export const samplingFields = {
-  temperature: opt(t.Number({ minimum: 0, maximum: 5, description: "0 is greedy; up to 2 is the usual range." })),
+  temperature: opt(
+    t.Number({ minimum: 0, maximum: 5, description: "0 is greedy sampling; values up to 2 are usual." }),
+  ),
   top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  top_k: opt(t.Integer({ minimum: -1, description: "0 and -1 are off." })),
+  top_k: opt(t.Integer({ minimum: -1, description: "0 and -1: off." })),
   min_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  typical_p: opt(share("Locally typical sampling; 1 is off.")),
-  top_n_sigma: opt(t.Number({ minimum: -1, maximum: 100, description: "-1 is off." })),
-  xtc_probability: opt(share("Chance of leaving out the most probable tokens; 0 is off.")),
-  xtc_threshold: opt(share("Tokens above it are what XTC leaves out; above 0.5 is off.")),
-  dynatemp_range: opt(t.Number({ minimum: 0, maximum: 5, description: "Temperature moves by so much; 0 is off." })),
+  typical_p: opt(share("Locally typical sampling; 1: off.")),
+  top_n_sigma: opt(t.Number({ minimum: -1, maximum: 100, description: "-1: off." })),
+  xtc_probability: opt(share("Probability with which XTC removes the most probable tokens; 0: off.")),
+  xtc_threshold: opt(
+    share("XTC removes tokens with a probability above this one, except the least probable of them; above 0.5: off."),
+  ),
+  dynatemp_range: opt(
+    t.Number({
+      minimum: 0,
+      maximum: 5,
+      description: "How far the temperature may move up or down, depending on the entropy; 0: off.",
+    }),
+  ),
   dynatemp_exponent: opt(t.Number({ exclusiveMinimum: 0, maximum: 100 })),
   repetition_penalty: opt(RepetitionPenalty),
   repeat_penalty: opt(RepetitionPenalty),
   repeat_last_n: opt(Window),
   presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
-  frequency_penalty: opt(t.Number({ description: "Deprecated; passed on to upstreams, without effect elsewhere." })),
-  dry_multiplier: opt(t.Number({ minimum: 0, maximum: 100, description: "Strength of the DRY penalty; 0 is off." })),
+  frequency_penalty: opt(
+    t.Number({ description: "Deprecated. Passed on to upstreams; no effect on models of this server." }),
+  ),
+  dry_multiplier: opt(t.Number({ minimum: 0, maximum: 100, description: "Strength of the DRY penalty; 0: off." })),
   dry_base: opt(t.Number({ minimum: 1, maximum: 100 })),
   dry_allowed_length: opt(t.Integer({ minimum: 0, maximum: 1_048_576 })),
   dry_penalty_last_n: opt(Window),
   dry_sequence_breakers: opt(t.Array(t.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: 64 })),
   mirostat: opt(
     t.Unsafe<0 | 1 | 2>(
-      t.Integer({ minimum: 0, maximum: 2, description: "0 is off; replaces the other truncations." }),
+      t.Integer({
+        minimum: 0,
+        maximum: 2,
+        description: "Version of Mirostat, which replaces the other truncating samplers; 0: off.",
+      }),
     ),
   ),
   mirostat_tau: opt(t.Number({ minimum: 0, maximum: 100 })),
@@ -70,13 +94,20 @@ export const samplingFields = {
         t.Record(t.String(), Bias, { maxProperties: 10_000 }),
         t.Array(t.Tuple([TokenId, t.Union([Bias, t.Literal(false)])]), { maxItems: 10_000 }),
       ],
-      { description: "Token id to bias, or a list of pairs; -100 and false ban the token." },
+      { description: "Object of token ids and biases, or a list of pairs; -100 and false ban the token." },
     ),
   ),
-  samplers: opt(t.Array(t.String(), { maxItems: 32, description: "Those that are not named are off." })),
-  seed: opt(t.Integer({ description: "-1 is random; others count modulo 2^32." })),
-  ignore_eos: opt(t.Boolean({ description: "The model cannot end its turn." })),
-  min_tokens: opt(t.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: "Tokens before the turn can end." })),
+  samplers: opt(
+    t.Array(t.String(), {
+      maxItems: 32,
+      description: "Names of samplers in their fixed order; samplers that are not named are off.",
+    }),
+  ),
+  seed: opt(t.Integer({ description: "-1: random; other values are taken modulo 2^32." })),
+  ignore_eos: opt(t.Boolean({ description: "true: the model cannot end its turn, so the answer runs to the limit." })),
+  min_tokens: opt(
+    t.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: "Minimum tokens before the model can end its turn." }),
+  ),
 };
 
 const SamplingFields = t.Object(samplingFields);

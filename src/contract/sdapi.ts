@@ -4,12 +4,14 @@ import { LARGEST_SEED } from "../domain/image.ts";
 import { drawing, LONGEST_PROMPT, MOST_IMAGES } from "./images.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 
-const Side = t.Integer({ minimum: 1, maximum: 100_000, description: "Pixels; default: the model's own." });
+const Side = t.Integer({ minimum: 1, maximum: 100_000, description: "In pixels; default: the model's own." });
 const Name = t.String({ maxLength: 64 });
 const Count = t.Integer({ minimum: 1, maximum: MOST_IMAGES });
 
 const common = {
-  prompt: opt(t.String({ maxLength: LONGEST_PROMPT, description: "`<lora:NAME:SCALE>` adds weights to the model's." })),
+  prompt: opt(
+    t.String({ maxLength: LONGEST_PROMPT, description: "`<lora:NAME:SCALE>` in the prompt applies a LoRA adapter." }),
+  ),
   ...drawing,
   negative_prompt: opt(t.String({ maxLength: LONGEST_PROMPT })),
   width: opt(Side),
@@ -17,10 +19,12 @@ const common = {
   sampler_name: opt(Name),
   sampler_index: opt(t.Union([Name, t.Integer()], { description: "The older name of `sampler_name`." })),
   scheduler: opt(Name),
-  seed: opt(t.Integer({ minimum: -1, maximum: LARGEST_SEED, description: "-1, the default: any." })),
+  seed: opt(
+    t.Integer({ minimum: -1, maximum: LARGEST_SEED, description: "Seed of the first image; -1, the default: random." }),
+  ),
   batch_size: opt(Count),
   n_iter: opt(
-    t.Integer({ minimum: 1, maximum: MOST_IMAGES, description: "`batch_size` times as many images, 10 at most." }),
+    t.Integer({ minimum: 1, maximum: MOST_IMAGES, description: "Multiplies `batch_size`; 10 images at most in all." }),
   ),
   override_settings: opt(JsonObject),
 };
@@ -34,23 +38,25 @@ export const ImageToImageRequest = t.Object({
     maxItems: 1,
     description: "The image, in base64 or as a data: URL.",
   }),
-  denoising_strength: opt(t.Number({ exclusiveMinimum: 0, maximum: 1, description: "Default 0.75." })),
+  denoising_strength: opt(
+    t.Number({ exclusiveMinimum: 0, maximum: 1, description: "How much of the image is replaced; default 0.75." }),
+  ),
 });
 
 export const SdapiImages = t.Object({
   images: t.Array(t.String(), { description: "PNG files in base64." }),
   parameters: JsonObject,
-  info: t.String({ description: "JSON: how the images were made." }),
+  info: t.String({ description: "JSON text with the settings that made the images." }),
 });
 
 export const SdapiOptionsRequest = t.Object({
   sd_model_checkpoint: opt(
-    t.String({ description: "The title of an image model: it draws from now on, in this API." }),
+    t.String({ description: "The title of an image model, which is then used for all requests of this API." }),
   ),
 });
 
 export const SdapiOptions = t.Object({
-  sd_model_checkpoint: t.String({ description: "What draws; empty without an image model." }),
+  sd_model_checkpoint: t.String({ description: "The selected image model; empty if there is none." }),
   samples_format: t.Literal("png"),
 });
 
@@ -60,14 +66,14 @@ export const SdapiModels = t.Array(
     model_name: t.String(),
     hash: t.Null(),
     sha256: t.Null(),
-    filename: t.String({ description: "The name again: where it lies is nobody's business." }),
+    filename: t.String({ description: "The model's name again; paths of the server are not revealed." }),
     config: t.Null(),
   }),
 );
 
 export const SdapiSamplers = t.Array(
   t.Object({ name: t.String(), aliases: t.Array(t.String()), options: JsonObject }),
-  { description: "Empty until the model was loaded." },
+  { description: "Empty until the model has been loaded." },
 );
 
 export const SdapiSchedulers = t.Array(
@@ -78,12 +84,12 @@ export const SdapiSchedulers = t.Array(
     default_rho: t.Number(),
     need_inner_model: t.Boolean(),
   }),
-  { description: "Empty until the model was loaded." },
+  { description: "Empty until the model has been loaded." },
 );
 
 export const SdapiProgress = t.Object({
   progress: t.Number({ description: "0 to 1." }),
-  eta_relative: t.Number({ description: "Seconds; 0 where they are not known." }),
+  eta_relative: t.Number({ description: "Remaining seconds; 0 if unknown." }),
   state: t.Object({
     skipped: t.Boolean(),
     interrupted: t.Boolean(),

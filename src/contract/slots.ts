@@ -6,7 +6,10 @@ export const SLOT_ACTIONS = ["save", "restore", "erase"] as const;
 
 /** The body of save and restore. */
 export const SlotFile = t.Object({
-  filename: t.String({ minLength: 1, description: "A plain name, in the folder of --slot-save-path." }),
+  filename: t.String({
+    minLength: 1,
+    description: "Name of the file in the folder of --slot-save-path, without a path.",
+  }),
 });
 
 const slot = { id_slot: t.Integer() };
@@ -14,14 +17,14 @@ const named = { ...slot, filename: t.String() };
 
 const SlotSaved = t.Object({
   ...named,
-  n_saved: t.Integer({ description: "Tokens; 0 where the slot holds nothing." }),
-  n_written: t.Integer({ description: "Bytes of the file." }),
+  n_saved: t.Integer({ description: "Saved tokens; 0 if the slot holds nothing." }),
+  n_written: t.Integer({ description: "Size of the file in bytes." }),
   timings: t.Object({ save_ms: t.Number() }),
 });
 const SlotRestored = t.Object({
   ...named,
-  n_restored: t.Integer({ description: "Tokens." }),
-  n_read: t.Integer({ description: "Bytes of the file." }),
+  n_restored: t.Integer({ description: "Restored tokens." }),
+  n_read: t.Integer({ description: "Size of the file in bytes." }),
   timings: t.Object({ restore_ms: t.Number() }),
 });
 const SlotErased = t.Object({ ...slot, n_erased: t.Integer({ description: "Tokens that the slot held." }) });

@@ -17,22 +17,24 @@ const ResponseFormat = t.Object({
       strict: opt(Strict),
     }),
   ),
-  schema: opt(t.Object({}, { additionalProperties: true, description: "Of json_object: the schema that it follows." })),
-  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "Of grammar: GBNF." })),
+  schema: opt(
+    t.Object({}, { additionalProperties: true, description: "For json_object: a schema that the object must follow." }),
+  ),
+  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "For grammar: the grammar in GBNF." })),
 });
 
 const Json = t.Union([JsonObject, t.String({ minLength: 1, maxLength: 1_000_000 })], {
-  description: "JSON schema, or its text.",
+  description: "JSON schema of the answer, as an object or as its JSON text.",
 });
 const Regex = t.String({
   minLength: 1,
   maxLength: 4000,
-  description: "Regular expression that all of the answer matches.",
+  description: "Regular expression that the whole answer must match.",
 });
 const Choice = t.Array(t.String({ minLength: 1, maxLength: 10_000 }), {
   minItems: 1,
   maxItems: 20_000,
-  description: "The answer is one of these.",
+  description: "Texts, one of which the answer must be.",
 });
 
 const StructuredOutputs = t.Object({
@@ -47,7 +49,7 @@ export const structuredFields = {
   response_format: opt(ResponseFormat),
   grammar,
   json_schema: opt(
-    t.Object({}, { additionalProperties: true, description: "JSON schema of the answer; {} is any JSON." }),
+    t.Object({}, { additionalProperties: true, description: "JSON schema of the answer; {} allows any JSON." }),
   ),
   structured_outputs: opt(StructuredOutputs),
   guided_json: opt(Json),

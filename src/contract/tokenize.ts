@@ -4,13 +4,15 @@ import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
 export const TokenizeRequest = t.Object({
-  model: opt(t.String({ description: "Any name: the loaded model's tokenizer answers." })),
-  text: opt(t.String({ description: "Wins over `prompt`; one of the two is required and must not be empty." })),
+  model: opt(t.String({ description: "Any name; the tokenizer of the loaded model is used." })),
+  text: opt(
+    t.String({ description: "Takes precedence over `prompt`; one of the two is required and must not be empty." }),
+  ),
   prompt: opt(t.String({ description: "Another name for `text`." })),
   add_special_tokens: opt(
-    t.Boolean({ description: "Tokens that begin and end a text are put around it. Default false." }),
+    t.Boolean({ description: "Whether to add the tokens that begin and end a text; default false." }),
   ),
-  return_token_strs: opt(t.Boolean({ description: "The answer has the text of each token." })),
+  return_token_strs: opt(t.Boolean({ description: "true: the answer also has the text of each token." })),
 });
 
 export type TokenizeRequest = Static<typeof TokenizeRequest>;
@@ -20,7 +22,7 @@ export const TokenizeResponse = t.Object({
   count: t.Integer(),
   token_strs: t.Optional(t.Array(t.String())),
   model: t.String(),
-  max_model_len: t.Optional(t.Integer({ description: "Largest prompt plus output of one request." })),
+  max_model_len: t.Optional(t.Integer({ description: "Maximum tokens of the prompt plus the output of one request." })),
 });
 
 export type TokenizeResponse = Static<typeof TokenizeResponse>;
@@ -45,9 +47,13 @@ export const DetokenizeResponse = t.Object({
 /** llama.cpp's own forms, without the model's name. */
 export const PlainTokenizeRequest = t.Object({
   content: t.String(),
-  add_special: opt(t.Boolean({ description: "Tokens that begin and end a text are put around it. Default false." })),
-  parse_special: opt(t.Boolean({ description: "Special tokens in the text count as such. Default true." })),
-  with_pieces: opt(t.Boolean({ description: "Each token with its text, or its bytes where they are no UTF-8." })),
+  add_special: opt(t.Boolean({ description: "Whether to add the tokens that begin and end a text; default false." })),
+  parse_special: opt(
+    t.Boolean({ description: "Whether special tokens written out in the text count as special tokens; default true." }),
+  ),
+  with_pieces: opt(
+    t.Boolean({ description: "true: each token with its text, or with its bytes if they are not valid UTF-8." }),
+  ),
 });
 export const PlainTokenizeResponse = t.Object({
   tokens: t.Union([

@@ -14,21 +14,21 @@ export const voiceDetection = {
     t.Number({
       minimum: 0,
       maximum: 1,
-      description: "Probability from which on a moment counts as speech, usually 0.5; 0: all sound is speech.",
+      description: "Minimum probability at which sound counts as speech; default 0.5. 0: all sound counts as speech.",
     }),
   ),
   prefix_padding_ms: opt(
     t.Integer({
       minimum: 0,
       maximum: LONGEST_PADDING_MS,
-      description: "How much sound around speech goes with it, usually 300.",
+      description: "Milliseconds of sound before and after speech that are kept with it; default 300.",
     }),
   ),
   silence_duration_ms: opt(
     t.Integer({
       minimum: 0,
       maximum: LONGEST_SILENCE_MS,
-      description: "Shorter silences do not end a stretch of speech; usually 100 in recordings, 500 in dictation.",
+      description: "Milliseconds of silence that end a segment of speech; default 100 in recordings, 500 in dictation.",
     }),
   ),
 };
@@ -37,45 +37,49 @@ const common = {
   file: opt(
     t.String({
       minLength: 1,
-      description: "In a form: the recording. In JSON: the path of one in the server's media folder (--media-root).",
+      description:
+        "In a form: the recording. In JSON: the path of a recording in the server's media folder (--media-root).",
     }),
   ),
-  data: opt(t.String({ minLength: 1, description: "The recording in base64, or as a data: URL; in place of `file`." })),
-  format: opt(t.String({ description: "Of `data`. Ignored: it is detected from the recording." })),
+  data: opt(t.String({ minLength: 1, description: "The recording in base64 or as a data: URL, in place of `file`." })),
+  format: opt(t.String({ description: "Format of `data`. Ignored: the format is detected from the content." })),
   model: opt(
-    t.String({ description: "A transcription model of GET /v1/models; another name stands for the first of them." }),
+    t.String({
+      description: "A transcription model of GET /v1/models; default, also for unknown names: the first one.",
+    }),
   ),
   prompt: opt(
     t.String({
       maxLength: LONGEST_PROMPT,
-      description: "What was said before, or names and spellings that may occur; its end counts if it is long.",
+      description:
+        "What was said before, or names and spellings that may occur. Of a long prompt only the end is used.",
     }),
   ),
   language: opt(
     t.String({
-      description: "Of the speech, as `de`, `de-AT` or `german`; default: it is detected, once a recording.",
+      description: "Language of the speech, such as `de`, `de-AT` or `german`; default: detected once per recording.",
     }),
   ),
-  locale: opt(t.String({ description: "The same; `language` takes precedence." })),
+  locale: opt(t.String({ description: "Another name for `language`, which takes precedence." })),
   response_format: opt(oneOf("json", "verbose_json", "text", "srt", "vtt")),
   temperature: opt(
     t.Number({
       minimum: 0,
       maximum: 1,
-      description: "Default 0. Where decoding fails, it is tried again at higher ones.",
+      description: "Sampling temperature; default 0. Where decoding fails, it is repeated at higher temperatures.",
     }),
   ),
   timestamp_granularities: opt(
     t.Array(oneOf("segment", "word"), {
       minItems: 1,
       maxItems: 2,
-      description: "What `verbose_json` gives times of; default: segments. In a form: `timestamp_granularities[]`.",
+      description: "What `verbose_json` reports times for; default: segments. In a form: `timestamp_granularities[]`.",
     }),
   ),
   chunking_strategy: opt(
     t.Union([t.Literal("auto"), t.Object({ type: t.Literal("server_vad"), ...voiceDetection })], {
       description:
-        "How recordings are split at silence, which is removed; without a speech detector (--no-vad) they are not. In a form: JSON, or `chunking_strategy[threshold]`.",
+        "How recordings are split at silence, which is removed. Without a speech detector (--no-vad) recordings are not split. In a form: JSON, or fields such as `chunking_strategy[threshold]`.",
     }),
   ),
 };
@@ -84,7 +88,7 @@ export const TranslationRequest = t.Object(common);
 
 export const TranscriptionRequest = t.Object({
   ...common,
-  stream: opt(t.Boolean({ description: "Send text as it is recognised, as server-sent events." })),
+  stream: opt(t.Boolean({ description: "Send the text while it is recognised, as server-sent events." })),
 });
 
 export type TranscriptionRequest = Static<typeof TranscriptionRequest>;
@@ -97,13 +101,13 @@ export const TranscriptionForm = inForms(TranscriptionRequest);
 
 const Usage = t.Object({
   type: t.Literal("duration"),
-  seconds: t.Number({ description: "How long the recording plays." }),
+  seconds: t.Number({ description: "Duration of the recording." }),
 });
 
 export const Transcription = t.Object({
   object: t.Literal("speech.transcription"),
   text: t.String(),
-  locale: t.String({ description: "Code of the language." }),
+  locale: t.String({ description: "Language code of the speech." }),
   usage: Usage,
 });
 
@@ -113,21 +117,25 @@ const Segment = t.Object({
   start: t.Number({ description: "Seconds from the beginning of the recording." }),
   end: t.Number(),
   text: t.String(),
-  tokens: t.Array(t.Integer(), { description: "Of the model's vocabulary." }),
-  temperature: t.Optional(t.Number({ description: "At which this text was decoded, where the model reports it." })),
+  tokens: t.Array(t.Integer(), { description: "Token ids in the model's vocabulary." }),
+  temperature: t.Optional(
+    t.Number({ description: "Temperature at which this text was decoded, if the model reports it." }),
+  ),
   avg_logprob: t.Number(),
-  confidence: t.Number({ description: "The tokens' mean probability (geometric), from avg_logprob." }),
-  compression_ratio: t.Number({ description: "Bytes of the text, over those of it compressed." }),
-  no_speech_prob: t.Optional(t.Number({ description: "Where the model reports it." })),
+  confidence: t.Number({ description: "Geometric mean of the tokens' probabilities, computed from avg_logprob." }),
+  compression_ratio: t.Number({ description: "Bytes of the text, divided by the bytes of the compressed text." }),
+  no_speech_prob: t.Optional(
+    t.Number({ description: "Probability that there is no speech, if the model reports it." }),
+  ),
 });
 
 const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() });
 
 export const VerboseTranscription = t.Object({
   task: oneOf("transcribe", "translate"),
-  language: t.String({ description: "English name of the language of the text." }),
-  locale: t.String({ description: "Code of the language that is spoken." }),
-  duration: t.Number({ description: "Seconds." }),
+  language: t.String({ description: "English name of the text's language." }),
+  locale: t.String({ description: "Language code of the speech." }),
+  duration: t.Number({ description: "Duration of the recording in seconds." }),
   text: t.String(),
   segments: t.Optional(t.Array(Segment)),
   words: t.Optional(t.Array(Word)),

@@ -4,30 +4,34 @@ import { oneOf, opt, t, type Static } from "./schema.ts";
 
 export const UpstreamReplica = t.Object({
   url: t.String(),
-  kind: t.String({ description: "Which server it is: `vllm`, `llama.cpp`, `svc`, …; `openai` is any other." }),
+  kind: t.String({ description: "Kind of the server: `vllm`, `llama.cpp`, `svc`, …; `openai` for any other." }),
   state: t.Unsafe<"unknown" | "up" | "slow" | "refusing" | "down" | "draining" | "drained">({
     ...oneOf("unknown", "up", "slow", "refusing", "down", "draining", "drained"),
     description:
-      "`unknown`: it has not listed its models yet. `slow`: requests wait there, and nothing has come for 10 s and four times its usual time to a first token; others are preferred. `refusing`: it does not accept svc's key when its models are listed; others are preferred. `down`: it failed several times in a row, and is tried again after `retry_ms`. `draining`: it gets no new requests and still has some. `drained`: it has none any more.",
+      "`unknown`: the replica has not listed its models yet. `slow`: requests wait at the replica, and nothing has come from it for 10 s and for four times its usual time to a first token; other replicas are preferred. `refusing`: it rejects svc's key when svc lists its models; other replicas are preferred. `down`: it failed several times in a row, and is tried again after `retry_ms`. `draining`: it gets no new requests, and some are still running. `drained`: it gets no new requests, and none is running.",
   }),
-  last_error: t.Optional(t.String({ description: "Why it is down, or does not list its models." })),
-  retry_ms: t.Optional(t.Number({ description: "Milliseconds until it is tried again, while it is down." })),
-  models: t.Array(t.String(), { description: "The names that its models have there." }),
-  running: t.Integer({ description: "Requests under way." }),
-  requests: t.Integer({ description: "Requests sent to it, retries included." }),
-  retries: t.Integer({ description: "Those of them that had failed before, here or at another replica." }),
-  hedges: t.Integer({ description: "Those sent as another replica was silent for longer than usual." }),
-  failures: t.Record(t.String(), t.Integer(), { description: "Requests that failed there, by the code of the error." }),
-  outages: t.Integer({ description: "Times at which it went down." }),
-  affinity_hits: t.Integer({ description: "Requests whose beginning belongs to this replica." }),
-  affinity_misses: t.Integer({ description: "Requests that came as their own replica was busy, down or draining." }),
-  prompt_tokens: t.Integer({ description: "Of finished requests." }),
-  cached_tokens: t.Integer({ description: "Prompt tokens that it says came from its cache." }),
+  last_error: t.Optional(t.String({ description: "Why the replica is down or does not list its models." })),
+  retry_ms: t.Optional(t.Number({ description: "While the replica is down: milliseconds until it is tried again." })),
+  models: t.Array(t.String(), { description: "The names of its models on the replica." }),
+  running: t.Integer({ description: "Running requests." }),
+  requests: t.Integer({ description: "Requests sent to the replica, including retries." }),
+  retries: t.Integer({ description: "Requests among them that had failed before, at this or another replica." }),
+  hedges: t.Integer({
+    description: "Requests among them that were sent because another replica was silent for longer than usual.",
+  }),
+  failures: t.Record(t.String(), t.Integer(), { description: "Requests that failed at the replica, by error code." }),
+  outages: t.Integer({ description: "How often the replica went down." }),
+  affinity_hits: t.Integer({ description: "Requests whose prefix is assigned to this replica." }),
+  affinity_misses: t.Integer({
+    description: "Requests that came here because the replica of their prefix was busy, down or draining.",
+  }),
+  prompt_tokens: t.Integer({ description: "Prompt tokens of finished requests." }),
+  cached_tokens: t.Integer({ description: "Prompt tokens that the replica reported as cached." }),
   completion_tokens: t.Integer(),
   first_token_ms: t.Optional(
     t.Object(
       { median: t.Number(), p99: t.Number() },
-      { description: "Milliseconds from sending a request to the first text, over its last 256 requests." },
+      { description: "Milliseconds from sending a request to its first text, over the last 256 requests." },
     ),
   ),
 });
@@ -35,7 +39,7 @@ export const UpstreamReplica = t.Object({
 export const Upstream = t.Object({
   object: t.Literal("upstream"),
   name: t.String(),
-  configured: t.Boolean({ description: "Named by the operator; false: found on this machine." }),
+  configured: t.Boolean({ description: "true: set by the operator; false: discovered on this machine." }),
   replicas: t.Array(UpstreamReplica),
 });
 
@@ -43,7 +47,7 @@ export const UpstreamList = t.Object({ object: t.Literal("list"), data: t.Array(
 
 /** The body is optional; the query may have the same field. */
 export const DrainRequest = t.Object({
-  replica: opt(t.String({ description: "The `url` of one replica; absent: all of them." })),
+  replica: opt(t.String({ description: "The `url` of one replica; default: all replicas." })),
 });
 
 export type UpstreamReplica = Static<typeof UpstreamReplica>;

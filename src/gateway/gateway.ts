@@ -126,7 +126,7 @@ export class Gateway implements ModelSource, Upstreams {
       const { chat, embeddings } = this.backendsOf(upstream);
       return [...chat.values(), ...embeddings.values()].map(({ subject, engine }) => ({
         labels: subject ? subjectLabels(subject) : {},
-        metrics: [gauge("svc_num_requests_running", "Requests that are computed.", engine.status().running)],
+        metrics: [gauge("svc_num_requests_running", "Requests that are being computed.", engine.status().running)],
       }));
     });
     return [...running, ...upstreams.flatMap(replicaMetrics)];

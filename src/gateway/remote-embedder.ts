@@ -51,7 +51,11 @@ export class RemoteEmbedder implements EmbeddingPort {
     signal: AbortSignal,
     origin?: RequestOrigin,
   ): AsyncGenerator<EmbeddingEvent, void, void> {
-    if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
+    if (work.kind !== "embed")
+      throw new SvcError(
+        "model_not_found",
+        "Models of upstreams cannot rank documents; only rerankers of this server can.",
+      );
     if (origin?.forwarded) throw passedOnAlready();
     this.running++;
     try {

@@ -28,7 +28,7 @@ export function metricsOf({ state, inFlight, stats }: Pick<Replica, "state" | "i
       "1 while a replica gets no new requests by the operator's will.",
       flag(state === "draining" || state === "drained"),
     ),
-    gauge("svc_upstream_requests_running", "Requests under way at a replica.", inFlight),
+    gauge("svc_upstream_requests_running", "Running requests of a replica.", inFlight),
     ...stats.metrics(),
   ];
 }

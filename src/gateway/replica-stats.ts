@@ -32,7 +32,7 @@ export class ReplicaStats implements ReplicaCounts {
   readonly firstTokens = new RecentTimes();
   private readonly firstToken = new Histogram(
     "svc_upstream_time_to_first_token_seconds",
-    "Sending a request to a replica to the first text of its answer.",
+    "Time from sending a request to a replica to the first text of its answer.",
     FIRST_TOKEN_SECONDS,
   );
 
@@ -60,29 +60,29 @@ export class ReplicaStats implements ReplicaCounts {
 
   metrics(): Metric[] {
     return [
-      counter("svc_upstream_requests_total", "Requests sent to a replica, retries included.", this.requests),
+      counter("svc_upstream_requests_total", "Requests sent to a replica, including retries.", this.requests),
       counter("svc_upstream_retries_total", "Requests sent to a replica that had failed before.", this.retries),
       counter(
         "svc_upstream_hedges_total",
-        "Requests sent to a replica as well, as another was silent for longer than usual.",
+        "Requests also sent to a replica because another one was silent for longer than usual.",
         this.hedges,
       ),
-      by("counter", "svc_upstream_failures_total", "Requests that a replica failed.", "code", this.failures),
-      counter("svc_upstream_outages_total", "Times at which a replica went down.", this.outages),
+      by("counter", "svc_upstream_failures_total", "Requests that failed at a replica.", "code", this.failures),
+      counter("svc_upstream_outages_total", "How often a replica went down.", this.outages),
       counter(
         "svc_upstream_affinity_hits_total",
-        "Requests sent to the replica of their beginning.",
+        "Requests sent to the replica that their prefix is assigned to.",
         this.affinityHits,
       ),
       counter(
         "svc_upstream_affinity_misses_total",
-        "Requests sent to another replica, as their own was busy, down or draining.",
+        "Requests sent to another replica because their own was busy, down or draining.",
         this.affinityMisses,
       ),
       counter("svc_upstream_prompt_tokens_total", "Prompt tokens of finished requests.", this.promptTokens),
       counter(
         "svc_upstream_prompt_tokens_cached_total",
-        "Prompt tokens that a replica says came from its cache.",
+        "Prompt tokens that a replica reported as cached.",
         this.cachedTokens,
       ),
       counter("svc_upstream_generation_tokens_total", "Generated tokens.", this.completionTokens),

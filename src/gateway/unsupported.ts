@@ -7,7 +7,7 @@ import type { ServerKind, ServerTraits } from "./server-kind.ts";
 /** Returns a refusal that names the field of the request. */
 export function cannotCarry(param: string, kind: ServerKind, what = `'${param}'`): SvcError {
   const server = kind === "openai" ? "the server of this model" : `a server of the kind ${kind}, which has this model,`;
-  return new SvcError("unsupported_parameter", `${what} cannot be passed on: ${server} has nothing like it.`, {
+  return new SvcError("unsupported_parameter", `${what} cannot be forwarded: ${server} has no equivalent.`, {
     param,
   });
 }

@@ -70,7 +70,7 @@ export const modelGone = (): UpstreamFailure =>
 
 /** Returns the error for a request that another svc forwarded, and that must not be forwarded again. */
 export const passedOnAlready = () =>
-  new SvcError("loop_detected", "This request came through another svc already; it is not passed on a second time.");
+  new SvcError("loop_detected", "Another svc has already forwarded this request; it is not forwarded a second time.");
 
 const CONTEXT = /maximum model length|context.{0,24}(length|size|window)|exceed_context|maximum context/i;
 /** How llama.cpp reports that an input for vectors is too long, with status 500. */
@@ -117,24 +117,28 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
   const elsewhere = (failure: SvcError) => new UpstreamFailure(failure, "elsewhere", false);
   if (status >= 300 && status < 400) {
-    const why = `The server of this model is elsewhere (${status}): redirections are not followed, give its own address.`;
+    const why = `The server of this model redirects requests (${status}): redirects are not followed; set its final address.`;
     return elsewhere(new SvcError("upstream_error", why));
   }
   if (status === 400 || status === 413 || status === 422) {
     if (CONTEXT.test(code) || CONTEXT.test(message)) return elsewhere(contextExceeded(error));
     if (status === 413)
-      return never(new SvcError("payload_too_large", "The server of this model takes no request of this size."));
+      return never(
+        new SvcError("payload_too_large", "The server of this model does not accept a request of this size."),
+      );
     return known ? elsewhere(known) : new UpstreamFailure(refused(error, status), "other kind", false);
   }
   if (status === 401 || status === 403) return new KeyRefusal(status);
   if (status === 404) {
     // The server lacks the route, not the model.
     if (whole["detail"] === "Not Found") return otherKind(status);
-    const why = "The server of this model has none of this name.";
+    const why = "The server of this model has no model with this name.";
     return elsewhere(new SvcError("model_not_found", why, { param: "model" }));
   }
   if (status === 508)
-    return never(new SvcError("loop_detected", "The servers behind this model lead back to each other."));
+    return never(
+      new SvcError("loop_detected", "The upstreams of this model forward requests to each other in a loop."),
+    );
   if (status === 429 || status === 503) {
     const details = { retryAfterSeconds: retryAfterSeconds ?? 1, busy: "queue_full" } as const;
     return new UpstreamFailure(

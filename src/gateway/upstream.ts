@@ -159,7 +159,7 @@ export class Upstream {
     const serving = this.having(model).filter(({ isDraining }) => !isDraining);
     if (serving.length === 0) return drained();
     const pauseMs = Math.min(...serving.map(({ breaker }) => breaker.pauseMs));
-    const message = "The server of this model failed several times in a row, and is left alone for the moment.";
+    const message = "The server of this model failed several times in a row and gets no requests at the moment.";
     return new SvcError("upstream_unavailable", message, { retryAfterSeconds: retryAfterSeconds(pauseMs) });
   }
 }

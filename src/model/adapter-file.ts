@@ -24,7 +24,9 @@ export function readAdapterFile(path: string, architecture: string): Omit<Offere
     throw new ModelFileError(`${name} ${belongs}; the model's is ${architecture}.`);
   }
   if (metadata.has("adapter.alora.invocation_tokens")) {
-    throw new ModelFileError(`${name} is an activated LoRA, which works from certain tokens on; these cannot be used.`);
+    throw new ModelFileError(
+      `${name} is an activated LoRA, which takes effect from certain tokens on; such adapters are not supported.`,
+    );
   }
   if (tensors === 0) throw new ModelFileError(`${name} has no weights.`);
   const [taskName, promptPrefix] = [text("adapter.lora.task_name"), text("adapter.lora.prompt_prefix")];

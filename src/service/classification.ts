@@ -66,7 +66,7 @@ export class ClassificationService {
     const labels = answer.labels().slice(0, most);
     if (labels.length > 0) return labels;
     const { field } = picture;
-    throw new SvcError("unprocessable_media", `The model found no words for what '${field}' shows.`, { param: field });
+    throw new SvcError("unprocessable_media", `The model returned no labels for '${field}'.`, { param: field });
   }
 }
 
@@ -78,7 +78,7 @@ const BLIND: ReadonlySet<string> = new Set([
 ]);
 
 const unavailable = () => {
-  const message = "No model here says what a picture shows: serve a chat model that sees (--mmproj).";
+  const message = "No model of this server can label images: serve a chat model with image input (--mmproj).";
   return new SvcError("mode_unavailable", message, { param: "mode" });
 };
 

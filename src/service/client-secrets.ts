@@ -19,7 +19,7 @@ export class ClientSecrets {
     const now = this.clock.wall() / 1000;
     for (const { value, expiresAt } of this.secrets.values()) if (expiresAt <= now) this.secrets.delete(value);
     if (this.secrets.size >= MOST_SECRETS) {
-      const message = `There are ${MOST_SECRETS} client secrets that have not expired, which is the most.`;
+      const message = `There are ${MOST_SECRETS} client secrets that have not expired, which is the maximum.`;
       throw new SvcError("rate_limit_exceeded", message);
     }
     const made = { ...secret, value: newClientSecret(), expiresAt: Math.floor(now) + seconds };

@@ -182,8 +182,6 @@ const anySeed = (count: number): number =>
 
 /** Returns metrics of the steps left to draw; `stepSeconds` is undefined until a step was measured. */
 export const drawingMetrics = (left: number, stepSeconds: number | undefined): Metric[] => [
-  gauge("svc_image_steps_left", "Steps left of the requests that are being drawn.", left),
-  ...(stepSeconds === undefined
-    ? []
-    : [gauge("svc_image_step_seconds", "Seconds that a step took lately.", stepSeconds)]),
+  gauge("svc_image_steps_left", "Remaining steps of the requests that are being drawn.", left),
+  ...(stepSeconds === undefined ? [] : [gauge("svc_image_step_seconds", "Recent seconds per step.", stepSeconds)]),
 ];

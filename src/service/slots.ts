@@ -28,7 +28,7 @@ export class SlotService {
     if (this.deps.isEnabled && this.deps.engine.slot) return;
     throw new SvcError(
       "mode_unavailable",
-      "This server keeps no slots; its option --slot-save-path DIR has them kept.",
+      "This server does not save slots: it was started without --slot-save-path DIR.",
     );
   }
 

@@ -47,7 +47,7 @@ export class TimeLimits {
     const { clock, queueTimeoutMs, retryAfterSeconds } = this.options;
     if (queueTimeoutMs === 0) return;
     this.clearQueueTimeout = clock.after(queueTimeoutMs, () => {
-      const message = `The request waited in the queue for ${queueTimeoutMs / 1000} s, which is as long as one may.`;
+      const message = `The request waited in the queue for ${queueTimeoutMs / 1000} s, the limit of this server (--queue-timeout).`;
       const details = { retryAfterSeconds: retryAfterSeconds(), busy: "queue_timeout" } as const;
       this.controller.abort(new SvcError("server_busy", message, details));
     });

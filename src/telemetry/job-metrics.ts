@@ -14,13 +14,13 @@ export function jobMetrics(jobs: JobLevels | undefined, lines: ReadonlyMap<LineO
     {
       type: "gauge",
       name: "svc_batch_lines_waiting",
-      help: "Lines of batches in progress without an answer, those under way included.",
+      help: "Unanswered lines of batches in progress, including running ones.",
       samples: jobs ? [[{}, jobs.linesWaiting]] : [],
     },
     by(
       "counter",
       "svc_batch_lines_total",
-      "Lines that this server put into the outputs of batches: answered, refused or failed, or skipped as their batch ended.",
+      "Lines that this server put into the outputs of batches: answered, refused, failed, or skipped because their batch ended.",
       "outcome",
       lines,
     ),
@@ -34,7 +34,7 @@ export function jobMetrics(jobs: JobLevels | undefined, lines: ReadonlyMap<LineO
     by(
       "gauge",
       "svc_stored_file_bytes",
-      "Their contents, by purpose.",
+      "Bytes of the files in the data folder, by purpose.",
       "purpose",
       files.map(([purpose, { bytes }]) => [purpose, bytes]),
     ),

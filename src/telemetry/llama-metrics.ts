@@ -22,13 +22,13 @@ export function llamaMetrics(tables: readonly MetricTable[]): string {
   const name = (suffix: string) => `llamacpp:${suffix}`;
   const metrics: Metric[] = [
     counter(name("prompt_tokens_total"), "Prompt tokens computed.", promptTokens),
-    counter(name("prompt_tokens_cached_total"), "Prompt tokens that came from the KV cache.", cached),
-    counter(name("prompt_seconds_total"), "Time of prompts in seconds.", promptSeconds),
+    counter(name("prompt_tokens_cached_total"), "Prompt tokens that were in the KV cache.", cached),
+    counter(name("prompt_seconds_total"), "Time spent on prompts in seconds.", promptSeconds),
     counter(name("tokens_predicted_total"), "Generated tokens.", predicted),
-    counter(name("tokens_predicted_seconds_total"), "Time of generation in seconds.", predictedSeconds),
+    counter(name("tokens_predicted_seconds_total"), "Time spent on generation in seconds.", predictedSeconds),
     counter(
       name("n_tokens_max"),
-      "Most tokens of a request, prompt and answer together.",
+      "Highest number of tokens of a request, prompt and answer together.",
       Math.max(0, ...samples("svc_request_tokens_max").map(([, value]) => value)),
     ),
     counter(name("n_decode_total"), "Decode calls.", steps),
@@ -37,10 +37,10 @@ export function llamaMetrics(tables: readonly MetricTable[]): string {
       "Rows of streams per decode call.",
       rate(rowsOf(samples("svc_engine_step_rows_total")), steps),
     ),
-    gauge(name("prompt_tokens_seconds"), "Prompt tokens a second.", rate(promptTokens, promptSeconds)),
-    gauge(name("predicted_tokens_seconds"), "Generated tokens a second.", rate(predicted, predictedSeconds)),
-    gauge(name("requests_processing"), "Requests that are computed.", sum("svc_num_requests_running")),
-    gauge(name("requests_deferred"), "Requests that wait.", sum("svc_num_requests_waiting")),
+    gauge(name("prompt_tokens_seconds"), "Prompt tokens per second.", rate(promptTokens, promptSeconds)),
+    gauge(name("predicted_tokens_seconds"), "Generated tokens per second.", rate(predicted, predictedSeconds)),
+    gauge(name("requests_processing"), "Requests that are being computed.", sum("svc_num_requests_running")),
+    gauge(name("requests_deferred"), "Requests that are waiting.", sum("svc_num_requests_waiting")),
     counter(name("spec_decode_num_drafts_total"), "Drafts.", sum("svc_spec_decode_num_drafts_total")),
     counter(name("spec_decode_num_draft_tokens_total"), "Draft tokens.", sum("svc_spec_decode_num_draft_tokens_total")),
     counter(

@@ -104,7 +104,7 @@ describe("llama.cpp's names", () => {
     const { notes, values } = parseArguments(line.split(" "));
     expect(Object.fromEntries(values)).toEqual({ port: 1 });
     expect(notes).toHaveLength(8);
-    expect(notes[0]).toBe("-c 0 leaves it to svc: the trained context, as far as memory allows.");
+    expect(notes[0]).toBe("-c 0 means svc's default: the trained context, as far as memory allows.");
   });
 
   test("options of other names are svc's", () => {
@@ -129,7 +129,7 @@ describe("llama.cpp's names", () => {
   test.each([
     ["-t 4", "-t is the temperature; threads are --threads."],
     ["-s 42", "-s is a prompt to answer once; a seed is --seed."],
-    ["--lora a.gguf", "--lora without :SCALE applies to the requests that name it alone."],
+    ["--lora a.gguf", "--lora without :SCALE applies only to requests that name the adapter."],
   ])("%s is taken with a line that says what it is here", (line, note) => {
     expect(parseArguments(line.split(" ")).notes).toEqual([note]);
   });
@@ -152,14 +152,14 @@ describe("mistakes", () => {
     [["--no-port"], "Unknown option --no-port. Did you mean --port?"],
     [["-x"], "Unknown option -x."],
     [["-hf", "a/b"], "There is no -hf: svc pull downloads a model, and --model serves it by name."],
-    [["-ag"], "There is no -ag: svc has nothing like that option of llama.cpp's server."],
+    [["-ag"], "There is no -ag: svc has no equivalent of this option of llama.cpp's server."],
     [["-t", "8"], "-t is the temperature; threads are --threads."],
     [["--port"], "--port needs a value."],
     [["--model", "--port", "1"], "--model needs a value."],
     [["--port", "99999"], '--port must be a whole number from 0 to 65535, not "99999".'],
     [["--hostname", ""], '--hostname must be a non-empty text, not "".'],
-    [["a.gguf", "b.gguf"], 'One model file is served; "b.gguf" is one argument too many.'],
-    [["serve", "tiny", "other"], 'One model file is served; "other" is one argument too many.'],
+    [["a.gguf", "b.gguf"], 'svc serves one model file; "b.gguf" is one argument too many.'],
+    [["serve", "tiny", "other"], 'svc serves one model file; "other" is one argument too many.'],
     [["-m", "a.gguf", "b.gguf"], 'The model is given twice: by --model and as "b.gguf".'],
     [["plul", "owner/name"], 'There is no command "plul". Did you mean svc pull?'],
     [[""], "The name of the model file is empty."],
@@ -240,8 +240,10 @@ describe("commands on recordings and voices", () => {
     expect(() => parseArguments(["transcribe"])).toThrow(UsageError);
     expect(() => parseArguments(["say", "Hi", "--voice"])).toThrow("--voice needs a value.");
     expect(() => parseArguments(["--voice", "nova"])).toThrow("Unknown option --voice.");
-    expect(() => parseArguments(["--seed", "7", "draw", "a"])).toThrow("--seed stands before draw");
-    expect(() => parseArguments(["-n3", "draw", "a"])).toThrow("-n stands before draw");
+    expect(() => parseArguments(["--seed", "7", "draw", "a"])).toThrow(
+      "--seed is an option of draw and must follow it",
+    );
+    expect(() => parseArguments(["-n3", "draw", "a"])).toThrow("-n is an option of draw and must follow it");
     expect(() => parseArguments(["list", "--json=false"])).toThrow("--json takes no value.");
     for (const spelled of [["-n3"], ["-n=3"], ["-n", "3"], ["--count=3"]]) {
       expect(parseArguments(["draw", "a", ...spelled])).toMatchObject({ flags: { count: "3" } });

@@ -31,7 +31,7 @@ const render = (modelGiven: boolean, addresses: Reachable = local, note?: string
 test("shows model, context and why, device, address, and a request to paste", () => {
   const text = render(true, local, "capped by free memory");
   expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596.0M parameters, 640 MiB)");
-  expect(text).toContain("4096 tokens a request (capped by free memory); up to 32 at once in 8192, divided freely");
+  expect(text).toContain("4096 tokens per request (capped by free memory); up to 32 at once in 8192, shared freely");
   expect(text).toContain("CPU (zen4 variant, 2 threads)");
   expect(text).toContain("tools, JSON schemas\n");
   expect(text).toContain("http://127.0.0.1:9999/v1");
@@ -61,7 +61,7 @@ test("shows where others reach it, or how they could", () => {
 test("a machine in no network is not told to listen where it does", () => {
   const text = render(true, { ...local, others: [] });
   expect(text).not.toContain("--host 0.0.0.0");
-  expect(text).toContain("network  this machine is in none");
+  expect(text).toContain("network  this machine is in no network");
 });
 
 test("with HTTPS the request to paste trusts the certificate", () => {

@@ -77,7 +77,7 @@ test("the help for programs says all that the table says", () => {
     minimum: 0,
     maximum: 65_535,
     default: 9999,
-    help: "Port to listen on; 0 takes a free one.",
+    help: "Port to listen on; 0: any free port.",
     environment: "SVC_PORT",
     config_key: "port",
     negatable: false,

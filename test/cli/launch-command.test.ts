@@ -50,7 +50,7 @@ describe("svc launch", () => {
   test("warns of a context that is too small, and starts the agent all the same", async () => {
     const { code, out, err } = await launch(["codex", ...at(serve().port)], { script: "echo started" }).ended;
     expect([code, out]).toEqual([0, "started\n"]);
-    expect(err).toContain("fake-model takes 4096 tokens a request");
+    expect(err).toContain("fake-model takes 4096 tokens per request");
   }, 30_000);
 
   test("removes the file of the run when the agent has ended", async () => {

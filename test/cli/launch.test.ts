@@ -131,7 +131,7 @@ describe("the model of an agent", () => {
   test("one that is not served, or does not chat, is an error that says which are", () => {
     for (const model of ["other", "minilm"]) {
       expect(() => choose(served, codex, wanted(model))).toThrow(
-        `The server serves qwen, small, svc-system, and not ${model}.`,
+        `The server serves qwen, small, svc-system, but not ${model}.`,
       );
     }
   });
@@ -145,7 +145,7 @@ describe("the model of an agent", () => {
     expect(choose(served, codex, wanted("other", { isAsked }))).toMatchObject({
       id: "qwen",
       warnings: [
-        "The server serves qwen, small, svc-system, and not other, which SVC_MODEL or the config file names: qwen is used.",
+        "The server serves qwen, small, svc-system, but not other, which SVC_MODEL or the config file names: qwen is used.",
       ],
     });
   });
@@ -153,7 +153,7 @@ describe("the model of an agent", () => {
   test("is warned of when its context is small or it does not call tools, with models that do", () => {
     const [context, tools] = choose(served, codex, wanted("small")).warnings;
     expect(context).toBe(
-      "small takes 8192 tokens a request, and agents need 32768 or more: serve it with --ctx 65536.",
+      "small takes 8192 tokens per request, but agents need 32768 or more: serve it with --ctx 65536.",
     );
     expect(tools).toMatch(
       /^small does not call tools, which codex needs\. Models that call tools.*: svc pull \S+-GGUF \(/,

@@ -38,7 +38,7 @@ test("svc models sends the first API key that it is given, and says when the ser
   const { port } = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
   expect((await models(port, "--api-key", "ada=secret")).out).toContain("fake-model");
   const { code, err } = await models(port, "--api-key", "wrong");
-  expect([code, err]).toEqual([1, expect.stringContaining("wants an API key")]);
+  expect([code, err]).toEqual([1, expect.stringContaining("requires an API key")]);
   expect(err).not.toContain("wrong");
 }, 30_000);
 

@@ -30,7 +30,7 @@ async function svc(args: readonly string[], input?: Uint8Array) {
 }
 
 test.each([
-  ["no file", [], 2, "needs the names of pictures or documents"],
+  ["no file", [], 2, "needs the names of images or documents"],
   ["two results of one name", [at("a.pdf"), at("a.txt"), "-o", at("texts")], 2, "would both be"],
   ["an unknown form", [at("a.pdf"), "--format", "xml"], 2, "--format must be one of text, json, csv, markdown."],
   ["a file that is not there", [at("c.png")], 1, "c.png: there is no such file."],

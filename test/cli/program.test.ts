@@ -66,7 +66,7 @@ describe("information and mistakes", () => {
     "%s without a key is a wrong use",
     async (args) => {
       const { code, err } = await finish(["serve", "--port", "0", ...args.split(" ")]);
-      expect([code, err]).toEqual([2, expect.stringContaining("needs --api-key-file")]);
+      expect([code, err]).toEqual([2, expect.stringContaining("so --api-key-file is required")]);
     },
     TIMEOUT_MS,
   );
@@ -100,7 +100,7 @@ describe("information and mistakes", () => {
       "svc: The config file /nowhere.toml cannot be read: there is no such file or folder. Try svc --help.\n",
     ],
     [["-s", "-"], 2, "svc: Standard input has no prompt. Try svc --help.\n"],
-    [["rm"], 2, "svc: svc rm needs the name of a model: as svc list shows it. Try svc rm --help.\n"],
+    [["rm"], 2, "svc: svc rm needs the name of a model, as svc list shows it. Try svc rm --help.\n"],
   ])("%j ends with %i", async (args, code, err) => {
     expect(await finish(args)).toEqual({ code, err, out: "" });
   });
@@ -174,7 +174,9 @@ describe("serving", () => {
       using blocker = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
       const { code, err } = await finish(["--port", String(port)]);
       expect(code).toBe(4);
-      expect(err).toContain(`svc: Port ${port} on 127.0.0.1 is in use by another program. Choose another with --port`);
+      expect(err).toContain(
+        `svc: Port ${port} on 127.0.0.1 is in use by another program. Choose another port with --port`,
+      );
       expect(await (await fetch(blocker.url)).text()).toBe("mine");
     },
     TIMEOUT_MS,
@@ -206,7 +208,7 @@ describe("serving", () => {
         .map((line) => JSON.parse(line) as { message: string });
       expect(lines).toContainEqual(expect.objectContaining({ message: "ready", model: "svc-mini" }));
       expect(lines).toContainEqual(
-        expect.objectContaining({ message: expect.stringContaining("no key is asked for") }),
+        expect.objectContaining({ message: expect.stringContaining("no API key is required") }),
       );
     },
     TIMEOUT_MS,

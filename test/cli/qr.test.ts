@@ -66,7 +66,7 @@ describe("the address for others", () => {
   test("of a server for this machine alone is an error that says how others reach one", async () => {
     const { port } = serve();
     await expect(addressForOthers(where(port), ["127.0.0.2"])).rejects.toThrow(
-      `The server at port ${port} is for this machine alone. Others reach one that is started with --host 0.0.0.0`,
+      `The server at port ${port} is for this machine alone. Other machines can reach a server that is started with --host 0.0.0.0`,
     );
   });
 

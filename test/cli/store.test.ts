@@ -110,7 +110,7 @@ test(
     const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
     const answer = await finish(["--model", "mini-gguf", ...question], { HF_ENDPOINT: "http://127.0.0.1:9" });
     expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
-    expect(await finish(["rm", NAME])).toEqual({ code: 0, out: `${NAME} removed, 4.6 MB are free again.\n`, err: "" });
+    expect(await finish(["rm", NAME])).toEqual({ code: 0, out: `${NAME} removed, 4.6 MB freed.\n`, err: "" });
     expect((await finish(["list"])).out).toContain("No models in ");
     expect(await listed()).toEqual([]);
   },
@@ -188,7 +188,9 @@ test(
     await sent(1_000_000);
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
-    expect(await child.stderr.text()).toContain(`svc: Interrupted. svc pull ${REPO} goes on where this stopped.`);
+    expect(await child.stderr.text()).toContain(
+      `svc: Interrupted. svc pull ${REPO} continues where this download stopped.`,
+    );
   },
   TIMEOUT_MS,
 );
@@ -231,7 +233,7 @@ test(
     hub.add(repo, "ggml-html.bin", { content: bytesContent(Buffer.from("<html>")) });
     expect(await finish(["pull", "whisper:html"])).toMatchObject({
       code: 5,
-      err: expect.stringContaining("thrown away"),
+      err: expect.stringContaining("deleted"),
     });
     const offline = { HF_ENDPOINT: "http://127.0.0.1:9" };
     expect(await finish(["--transcription-model", "whisper:large", "-s", "Hi"], offline)).toMatchObject({
@@ -252,7 +254,7 @@ test(
 describe("refusals", () => {
   test.each([
     [["pull", "maker/none"], 5, "There is no maker/none for everybody (401)"],
-    [["pull", `${REPO}:Q2_K`], 5, 'has no "Q2_K". These are there:\n  Q8_0 '],
+    [["pull", `${REPO}:Q2_K`], 5, 'has no "Q2_K". It has these:\n  Q8_0 '],
     [["pull", "../../etc"], 2, "A model is named owner/repository"],
     [["pull", "tessdata:"], 2, "Data for text recognition is named tessdata:NAME"],
     [["pull", "tessdata:../x"], 2, "Data for text recognition is named tessdata:NAME"],
@@ -270,7 +272,7 @@ describe("refusals", () => {
     [
       ["--model", "https://example.org/a/b.gguf"],
       3,
-      "svc pull https://example.org/a/b.gguf downloads it and tells its name.",
+      "svc pull https://example.org/a/b.gguf downloads it and shows its name.",
     ],
     [["--model", "none"], 3, "There is no file none and no model of this name"],
   ])("%j ends with %i", async (args, code, message) => {

@@ -19,7 +19,7 @@ describe("--lora", () => {
     [["two words.gguf"], 'not "two words"'],
     [[`${"n".repeat(129)}=a.gguf`], "names of 1 to 128"],
     [["a.gguf:101"], "scales from -100 to 100, not 101"],
-    [["x/a.gguf", "y/a.gguf"], "two adapters of the name a; NAME=FILE gives another"],
+    [["x/a.gguf", "y/a.gguf"], "two adapters with the name a; NAME=FILE gives an adapter another name"],
   ])("%j is refused", (items, message) => {
     expect(() => parseAdapters(items)).toThrow(message);
   });
@@ -39,5 +39,5 @@ describe("--lora", () => {
 test("--image-lora takes no scale: each request gives it", () => {
   expect(parseImageAdapters(["/m/ink.safetensors"])).toEqual([{ name: "ink", path: "/m/ink.safetensors", scale: 0 }]);
   expect(() => parseImageAdapters(["ink=/m/ink.safetensors:0.5"])).toThrow("--image-lora takes no scale");
-  expect(() => parseImageAdapters(["x/a.gguf", "y/a.gguf"])).toThrow("--image-lora has two adapters of the name a");
+  expect(() => parseImageAdapters(["x/a.gguf", "y/a.gguf"])).toThrow("--image-lora has two adapters with the name a");
 });

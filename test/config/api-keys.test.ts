@@ -61,7 +61,7 @@ describe("is refused, and the key not told:", () => {
   };
 
   test.each<[what: string, given: string[], message: string]>([
-    ["blanks", ["ada=hush hush"], "The API key ada must be visible ASCII characters; got 9 with others."],
+    ["blanks", ["ada=hush hush"], "The API key ada must be visible ASCII characters; its 9 characters include others."],
     ["other letters", ["hüsh"], "The API key key-1 must be visible ASCII characters"],
     ["a name alone", ["ada="], "API key 1 of those given is empty: write NAME=KEY."],
     ["a longer name alone", ["charlesbabb="], "API key 1 of those given is empty"],
@@ -82,6 +82,6 @@ describe("is refused, and the key not told:", () => {
       `The file of API keys ${join(home, "missing")} cannot be read: there is no such file or folder.`,
     );
     const empty = file("# nobody yet\n\n");
-    expect(messageOf([], [empty])).toBe(`The file of API keys ${empty} has none.`);
+    expect(messageOf([], [empty])).toBe(`The file of API keys ${empty} contains no key.`);
   });
 });

@@ -16,9 +16,9 @@ test("a chat template is a name, the text itself, or a file, which wins over a n
     expect(read("chatml", folder)).toBe("file");
     expect(read("chatml")).toContain("<|im_start|>");
     expect(read("{{ messages[0].content }}")).toBe("{{ messages[0].content }}");
-    expect(() => read("chatmll")).toThrow("no template of svc's own: chatml, llama2");
+    expect(() => read("chatmll")).toThrow("nor one of svc's templates: chatml, llama2");
     // A name of llama.cpp's that svc has not.
-    expect(() => read("mistral-v7")).toThrow(/mistral-v7 is no file.* name a Jinja file/);
+    expect(() => read("mistral-v7")).toThrow(/mistral-v7 is neither a file.* name a Jinja file/);
     expect(() => read("./missing.jinja")).toThrow("cannot be read: there is no such file or folder");
   } finally {
     rmSync(folder, { recursive: true });

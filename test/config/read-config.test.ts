@@ -140,7 +140,7 @@ describe("meaning", () => {
 });
 
 test("limits of API keys without keys are a mistake", () => {
-  expect(() => settings({ "key-rpm": 1 })).toThrow("--key-rpm and --key-concurrent are limits of API keys");
+  expect(() => settings({ "key-rpm": 1 })).toThrow("--key-rpm and --key-concurrent limit API keys");
   expect(() => settings({ "key-concurrent": 1 })).toThrow(UsageError);
   expect(settings({ "key-rpm": 5, "key-concurrent": 2, "api-key": ["k"] })).toMatchObject({
     keyRpm: 5,

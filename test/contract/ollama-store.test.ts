@@ -109,7 +109,7 @@ describe("POST /api/pull", () => {
 
   test.each([
     [{ model: "nobody/nothing" }, /no nobody\/nothing for everybody/],
-    [{ model: `${REPO}:Q2_K` }, /has no "Q2_K"\. These are there:\n {2}Q8_0/],
+    [{ model: `${REPO}:Q2_K` }, /has no "Q2_K"\. It has these:\n {2}Q8_0/],
   ])("%j fails with the reason, in a line or with 502", async (body, reason) => {
     const { post } = start();
     expect((await lines(await post("/api/pull", body))).at(-1)?.error).toMatch(reason);
@@ -124,7 +124,7 @@ describe("POST /api/pull", () => {
     hub.add("maker/Junk", "junk-Q4_0.gguf", { content: bytesContent(new Uint8Array(5000)) });
     hub.add("maker/Empty", "empty-F16.gguf", { content: bytesContent(empty) });
     const failure = async (model: string) => (await lines(await post("/api/pull", { model }))).at(-1)?.error;
-    expect(await failure("maker/Junk")).toContain("thrown away");
+    expect(await failure("maker/Junk")).toContain("and deleted");
     expect(await failure("maker/Empty")).toContain("maker/Empty:F16 was downloaded, but cannot be served");
   });
 

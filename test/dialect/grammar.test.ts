@@ -20,9 +20,9 @@ test("a thousand brackets inside one another are taken, one more is not, whereve
   const optional = (depth: number) => nested(depth).replaceAll(")", ")?");
   for (const grammar of [nested, behind, optional]) {
     expect(refusal(grammar(1000))).toBeUndefined();
-    expect(refusal(grammar(1001))).toBe("'grammar' may have at most 1000 brackets inside one another; got 1001.");
+    expect(refusal(grammar(1001))).toBe("'grammar' may have at most 1000 nested brackets; got 1001.");
   }
-  expect(refusal(nested(500_000))).toBe("'grammar' may have at most 1000 brackets inside one another; got 500000.");
+  expect(refusal(nested(500_000))).toBe("'grammar' may have at most 1000 nested brackets; got 500000.");
 });
 
 test("what costs seconds or gigabytes is refused by what it has too much of", () => {
@@ -30,13 +30,13 @@ test("what costs seconds or gigabytes is refused by what it has too much of", ()
     [`root ::= ${words} | "x"`, "5000 alternatives that begin at one place; got 5001."],
     [`root ::= "k" ${"a? ".repeat(10)}\na ::= ${words}`, "5000 alternatives that begin at one place; got 50000."],
     [`root ::= (a?){20}\na ::= ${words}`, "5000 alternatives that begin at one place; got 100000."],
-    ['root ::= ("x"?){0,300}', "256 parts in a row that may be left out; got 300."],
+    ['root ::= ("x"?){0,300}', "256 consecutive optional parts; got 300."],
     ['root ::= "x"{5,2}', "0 repetitions whose upper bound is below the lower; got 1."],
     [`${`x ::= "${"k".repeat(999)}"{2000}\n`.repeat(2)}x ::= "y"\nroot ::= x`, "1000000 elements with its repetitions"],
   ];
   for (const [grammar, message] of refused) expect(refusal(grammar)).toContain(`may have at most ${message}`);
   expect(refusal('root ::= a\na ::= e a "x" | "z"\ne ::= f\nf ::= "" | "y"')).toBe(
-    "'grammar' must not have a rule that begins with itself where what stands before it is empty.",
+    "'grammar' must not have a rule that begins with itself after parts that can be empty.",
   );
 });
 

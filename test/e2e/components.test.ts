@@ -128,7 +128,7 @@ test("svc pull brings a component of svc-slim; a server then needs no permission
     const { flags } = releases();
     const command = sandbox.command({ binary: "svc-slim" });
     const run = await runToEnd([...command, ...flags, "pull", "component:embeddings"]);
-    expect(run).toMatchObject({ status: 0, stdout: "component:embeddings: it is there, and used from now on.\n" });
+    expect(run).toMatchObject({ status: 0, stdout: "component:embeddings: it is installed and used from now on.\n" });
     const use = (expected: number) =>
       withServer(FLAGS, async ({ url }) => expect((await embeddings(url)).status).toBe(expected), command);
     await use(200);

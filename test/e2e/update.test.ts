@@ -30,7 +30,7 @@ test("the newest release takes the executable's place, and only when it is wante
   expect(release.requests).toEqual(["/latest/download/SHA256SUMS"]);
   const { ino } = statSync(svc);
   const run = await update(release, svc);
-  expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(/^svc 99\.0\.0 is in the place of \d/) });
+  expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(/^svc 99\.0\.0 has replaced \d/) });
   expect((await runToEnd([svc, "--version"])).stdout).toBe("svc 99.0.0 (0123abc)\n");
   expect(statSync(svc).ino).not.toBe(ino);
   expect(readdirSync(join(release.folder, "bin"))).toEqual(["svc"]);

@@ -384,7 +384,7 @@ test("prompt tokens that wait are bounded: beyond that a request is turned away,
   await until(() => Boolean(finished(1) && finished(2)));
   const rejected = messages.filter((message) => message.type === "rejected");
   expect(rejected).toMatchObject([{ key: 3, code: "server_busy", busy: "queue_tokens" }]);
-  expect(rejected[0]?.message).toMatch(/\d+ tokens wait, and 50 may/);
+  expect(rejected[0]?.message).toMatch(/\d+ prompt tokens wait in the queue; the limit is 50/);
 });
 
 test("a request that cannot be begun before its deadline is turned away, and nothing of it computed", async () => {

@@ -145,7 +145,7 @@ test("a model that was never there is not one that is gone", async () => {
     return generate({ engine }).catch((error: unknown) => (error as Error).message);
   };
   expect(await messageOf("up/far")).toBe("The server of this model does not have it any more.");
-  expect(await messageOf("up/made-up")).toBe("The server of this model has none of this name.");
+  expect(await messageOf("up/made-up")).toBe("The server of this model has no model with this name.");
 });
 
 describe("--upstream-hedge", () => {

@@ -15,7 +15,7 @@ export const gatewayOptions = {
       name: "gateway-port",
       placeholder: "PORT",
       to: parsePorts,
-      help: "Loopback port to discover servers on, instead of the usual ports and every listening one.",
+      help: "Loopback port on which to discover servers. Default: the usual ports of such servers and, under Linux, every port that a program listens on.",
     }),
     upstreams: list({
       name: "upstream",
@@ -27,17 +27,17 @@ export const gatewayOptions = {
       name: "upstream-key",
       secret: true,
       placeholder: "NAME=KEY",
-      help: "Bearer token for an upstream. Every user of the machine can read the command line: set it in the environment or the config file.",
+      help: "Bearer token for an upstream. Every user of the machine can read the command line, so set it in the environment or the config file.",
     }),
     hedge: boolean({
       name: "upstream-hedge",
       default: false,
-      help: "Send a request to a second replica as well when its first token takes longer than 99 of 100 do there; at most 5 % of requests.",
+      help: "Send a request also to a second replica when its first token takes longer than 99 of 100 first tokens of its replica; at most 5 % of requests.",
     }),
     timeoutMs: seconds(0.1, 86_400, {
       name: "upstream-timeout",
       default: 300,
-      help: "Seconds that an upstream may be silent before or during an answer.",
+      help: "Maximum seconds of silence from an upstream, before or during an answer.",
     }),
   },
   serveModel: boolean({

@@ -31,12 +31,12 @@ export const generationOptions = {
     help: "Default maximum of output tokens.",
   }),
   maxLogprobs: integer(0, 20, { default: 20, help: "Maximum top_logprobs of a request." }),
-  stop: list({ placeholder: "TEXT", help: "Stop sequences of every request, before its own." }),
+  stop: list({ placeholder: "TEXT", help: "Stop sequences for every request, in addition to its own." }),
   templateKwargs: json({
     name: "chat-template-kwargs",
     aliases: ["default-chat-template-kwargs"],
     otherwise: (): TemplateKwargs => ({}),
-    help: "JSON object of chat template variables; those of a request take precedence.",
+    help: "JSON object of chat template variables; variables in a request take precedence.",
   }),
   think: boolean({ default: true, help: "Allow reasoning; --no-think disables it for all requests." }),
   reasoningBudget: integer(0, 2_147_483_647, {
@@ -45,13 +45,13 @@ export const generationOptions = {
   }),
   guidedJson: json({
     to: usableSchema,
-    help: "JSON schema of the answers to chat, responses and messages requests that set no format.",
+    help: "JSON schema that answers must follow, for chat, responses and messages requests that set no format.",
   }),
   constrain: boolean({
     name: "grammar-constraints",
     aliases: ["enable-grammar-constraints"],
     default: true,
-    help: "Enforce schemas, forced tools and grammars while sampling; --no-grammar-constraints only states them in the prompt.",
+    help: "Enforce schemas, forced tool calls and grammars while sampling; --no-grammar-constraints only states them in the prompt.",
   }),
   chatTemplate: path({
     aliases: ["chat-template-file"],
@@ -59,7 +59,7 @@ export const generationOptions = {
     placeholder: "FILE|NAME|JINJA",
     to: chatTemplateOf,
     otherwise: () => "",
-    help: "Chat template in place of the model's: a Jinja file, the Jinja text itself, or one by name: chatml, llama2, llama3, mistral, gemma, phi3, phi4, zephyr, vicuna, alpaca.",
+    help: "Chat template that replaces the model's: a Jinja file, the Jinja text itself, or a name: chatml, llama2, llama3, mistral, gemma, phi3, phi4, zephyr, vicuna, alpaca.",
   }),
 };
 

@@ -22,12 +22,12 @@ export const modelOptions = {
     paths: "adapters",
     placeholder: "[NAME=]FILE[:SCALE]",
     to: parseAdapters,
-    help: "LoRA adapter that requests select by its name (default: the file's) as model, or by the field lora. With a scale it also applies to requests that select none.",
+    help: "LoRA adapter. Requests select it by its name (default: the file's name) as model, or by its number in the field lora. With a scale, it also applies to requests that select no adapter.",
   }),
   alias: list({
     aliases: ["a"],
     placeholder: "NAME",
-    help: "Model name that clients see; default: the file's name. Further names mean the same model.",
+    help: "Model name that clients see; default: the file's name. Additional names are aliases of the same model.",
   }),
   ctx: integer(256, 16_777_216, {
     aliases: ["c", "ctx-size"],
@@ -48,7 +48,7 @@ export const modelOptions = {
   }),
   embeddingCtx: integer(16, 1_048_576, {
     default: 2048,
-    help: "Maximum input tokens of embedding models and rerankers, up to their trained context; longer inputs are truncated. Memory grows with it.",
+    help: "Maximum input tokens of embedding models and rerankers, up to their trained context; longer inputs are truncated. Memory use grows with this value.",
   }),
   transcriptionModels: list({
     name: "transcription-model",
@@ -58,24 +58,24 @@ export const modelOptions = {
   }),
   vad: boolean({
     default: true,
-    help: "Find speech in recordings and dictation with Silero VAD; without it everything counts as speech, also singing.",
+    help: "Detect speech in recordings and dictation with Silero VAD. With --no-vad all sound counts as speech, including singing.",
   }),
   imageModels: list({
     name: "image-model",
     ...NAMED,
     paths: true,
-    help: "Model for /v1/images/generations and edits, as stable-diffusion.cpp reads it (safetensors, GGUF, ckpt), by file or name: a whole one, or the part that draws. Requests that name none get the first. Loaded on first use. Default: the embedded demonstration model svc-draw.",
+    help: "Model for /v1/images/generations and /v1/images/edits in a format of stable-diffusion.cpp (safetensors, GGUF, ckpt), by file or name: a complete model, or only its diffusion model. Requests that name no model use the first one. Loaded on first use. Default: the embedded demonstration model svc-draw.",
   }),
   imageVae: path({ ...NAMED, help: "Decoder (VAE) of the image models." }),
   imageTextEncoders: list({
     name: "image-text-encoder",
     ...NAMED,
     paths: true,
-    help: "Text encoder of the image models: CLIP-L, CLIP-G, T5 or a language model, found from its tensors. Several where a model needs them.",
+    help: "Text encoder of the image models: CLIP-L, CLIP-G, T5 or a language model; its kind is detected from its tensors. Repeatable, for models that need several.",
   }),
   imageTaesd: path({
     ...NAMED,
-    help: "Tiny decoder (TAESD) of the image models: it shows images that are not done, and decodes all where there is no other.",
+    help: "Tiny decoder (TAESD) of the image models. It decodes previews of unfinished images, and finished images where there is no other decoder.",
   }),
   imageLora: list({
     name: "image-lora",
@@ -88,32 +88,32 @@ export const modelOptions = {
     name: "image-upscale-model",
     ...NAMED,
     paths: true,
-    help: "Model for /v1/images/upscale, an ESRGAN as stable-diffusion.cpp reads it (safetensors), by file or name; svc pull realesrgan downloads one. Requests that name none get the first. Loaded on first use.",
+    help: "Model for /v1/images/upscale, an ESRGAN in a format of stable-diffusion.cpp (safetensors), by file or name; svc pull realesrgan downloads one. Requests that name no model use the first one. Loaded on first use.",
   }),
   kokoro: path({
     placeholder: "DIR",
-    help: "Folder with Kokoro for /v1/audio/speech: an ONNX file, and voices/NAME.bin. Loaded on first use. Default: what svc pull kokoro downloaded.",
+    help: "Folder with the speech model Kokoro for /v1/audio/speech: an ONNX file and voices/NAME.bin. Loaded on first use. Default: the one that svc pull kokoro downloaded.",
   }),
   hostVoices: boolean({
     default: true,
-    help: "Use the host's programs for /v1/audio/speech, as far as they are installed: espeak-ng, Piper, say of macOS, SAPI of Windows.",
+    help: "Use speech programs that are installed on the host for /v1/audio/speech: espeak-ng, Piper, say (macOS), SAPI (Windows).",
   }),
   piperVoices: path({
     placeholder: "DIR",
-    help: "Folder with voices of Piper, NAME.onnx and NAME.onnx.json each, for the program piper.",
+    help: "Folder with voices for the program piper, each as NAME.onnx and NAME.onnx.json.",
   }),
   ocrEngine: choice(["tesseract", "ppocr"], {
     default: "tesseract",
-    help: "What recognises text for /v1/vision/ocr: Tesseract, or for requests that name Chinese or Japanese PP-OCRv5, which svc pull ppocr downloads, and Tesseract for all others.",
+    help: "Text recognition engine for /v1/vision/ocr. tesseract: Tesseract for all requests. ppocr: PP-OCRv5, which svc pull ppocr downloads, for requests that name Chinese or Japanese, and Tesseract for all others.",
   }),
   ocrLanguages: list({
     name: "ocr-language",
     default: [],
     placeholder: "TAG",
-    help: "Languages of text in images and documents for requests that name none, the most frequent first, as de,en. Default: English.",
+    help: "Languages of text in images and documents for requests that name no language, the most frequent first, such as de,en. Default: English.",
   }),
   ocrData: path({
     placeholder: "DIR",
-    help: "Folder of Tesseract's trained data (NAME.traineddata) for /v1/vision/ocr. Data that svc pull tessdata:NAME downloaded, the embedded English and the system's packages are found without it.",
+    help: "Folder of Tesseract's trained data (NAME.traineddata) for /v1/vision/ocr. Not needed for the embedded English data, data that svc pull tessdata:NAME downloaded, and data of the system's packages.",
   }),
 };

@@ -8,25 +8,25 @@ export const outputOptions = {
   configFile: path({
     name: "config",
     placeholder: "FILE",
-    help: "TOML file with options by name; default: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, if it exists.",
+    help: "TOML file with options by their long names; default: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, if it exists.",
   }),
   logLevel: choice(["debug", "verbose", "info", "warn", "error"], {
     default: "info",
-    help: "Minimum log level; logs go to standard error. verbose adds what is decided about requests, debug the engine.",
+    help: "Minimum log level; logs go to standard error. verbose adds decisions about requests, debug also the log of the engine.",
   }),
   verbose: boolean({ aliases: ["v"], default: false, help: "The same as --log-level verbose." }),
   quiet: boolean({
     aliases: ["q"],
     default: false,
-    help: "The same as --log-level warn: no banner, no progress, no line a request.",
+    help: "The same as --log-level warn: no banner, no progress, no line per request.",
   }),
   logFormat: choice(["text", "json"], {
     default: "text",
-    help: "Log format; with json nothing else is written to standard error.",
+    help: "Log format; with json, only JSON lines are written to standard error.",
   }),
   traceFile: path({
     placeholder: "FILE",
-    help: "Write an engine trace for chrome://tracing or Perfetto: steps, phases of requests, levels; no text. Overwrites the file; stops at 256 MiB.",
+    help: "Write an engine trace for chrome://tracing or Perfetto: steps, phases of requests and counters, but no text of requests. Overwrites the file; stops at 256 MiB.",
   }),
   cacheDir: path({
     placeholder: "DIR",
@@ -35,12 +35,12 @@ export const outputOptions = {
   }),
   fetchComponents: boolean({
     default: false,
-    help: "Download a component that svc-slim lacks when a request first needs it. Without it such requests get 503 engine_unavailable.",
+    help: "Download a component that svc-slim lacks when a request first needs it. Without this option, such requests fail with 503 engine_unavailable.",
   }),
   releases: string({
     placeholder: "URL",
     to: toReleases,
-    help: "Where svc update and svc-slim download from, and by a checksum each; default: where this build was released.",
+    help: "URL from which svc update and svc-slim download; every download is verified by its checksum. Default: where this build was released.",
   }),
   dataDir: path({
     placeholder: "DIR",
@@ -49,7 +49,7 @@ export const outputOptions = {
   }),
   dataSize: integer(1, 16_777_216, {
     default: 10_240,
-    help: "Maximum size of all files and batches in the data folder in MiB; more get 507 storage_full.",
+    help: "Maximum size of all files and batches in the data folder in MiB; requests that exceed it fail with 507 storage_full.",
   }),
   modelsDir: path({
     placeholder: "DIR",

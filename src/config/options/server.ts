@@ -12,9 +12,9 @@ export const serverOptions = {
     aliases: ["H", "hostname"],
     default: "127.0.0.1",
     placeholder: "ADDRESS",
-    help: "Address to listen on. Any address but loopback exposes the server: give out API keys.",
+    help: "Address to listen on. Any address other than loopback exposes the server to other machines: require API keys.",
   }),
-  port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0 takes a free one." }),
+  port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0: any free port." }),
   readyFile: path({
     placeholder: "FILE",
     help: "File to write the server's address to once it is ready; it is removed when the server stops.",
@@ -23,7 +23,7 @@ export const serverOptions = {
     name: "api-key",
     secret: true,
     placeholder: "[NAME=]KEY",
-    help: "API key that requests must have; its name is their client in logs, metrics and fair queueing. Every user of the machine can read the command line: prefer --api-key-file, the environment or the config file.",
+    help: "API key that requests must send. NAME identifies the client in logs, metrics and fair queueing. Every user of the machine can read the command line, so prefer --api-key-file, the environment or the config file.",
   }),
   apiKeyFiles: list({
     name: "api-key-file",
@@ -33,15 +33,15 @@ export const serverOptions = {
   }),
   requireAuth: boolean({
     default: false,
-    help: "Refuse to start on any address but loopback without an API key.",
+    help: "Refuse to start on any address other than loopback without an API key.",
   }),
   keyRpm: integer(0, 1_000_000, {
     default: 0,
-    help: "Maximum requests per minute and name of an API key; more get 429 rate_limit_exceeded. 0: no limit.",
+    help: "Maximum requests per minute for each API key name; further requests fail with 429 rate_limit_exceeded. 0: no limit.",
   }),
   keyConcurrent: integer(0, 100_000, {
     default: 0,
-    help: "Maximum concurrent requests per name of an API key; more get 429 rate_limit_exceeded. 0: no limit.",
+    help: "Maximum concurrent requests for each API key name; further requests fail with 429 rate_limit_exceeded. 0: no limit.",
   }),
   tls: {
     cert: path({
@@ -52,24 +52,24 @@ export const serverOptions = {
     key: path({
       name: "tls-key",
       placeholder: "FILE",
-      help: "PEM private key of that certificate, without a passphrase.",
+      help: "PEM private key of the certificate in --tls-cert, without a passphrase.",
     }),
   },
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",
     to: parseOrigins,
-    help: "Web origin that may call, besides loopback and desktop apps; * allows all.",
+    help: "Web origin whose pages may call the server, in addition to loopback and desktop apps; * allows all.",
   }),
   allowedHosts: list({
     name: "allowed-host",
     placeholder: "NAME",
     to: parseHostNames,
-    help: "Host name that requests may carry, besides addresses, the loopback names and that of --host.",
+    help: "Host name to accept in the Host header of requests, in addition to IP addresses, the loopback names and the name in --host.",
   }),
   mediaRoot: path({
     placeholder: "DIR",
-    help: "Folder of images, documents and recordings that requests may name by path; without it paths are refused.",
+    help: "Folder of images, documents and recordings that requests may name by path; without this option, paths are refused.",
   }),
   mediaFetch: boolean({
     default: true,
@@ -77,11 +77,11 @@ export const serverOptions = {
   }),
   mediaFetchPrivate: boolean({
     default: false,
-    help: "Fetch images from loopback and private addresses, too; without it only public addresses are fetched.",
+    help: "Also fetch images from loopback and private addresses; without this option, only from public addresses.",
   }),
   maxAudioMinutes: number(0.1, 10_080, {
     default: 480,
-    help: "Maximum length of a recording, and of the sound in a session of /v1/realtime, in minutes.",
+    help: "Maximum length in minutes of a recording, and of the sound in a session of /v1/realtime.",
   }),
   maxAudioBytes: integer(1, 1_000_000, {
     name: "max-audio-mb",
@@ -91,15 +91,15 @@ export const serverOptions = {
   }),
   maxRealtimeSessions: integer(0, 10_000, {
     default: 16,
-    help: "Maximum open sessions of /v1/realtime; more get 503 server_busy.",
+    help: "Maximum open sessions of /v1/realtime; further sessions are refused with 503 server_busy.",
   }),
   transcribeInput: boolean({
     default: false,
-    help: "Transcribe sound in messages for models that cannot hear: the text takes its place, and the answer reports it.",
+    help: "Transcribe sound in messages to models without audio input: the text replaces the sound in the prompt, and the answer reports it.",
   }),
   ocrInput: boolean({
     default: false,
-    help: "Recognise text in images of messages for models that cannot see: it takes their place, and the answer reports it.",
+    help: "Recognise text in images in messages to models without image input: the text replaces the image in the prompt, and the answer reports it.",
   }),
   streaming: boolean({
     default: true,
@@ -107,46 +107,46 @@ export const serverOptions = {
   }),
   metricsNames: choice(["svc", "llamacpp"], {
     default: "svc",
-    help: "Names of the metrics of text engines; llamacpp: those of llama.cpp's server beside svc's own.",
+    help: "Names of the metrics of text engines; llamacpp adds the names of llama.cpp's server to svc's own.",
   }),
   streamUsage: choice(["default", "requested"], {
     default: "default",
-    help: "When a chat stream ends with a usage chunk: by default, or only where stream_options.include_usage requests it.",
+    help: "When a chat stream ends with a usage chunk. default: unless stream_options.include_usage is false. requested: only if stream_options.include_usage is true.",
   }),
   compatibilityApis: boolean({
     aliases: ["conveniences"],
     default: true,
-    help: "Serve the compatibility APIs outside /v1: Ollama's, llama.cpp's and Stable Diffusion's, and the routes of /v1 without that prefix.",
+    help: "Serve the compatibility APIs outside /v1: those of Ollama, llama.cpp and Stable Diffusion's web interface, and the routes of /v1 without that prefix.",
   }),
   heartbeatMs: seconds(0.1, DAY_S, {
     name: "heartbeat",
     default: 15,
-    help: "Seconds of silence in a stream after which a comment line keeps the connection alive.",
+    help: "Seconds of silence in a stream after which a comment line is sent to keep the connection alive.",
   }),
   maxQueue: integer(0, 100_000, {
     default: 256,
-    help: "Maximum queued requests; more get 503 server_busy.",
+    help: "Maximum queued requests; further requests are refused with 503 server_busy.",
   }),
   maxQueueTokens: integer(0, 1_000_000_000, {
     default: 1_000_000,
-    help: "Maximum prompt tokens in the queue; more get 503 server_busy. A single prompt may queue whatever its length.",
+    help: "Maximum prompt tokens in the queue; further requests are refused with 503 server_busy. A single prompt may queue whatever its length.",
   }),
   queueTimeoutMs: seconds(0, DAY_S, {
     name: "queue-timeout",
     default: 0,
-    help: "Seconds that an accepted request may queue before 503 server_busy; 0: no limit.",
+    help: "Maximum seconds that an accepted request waits in the queue; then it fails with 503 server_busy. 0: no limit.",
   }),
   storedResponses: {
     count: integer(0, 1_000_000, {
       name: "stored-responses",
       default: 1024,
-      help: "Maximum stored responses of /v1/responses, in memory, and as many conversations of /v1/conversations; the oldest are evicted first.",
+      help: "Maximum number of responses of /v1/responses stored in memory, and as many conversations of /v1/conversations; those that changed longest ago are evicted first.",
     }),
     bytes: integer(1, 1_000_000, {
       name: "stored-responses-mb",
       default: 256,
       to: (megabytes) => megabytes * 1_000_000,
-      help: "Maximum memory of all stored responses, and of all conversations, in MB.",
+      help: "Maximum memory of all stored responses, and separately of all conversations, in MB.",
     }),
   },
   files: {
@@ -171,7 +171,7 @@ export const serverOptions = {
       name: "keep-batches",
       default: 30,
       to: daysToSeconds,
-      help: "Batch retention after completion, in days, and never shorter than that of the output file; 0: forever.",
+      help: "Batch retention after completion, in days; a batch is kept at least as long as its output file. 0: forever.",
     }),
   },
   batchEndpoints: boolean({
@@ -181,11 +181,11 @@ export const serverOptions = {
   loadTimeoutMs: seconds(0, DAY_S, {
     name: "load-timeout",
     default: 300,
-    help: "Seconds that a request waits for a model that is loading or restarting.",
+    help: "Maximum seconds that a request waits for a model that is loading or restarting.",
   }),
   drainTimeoutMs: seconds(0, DAY_S, {
     name: "drain-timeout",
     default: 8,
-    help: "Seconds that running requests have to finish after SIGTERM before they are cancelled.",
+    help: "Seconds after SIGTERM after which requests that are still running are cancelled.",
   }),
 };

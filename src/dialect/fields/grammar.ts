@@ -6,15 +6,15 @@ import { grammarSize, type GrammarSize } from "../../text/gbnf/grammar-size.ts";
 
 /** Larger grammars would cost the engine seconds, gigabytes or its whole stack, at the first token or a later one. */
 const LIMITS: readonly (readonly [Exclude<keyof GrammarSize, "hasHiddenRecursion">, number, string])[] = [
-  ["depth", 1000, "brackets inside one another"],
-  ["elements", 1_000_000, "elements with its repetitions spelled out"],
-  ["paths", 10_000_000, "elements on all paths by which its rules begin with others"],
+  ["depth", 1000, "nested brackets"],
+  ["elements", 1_000_000, "elements with its repetitions expanded"],
+  ["paths", 10_000_000, "elements on all paths by which its rules begin with other rules"],
   ["beginnings", 5000, "alternatives that begin at one place"],
-  ["row", 256, "parts in a row that may be left out"],
-  ["comparisons", 2_000_000_000, "comparisons of what begins at one place, with all that is behind it"],
-  ["lookups", 10_000_000_000, "elements, times those with which it begins and what is behind them"],
+  ["row", 256, "consecutive optional parts"],
+  ["comparisons", 2_000_000_000, "comparisons of the alternatives that begin at one place, with all that follows them"],
+  ["lookups", 10_000_000_000, "elements, multiplied by those with which it begins and all that follows them"],
   ["reversed", 0, "repetitions whose upper bound is below the lower"],
-  ["letters", 50_000_000, "letters in names of rules with its repetitions spelled out"],
+  ["letters", 50_000_000, "letters in names of rules with its repetitions expanded"],
 ];
 
 /** Returns the constraint that an answer follows the grammar. Throws SvcError `invalid_value` above a limit. */
@@ -26,7 +26,7 @@ export function grammarConstraint(grammar: string, param = "grammar"): Constrain
     throw fieldError("invalid_value", param, sentence);
   }
   if (size.hasHiddenRecursion) {
-    const sentence = "must not have a rule that begins with itself where what stands before it is empty";
+    const sentence = "must not have a rule that begins with itself after parts that can be empty";
     throw fieldError("invalid_value", param, sentence);
   }
   return { grammar, strict: false, inexpressible: false };

@@ -25,7 +25,7 @@ export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<Ask
   }
   const own = OWN.find((name) => name in kwargs);
   if (own !== undefined) {
-    const sentence = "must not be given: other fields of the request say it";
+    const sentence = "must not be given: other fields of the request set it";
     throw fieldError("invalid_value", `chat_template_kwargs.${own}`, sentence);
   }
   const enabled = kwargs["enable_thinking"];

@@ -96,7 +96,7 @@ function callOf(asked: ImageRequest): ImageCall {
   checkPrompt(asked.prompt);
   checkStream(asked, stream);
   if (asked.background === "transparent") {
-    throw unsupported("background", "must be auto or opaque: nothing here draws transparent images");
+    throw unsupported("background", "must be auto or opaque: no model draws transparent images");
   }
   const { quality, ...steps } = decodeSteps(asked);
   return {
@@ -125,7 +125,7 @@ function callOf(asked: ImageRequest): ImageCall {
 /** Throws SvcError about a blank prompt. */
 export function checkPrompt(prompt: string): void {
   if (prompt.trim() !== "") return;
-  throw invalidValue("prompt", "say what is to be seen", `${prompt.length} characters of space`);
+  throw invalidValue("prompt", "describe the image", `${prompt.length} blank characters`);
 }
 
 /** Returns the image size; undefined: the model's own. Throws SvcError. */
@@ -184,7 +184,7 @@ function decodeEncoding({
 }: Pick<ImageRequest, "output_format" | "output_compression" | "metadata">): ImageEncoding {
   const format = output_format ?? "png";
   if (output_compression != null && format === "png") {
-    throw unsupported("output_compression", "needs 'output_format' jpeg or webp: png loses nothing");
+    throw unsupported("output_compression", "needs 'output_format' jpeg or webp: png is lossless");
   }
   return {
     format,

@@ -24,7 +24,11 @@ export function decodeSpeech(body: unknown): SpeechCall {
   // Available voices take no instructions, and the host's own voices have other names here.
   refuseUnsupported(body, { instructions: notEmpty, apple_voice: notEmpty });
   if (!/[\p{L}\p{N}]/u.test(input)) {
-    throw invalidValue("input", "have a letter or a digit that can be said", `${input.length} characters without one`);
+    throw invalidValue(
+      "input",
+      "have a letter or a digit that can be spoken",
+      `${input.length} characters without one`,
+    );
   }
   const named = typeof voice === "object" ? voice?.id : voice;
   return {

@@ -19,11 +19,15 @@ export function processMetrics(status: ProcessStatus): Metric[] {
   const up = state === "ready" || state === "unloaded";
   const stalled = stalledSince === undefined ? 0 : 1;
   return [
-    gauge("svc_num_requests_running", "Requests that are computed.", running),
+    gauge("svc_num_requests_running", "Requests that are being computed.", running),
     gauge("svc_num_requests_waiting", "Accepted requests that wait for their turn.", waiting),
     gauge("svc_engine_up", "1 while the engine is ready, or unloaded until its next request.", up ? 1 : 0),
     gauge("svc_engine_stalled", "1 while an engine process gives no sign of life.", stalled),
-    counter("svc_engine_restarts_total", "Engine processes started because their predecessor died.", restarts),
-    gauge("svc_engine_resident_memory_bytes", "Memory of the engine process; 0 without one.", residentBytes),
+    counter("svc_engine_restarts_total", "Engine processes that were started because the previous one died.", restarts),
+    gauge(
+      "svc_engine_resident_memory_bytes",
+      "Resident memory of the engine process; 0 if there is none.",
+      residentBytes,
+    ),
   ];
 }

@@ -201,7 +201,7 @@ export class Supervisor<
   /** Ends a process that goes on computing what nobody waits for. Neither it nor the jobs behind it count as failed. */
   private replaceBusy(): void {
     if (this.state !== "ready") return;
-    this.log.debug("engine process ended with what it computed for nobody", this.name);
+    this.log.debug("engine process ended: no request waited for what it computed", this.name);
     this.endBusy();
   }
 

@@ -7,14 +7,14 @@ type Row = readonly [type: "counter" | "gauge", name: string, help: string, oldN
 
 const KV = {
   used: ["gauge", "svc_kv_cache_used_tokens", "KV cells of running requests."],
-  idle: ["gauge", "svc_kv_cache_idle_tokens", "KV cells with prefixes of finished requests, kept for later ones."],
+  idle: ["gauge", "svc_kv_cache_idle_tokens", "KV cells with prefixes of finished requests, kept for later requests."],
   host: ["gauge", "svc_kv_host_cache_tokens", "Tokens in the host cache.", "svc_kv_cache_saved_tokens"],
-  disk: ["gauge", "svc_kv_disk_tokens", "Tokens in the disk cache that this model can go on from."],
+  disk: ["gauge", "svc_kv_disk_tokens", "Tokens in the disk cache that this model can use."],
   steps: ["counter", "svc_engine_steps_total", "Decode steps."],
   threads: [
     "gauge",
     "svc_num_compute_threads",
-    "Threads that compute: fewer than --threads while other programs want the cores.",
+    "Threads that compute: fewer than --threads while other programs need the cores.",
   ],
   preempted: ["counter", "svc_num_preemptions_total", "Requests that were preempted, to be resumed later."],
   evicted: ["counter", "svc_kv_cache_evicted_tokens_total", "Idle KV cells that were given to other requests."],
@@ -24,10 +24,14 @@ const KV = {
     "Tokens that were offloaded to the host cache.",
     "svc_kv_cache_spilled_tokens_total",
   ],
-  restored: ["counter", "svc_kv_cache_restored_tokens_total", "Tokens that came back from the host cache."],
+  restored: ["counter", "svc_kv_cache_restored_tokens_total", "Tokens that were restored from the host cache."],
   diskWritten: ["counter", "svc_kv_disk_written_tokens_total", "Tokens that were written to the disk cache."],
-  diskRestored: ["counter", "svc_kv_disk_restored_tokens_total", "Tokens that came back from the disk cache."],
-  diskFailed: ["counter", "svc_kv_disk_failed_tokens_total", "Tokens lost on the way to the disk cache or back."],
+  diskRestored: ["counter", "svc_kv_disk_restored_tokens_total", "Tokens that were restored from the disk cache."],
+  diskFailed: [
+    "counter",
+    "svc_kv_disk_failed_tokens_total",
+    "Tokens that could not be written to or read from the disk cache.",
+  ],
 } as const satisfies Record<string, Row>;
 
 type KvName = keyof typeof KV;
@@ -46,7 +50,7 @@ export const afterProcesses = (past: KvStats, now: KvStats): KvStats =>
 /** `size`: cells in total; 0 while unknown. */
 export function kvMetrics(kv: KvStats, size: number): Metric[] {
   const usage = gauge("svc_kv_cache_usage_perc", "Share of the KV cache in use, 0 to 1.", size && kv.used / size);
-  const cells = gauge("svc_kv_cache_size_tokens", "KV cells in all.", size);
+  const cells = gauge("svc_kv_cache_size_tokens", "Total KV cells.", size);
   return [usage, cells, ...NAMES.flatMap((name) => renamed(kv[name], KV[name]))];
 }
 

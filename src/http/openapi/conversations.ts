@@ -8,18 +8,23 @@ const errors = {
   400: badRequest,
   413: `${tooLarge("100 MB")} A conversation is larger than --stored-responses-mb.`,
 };
-const withItems = { ...errors, 404: "`not_found`: the conversation, or what an item_reference names, is not stored." };
+const withItems = {
+  ...errors,
+  404: "`not_found`: the conversation, or the item that an item_reference names, is not stored.",
+};
 
 export const conversationsOperations: Operations = {
   "POST /v1/conversations": {
-    summary: "Make a conversation that responses go on from",
-    description: `Items are as POST /v1/responses takes them. Its conversation field goes on from them: they come before the input, and when the
-response is completed or incomplete, input and output are added. Answers that run at the same time are added as they end.
+    summary: "Create a conversation that responses can continue",
+    description: `Items have the form of POST /v1/responses. A response whose conversation field names this conversation
+continues it: the items come before its input, and when the response is completed or incomplete, its input and output
+are added. Responses that run at the same time are added in the order in which they end.
 
-Conversations are kept in memory, as many and as large as responses (--stored-responses, --stored-responses-mb), and lost when
-the server ends; those that changed longest ago are evicted first. A request without a body makes an empty one.`,
+Conversations are kept in memory, with the same limits on number and size as responses (--stored-responses,
+--stored-responses-mb), and are lost when the server ends. Those that changed longest ago are evicted first. A request
+without a body makes an empty conversation.`,
     answers: { 200: "The conversation." },
-    errors: { ...errors, 404: "`not_found`: what an item_reference names is not stored." },
+    errors: { ...errors, 404: "`not_found`: the item that an item_reference names is not stored." },
     example: { items: [{ role: "user", content: "My name is Bob." }] },
   },
   "GET /v1/conversations/{id}": {
@@ -35,13 +40,13 @@ the server ends; those that changed longest ago are evicted first. A request wit
   },
   "DELETE /v1/conversations/{id}": {
     summary: "Delete a conversation with its items",
-    description: "Responses that run go on, and are not added.",
+    description: "Running responses continue but are not added to it.",
     answers: { 200: "The conversation is deleted." },
     errors: { 404: NOT_STORED },
   },
   "POST /v1/conversations/{id}/items": {
     summary: "Add items to a conversation",
-    answers: { 200: "The items as they are kept; one whose id is empty or taken gets another." },
+    answers: { 200: "The items as they are stored; an item whose id is empty or taken gets a new id." },
     errors: withItems,
     example: { items: [{ role: "user", content: "I live in Paris." }] },
   },

@@ -37,17 +37,20 @@ export interface OpenApiDocument {
 }
 
 const REQUEST_ID =
-  "Correlation id: the request's own X-Request-ID (1 to 128 visible ASCII characters), else a new one.";
+  "Correlation id: the X-Request-ID of the request (1 to 128 visible ASCII characters), else a new id.";
 const CLIENT =
-  "The request's client, 1 to 128 visible ASCII characters: clients get equal shares of the machine. Without it, each connection is a client. Of a request with one of the server's API keys it is the name of the key, whatever this says.";
+  "Name of the client, 1 to 128 visible ASCII characters; clients get equal shares of the machine. Without this header, each connection is a client. For a request with one of the server's API keys, the client is the name of the key and this header is ignored.";
 const DEADLINE =
-  "Milliseconds from the request's arrival to its deadline. A request that cannot have its first token by then is refused or ended with an error; an answer that has begun ends there with its text so far, as at a token limit. A deadline gives no priority.";
+  "Milliseconds from the request's arrival to its deadline. A request that cannot produce its first token by then is refused or ended with an error; an answer that has begun ends at the deadline with its text so far, as at a token limit. A deadline gives no priority.";
 const responseHeaders = Object.fromEntries(
   ["X-Request-ID", "Compat-Request-ID"].map((name) => [name, { description: REQUEST_ID, schema: { type: "string" } }]),
 );
 const streamHeaders = {
   "Cache-Control": { description: "`no-cache` on a stream.", schema: { type: "string" } },
-  "X-Accel-Buffering": { description: "`no` on a stream: proxies must not buffer it.", schema: { type: "string" } },
+  "X-Accel-Buffering": {
+    description: "`no` on a stream, so that proxies do not buffer it.",
+    schema: { type: "string" },
+  },
 };
 const ERROR_HEADERS: Readonly<Record<string, Record<string, unknown>>> = {
   401: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
@@ -75,9 +78,9 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     security: KEYS,
     components: {
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "A key of --api-key or --api-key-file." },
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same in another header." },
-        basic: { type: "http", scheme: "basic", description: "The same as password or user." },
+        bearer: { type: "http", scheme: "bearer", description: "An API key from --api-key or --api-key-file." },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same API key in another header." },
+        basic: { type: "http", scheme: "basic", description: "The same API key as password or user name." },
       },
       schemas: {
         ...schemas,

@@ -4,7 +4,7 @@ import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts
 
 const headers = {
   "X-Embedding-Truncated":
-    "Number of inputs that were truncated because they exceed the model's context; absent when none was.",
+    "Number of inputs that were truncated because they exceed the model's context; absent if no input was truncated.",
 };
 
 const UNAVAILABLE =
@@ -15,7 +15,7 @@ const RETRY = "Retry-After gives the time to retry in whole seconds.";
 const embeddingErrors = (kind: string) => ({
   400: badRequest,
   ...jobErrors,
-  404: `\`model_not_found\`: no ${kind} with this name is served, or none at all.`,
+  404: `\`model_not_found\`: no ${kind} with this name, or none at all, is served.`,
   413: tooLarge("1 MB"),
   503: `${UNAVAILABLE} ${RETRY}`,
 });
@@ -31,13 +31,15 @@ export const vectorErrors = {
 export const embeddingsOperations: Operations = {
   "POST /v1/embeddings": {
     summary: "Texts as vectors",
-    description: `The model is loaded on first use, and unloaded after --idle-unload
-minutes without a request. POST /v1/chat/completions/{id}/cancel with the correlation id ends a request. \`model\` may be an upstream's, as \`name/model\` or, if no model here has that name, by its
-bare name: its vectors are passed through, dimensions is forwarded, and longer vectors are truncated here. Vectors that are
-computed here have length 1 and are pooled as the model file says (mean, first or last token; default: mean). Inputs that
-exceed the model's context are truncated at their end; a header of the answer gives their number. Token ids are taken as they
-are: a whole input in the model's own vocabulary. With \`dimensions\`, vectors are truncated to their first values and
-normalized to length 1 again; more dimensions than the model has are an error.`,
+    description: `The model is loaded on first use, and unloaded after --idle-unload minutes without a request. POST
+/v1/chat/completions/{id}/cancel with the correlation id cancels a request.
+
+\`model\` may be an upstream's, as \`name/model\` or, if no model here has that name, by its bare name. The upstream's
+vectors are passed through: dimensions is forwarded, and longer vectors are truncated here. Vectors that are computed
+here have length 1 and are pooled as the model file says (mean, first or last token; default: mean). Inputs that exceed
+the model's context are truncated at their end; a header of the answer gives their number. Token ids are used unchanged:
+they must be a whole input in the model's own vocabulary. With \`dimensions\`, vectors are truncated to their first
+values and normalized to length 1 again; more dimensions than the model has are an error.`,
     answers: { 200: "A vector for each input." },
     errors: vectorErrors,
     headers,
@@ -45,9 +47,9 @@ normalized to length 1 again; more dimensions than the model has are an error.`,
     example: { input: "The sky is blue." },
   },
   "POST /v1/rerank": {
-    summary: "Documents by their relevance to a query",
+    summary: "Rank documents by their relevance to a query",
     description:
-      "Needs a reranker (--rerank-model). Each document is read together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order documents and are not probabilities. Documents that are sent as `texts` are answered as text-embeddings-inference does: with a list of index and score, from 0 to 1 unless raw_scores is true.",
+      "Needs a reranker (--rerank-model). Each document is scored together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order the documents and are not probabilities. For documents in `texts`, the answer has the form of text-embeddings-inference: a list of index and score, from 0 to 1 unless raw_scores is true.",
     answers: { 200: "The documents by relevance." },
     errors: embeddingErrors("reranker"),
     headers,

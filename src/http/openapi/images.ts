@@ -5,31 +5,34 @@ import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts
 
 /** Errors of every route that draws. */
 export const drawingErrors = {
-  400: `${badRequest} What the model cannot do is refused, by its field; so is a field that is not described here.`,
+  400: `${badRequest} A field that the model does not support is refused, and so is a field that is not described here.`,
   413: tooLarge("1 MB"),
   ...jobErrors,
-  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After says in whole seconds when a place is free, by recent steps. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",
+  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",
 };
 
-const fields = `\`model\` is an image model of GET /v1/models; another name stands for the first of them, and the answer then has the headers
-X-Svc-Compatibility and X-Svc-Emulated-Parameters. \`size\` is \`auto\` (the default, the model's own) or WIDTHxHEIGHT, each side from ${SIDES.least} to
-${SIDES.most} pixels and divisible by ${SIDES.divisor}; a model may take less. \`quality\` stands for steps, by those that the model was made for: low half as
-many, medium (also auto and standard) as many, high (also hd) twice as many; \`steps\` counts them itself, and then \`quality\` is to be absent. The
-images of a request have the seeds \`seed\`, \`seed\` + 1 and so on, which the answer reports. \`output_compression\` is for jpeg and webp,
-and 100, as in OpenAI's API, is the best quality. \`background\` transparent is refused, and so is \`style\`. \`moderation\`, \`user\` and
-\`safety_identifier\` have no effect: nothing is moderated. Extensions of OpenAI's API are \`seed\`, \`steps\`, \`cfg_scale\`,
-\`negative_prompt\`, \`sampler\`, \`scheduler\`, \`lora\`, \`metadata\` and \`progress\`. A PNG says in itself how it was made, unless \`metadata\` is false.
-With \`response_format\` \`url\` the images are kept in memory for an hour (GET /v1/images/files/{id}), 256 MB of them in all; the oldest are evicted first.
-The answer has no usage: nothing is counted in tokens. Clients take turns, an image each. POST /v1/chat/completions/{id}/cancel with the
-correlation id ends a request, and so does disconnecting.`;
+const fields = `\`model\` is an image model of GET /v1/models. For an unknown name the first image model is used, and
+the answer then has the headers X-Svc-Compatibility and X-Svc-Emulated-Parameters. \`size\` is \`auto\` (the default:
+the model's own size) or WIDTHxHEIGHT, each side from ${SIDES.least} to ${SIDES.most} pixels and divisible by
+${SIDES.divisor}; a model may accept fewer sizes. \`quality\` sets the number of steps, in relation to the number that
+the model was made for: low is half of it, medium (also auto and standard) is all of it, high (also hd) is twice as
+many. \`steps\` sets the number directly; \`quality\` must then be absent or auto. The images of a request have the
+seeds \`seed\`, \`seed\` + 1 and so on, which the answer reports. \`output_compression\` applies to jpeg and webp; 100
+is the best quality, as in OpenAI's API. \`background\` transparent and \`style\` are refused. \`moderation\`, \`user\`
+and \`safety_identifier\` have no effect: nothing is moderated. Extensions of OpenAI's API are \`seed\`, \`steps\`,
+\`cfg_scale\`, \`negative_prompt\`, \`sampler\`, \`scheduler\`, \`lora\`, \`metadata\` and \`progress\`. A PNG contains
+the settings that made it, unless \`metadata\` is false. With \`response_format\` \`url\` the images are kept in memory
+for an hour (GET /v1/images/files/{id}), at most 256 MiB in all; the oldest are evicted first. The answer has no usage,
+because nothing is counted in tokens. Clients take turns, one image at a time. POST /v1/chat/completions/{id}/cancel
+with the correlation id cancels a request, and so does disconnecting.`;
 
 const events = (kind: string) =>
-  `\`${kind}.partial_image\` {type, b64_json, partial_image_index, image_index, created_at, size, quality, background, output_format} as often as \`partial_images\` says and the image has steps, \`${kind}.completed\` {type, b64_json, image_index, seed, …} for each image, with \`progress\` also \`${kind}.progress\` {type, image_index, step, steps}, or \`error\` {type, error}. The stream has no other terminator.`;
+  `\`${kind}.partial_image\` {type, b64_json, partial_image_index, image_index, created_at, size, quality, background, output_format} at most \`partial_images\` times per image (fewer if it has fewer steps), \`${kind}.completed\` {type, b64_json, image_index, seed, …} for each image, with \`progress\` also \`${kind}.progress\` {type, image_index, step, steps}, or \`error\` {type, error}. The stream has no other terminator.`;
 
 const headers = {
   "Cache-Control": "`no-store`",
-  "X-Svc-Compatibility": "`emulated` where something of the request stood for something else.",
-  "X-Svc-Emulated-Parameters": "What that was: `model`.",
+  "X-Svc-Compatibility": "`emulated` if a value of the request was replaced by another one.",
+  "X-Svc-Emulated-Parameters": "The parameter whose value was replaced: `model`.",
 };
 
 export const imagesOperations: Operations = {
@@ -44,12 +47,16 @@ export const imagesOperations: Operations = {
     example: { prompt: "a red circle on a white ground", size: "256x256", seed: 7 },
   },
   "POST /v1/images/edits": {
-    summary: "Change an image by a description",
-    description: `A form, as in OpenAI's API; JSON is refused. \`image\` (or \`image[]\`) is the image that is changed, a PNG, JPEG or WebP file;
-further ones, ${MOST_PICTURES} in all, are what the description speaks of, for models that edit by themselves. \`mask\` is a PNG or WebP as large as the image: where it is
-transparent the image is drawn anew, elsewhere it stays. \`strength\`, above 0 and at most 1, says how much of the image goes. What a model
-cannot do with an image is refused, and never left out. Formats are detected from the content. Each file has at most
-20 MB, and the form 100 MB. The other fields are those of POST /v1/images/generations, as parts; \`lora\` is JSON. ${fields}`,
+    summary: "Change an image as described in a prompt",
+    description: `A form, as in OpenAI's API; JSON is refused. \`image\` (or \`image[]\`) is the image to change, a PNG,
+JPEG or WebP file. Further images, ${MOST_PICTURES} in all, are references for the prompt, for models that edit images
+by themselves. \`mask\` is a PNG or WebP of the same size as the image: where the mask is transparent, the image is
+drawn anew; elsewhere it is kept. \`strength\`, above 0 and at most 1, sets how much of the image is replaced. Anything
+that the model cannot do with an image is refused, never ignored. Formats are detected from the content. A file may have
+at most 20 MB, and the form 100 MB. The other fields are those of POST /v1/images/generations, as parts of the form;
+\`lora\` is JSON.
+
+${fields}`,
     answers: { 200: "The changed images." },
     headers,
     errors: {
@@ -62,9 +69,10 @@ cannot do with an image is refused, and never left out. Formats are detected fro
   },
   "POST /v1/images/upscale": {
     summary: "Make an image larger",
-    description: `A form; JSON is refused. \`image\` is a PNG, JPEG or WebP file of at most 20 MB and 1,048,576 pixels. A model is needed:
---image-upscale-model names one. It makes images as many times as wide and as high as it was trained for, 4 mostly; a smaller \`scale\` is made
-from that. Transparency is put on white. A field that is not described here is refused.`,
+    description: `A form; JSON is refused. \`image\` is a PNG, JPEG or WebP file of at most 20 MB and 1,048,576 pixels.
+An upscaling model is needed (--image-upscale-model). It enlarges width and height by the factor that it was trained
+for, mostly 4; for a smaller \`scale\` the result is scaled down. Transparency is rendered on white. A field that is not
+described here is refused.`,
     answers: { 200: "The larger image." },
     headers,
     errors: {
@@ -79,17 +87,18 @@ from that. Transparency is put on white. A field that is not described here is r
     queued: true,
   },
   "POST /v1/images/variations": {
-    summary: "Variations, which are refused",
+    summary: "Vary an image (always refused)",
     description:
-      "OpenAI has withdrawn them. Without a description a model does not vary an image but draws another; POST /v1/images/edits with a prompt and a small strength stays close to one.",
+      "OpenAI has withdrawn this route. Without a prompt a model does not vary an image but draws a different one. Use POST /v1/images/edits with a prompt and a small strength to stay close to an image.",
     answers: {},
     errors: { 501: "`mode_unavailable`: always." },
   },
   "GET /v1/images/files/{id}": {
-    summary: "An image that was drawn with `response_format` `url`",
-    description: "For an hour, unless newer ones needed its memory. It needs an API key where others do.",
+    summary: "Fetch an image that was drawn with `response_format` `url`",
+    description:
+      "Available for an hour, unless newer images needed its memory. Requires an API key if the server has API keys.",
     answers: { 200: "The file." },
     headers: { "Cache-Control": "`no-store`" },
-    errors: { 404: "`not_found`: there is none of this id, or none any more." },
+    errors: { 404: "`not_found`: there is no image with this id, or it was evicted." },
   },
 };

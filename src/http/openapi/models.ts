@@ -4,7 +4,7 @@ import { badRequest, type Operations } from "./operation.ts";
 
 const requestHeaders = {
   "anthropic-version": {
-    description: "Of any value, as clients of the Anthropic API send it: the answer has that API's form.",
+    description: "With any value, as clients of the Anthropic API send it, the answer has the form of that API.",
     schema: { type: "string" },
   },
 };
@@ -13,18 +13,22 @@ const headers = { "Request-ID": "With anthropic-version: the same as X-Request-I
 export const modelsOperations: Operations = {
   "GET /v1/models": {
     summary: "List the available models",
-    description: `The model of this server, and with --gateway or --upstream those of its upstreams as \`name/model\`; loaded ones first,
-otherwise in a stable order. \`loaded\` is false while a model is loading or its upstream is unreachable. \`models\` lists the
-capabilities of each. The context length, where it is known, is given under every name that clients look for. \`svc-system\`
-(owned_by \`system\`) is the small model that is part of every svc: a separate engine answers requests that name it, started on
-first use and stopped after five idle minutes, or the main engine where svc-mini is the served model; until then \`loaded\` is
-false. It takes temperature, top_p, seed, the length, stop, tools, response_format and reasoning; other sampling fields,
-logprobs (always empty) and X-Svc-Profile are ignored; grammar and media are refused with 400 \`unsupported_parameter\`; a
-prompt and its answer have 4096 tokens together; it has no public tokenizer, and it never answers for another model. Requests
-that another svc forwarded (header Via) get only the models that are computed here.
+    description: `The model of this server and, with --gateway or --upstream, those of its upstreams as \`name/model\`.
+Loaded models come first; otherwise the order is stable. \`loaded\` is false while a model is loading or its upstream is
+unreachable. \`models\` lists the capabilities of each model. The context length, where it is known, is given under
+every name that clients look for.
 
-With anthropic-version it is the list of Anthropic's Models API, of the models that answer messages, and errors have that API's
-envelope. Query: limit (1 to 1000, default 20), after_id, before_id (a model's id).`,
+\`svc-system\` (owned_by \`system\`) is the small model that is part of every svc. Requests that name it are answered by
+a separate engine, which starts on first use and stops after five idle minutes, or by the main engine if svc-mini is the
+served model; until then \`loaded\` is false. It takes temperature, top_p, seed, the length, stop, tools,
+response_format and reasoning. Other sampling fields, logprobs (always empty) and X-Svc-Profile are ignored; grammar and
+media are a 400 \`unsupported_parameter\`. A prompt and its answer have at most 4096 tokens together. svc-system has no
+public tokenizer, and it never answers for another model.
+
+Requests that another svc forwarded (header Via) get only the models that are computed here.
+
+With anthropic-version the answer is the list of Anthropic's Models API, with the models that answer messages, and
+errors have that API's envelope. Query: limit (1 to 1000, default 20), after_id, before_id (a model's id).`,
     answers: { 200: "The available models." },
     errors: { 400: badRequest, 404: "With anthropic-version: `after_id` or `before_id` names no model of the list." },
     requestHeaders,
@@ -33,7 +37,7 @@ envelope. Query: limit (1 to 1000, default 20), after_id, before_id (a model's i
   "GET /v1/models/{id}": {
     summary: "Describe a model by its name",
     description:
-      "The entry of the list; a slash in the name may be sent as it is or as %2F. On other routes unknown names fall back to the active model; here they are an error.",
+      "The entry of the list. A slash in the name may be sent unescaped or as %2F. Unknown names, which fall back to the active model on other routes, are an error here.",
     answers: { 200: "The model." },
     requestHeaders,
     headers,

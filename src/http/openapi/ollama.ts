@@ -16,10 +16,12 @@ const notLocal = "`forbidden_host`: the server listens beyond loopback, or was a
 export const ollamaOperations: Operations = {
   "POST /api/chat": {
     summary: "Answer a conversation, in Ollama's API",
-    description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is
-json or a schema, enforced while sampling. think is a boolean or a level; default: the model's own, off with a format. keep_alive and options without a
-meaning here have no effect; truncate true is 400, and shift unless it says what --context-shift does. Errors are \`{"error": "…"}\`. With --ocr-input the text in images to a model that cannot see is read as for
-POST /v1/chat/completions, and the last line has svc_recognitions.`,
+    description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. The answer is a
+stream unless \`stream\` is false. format is json or a schema, enforced while sampling. think is a boolean or a level;
+default: the model's own, and off with a format. keep_alive, and options without a meaning here, have no effect.
+truncate true is a 400, and so is a shift that differs from --context-shift. Errors are \`{"error": "…"}\`. With
+--ocr-input, the text in images to a model without image input is recognised as described for POST /v1/chat/completions,
+and the last line has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { ...question, stream: false },
@@ -29,7 +31,7 @@ POST /v1/chat/completions, and the last line has svc_recognitions.`,
   "POST /api/generate": {
     summary: "Answer a prompt, in Ollama's API",
     description:
-      "With raw or suffix the prompt is continued as it is; else it is a user's message. Without a prompt the answer reports that the model is available. context, of an answer before, goes on with its conversation; answers to raw prompts have none.",
+      "With raw or suffix the prompt is continued as it is; otherwise it is a user's message. Without a prompt the answer only reports that the model is available. context, from an earlier answer, continues its conversation; answers to raw prompts have no context.",
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { prompt: "What is the capital of France?", stream: false },
@@ -51,37 +53,38 @@ POST /v1/chat/completions, and the last line has svc_recognitions.`,
   },
   "POST /api/show": {
     summary: "Describe a model, in Ollama's API",
-    description: "The named model, or the one that answers for it.",
+    description: "Describes the named model, or the model that answers for an unknown name.",
     answers: { 200: "The model's properties and capabilities." },
     errors: { 400: badRequest, 404: generationErrors[404], 413: tooLarge("100 MB"), 503: unavailable },
     example: { model: "svc-mini" },
   },
   "POST /api/pull": {
     summary: "Download a model, in Ollama's API",
-    description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. The model is not served by
-that: a server serves the models that it was started with, and the line before the last has the option for it.
-Disconnecting ends the download; the next one resumes it.`,
+    description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. The model
+is not served yet: a server serves the models that it was started with, and the second to last line has the option for
+this model. Disconnecting stops the download; the next request resumes it.`,
     answers: {
-      200: "Lines of this (application/x-ndjson): updates, the bytes so far, and last the status `success`; with `stream` false only that one.",
+      200: "Lines of this object (application/x-ndjson): updates, the bytes so far, and last the status `success`; with `stream` false only the last one.",
     },
     errors: {
       400: badRequest,
       403: notLocal,
       413: tooLarge("8 MB"),
-      502: "`download_failed`: no such model, no permission, no network or no disk space; in a stream the last line, with `error`.",
+      502: "`download_failed`: no such model, no permission, no network or no disk space. In a stream, the last line has `error`.",
     },
     example: { model: "owner/repository:Q4_K_M" },
   },
   "DELETE /api/delete": {
     summary: "Remove a downloaded model, in Ollama's API",
-    description: "As `svc rm` does, only for callers on this machine; not for a model that this server serves.",
+    description:
+      "Removes a model as `svc rm` does; only for callers on this machine. A model that this server serves cannot be removed.",
     answers: { 200: "The model is removed; the body is empty." },
     errors: {
       400: badRequest,
       403: notLocal,
       404: "`model_not_found`: no such model was downloaded.",
       413: tooLarge("8 MB"),
-      503: "`storage_unavailable`: its files cannot be removed, or the model is being pulled.",
+      503: "`storage_unavailable`: the files of the model cannot be removed, or it is being pulled.",
     },
     example: { model: "owner/repository:Q4_K_M" },
   },
@@ -95,6 +98,6 @@ Disconnecting ends the download; the next one resumes it.`,
   },
   "GET /api/version": {
     summary: "Version, in Ollama's API",
-    answers: { 200: "The level of that API, and the version of svc." },
+    answers: { 200: "The supported version of Ollama's API, and the version of svc." },
   },
 };

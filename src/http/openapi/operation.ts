@@ -28,15 +28,15 @@ export interface Operation {
 
 export type Operations = Readonly<Record<string, Operation>>;
 
-export const badRequest = "Invalid input; `code` and `param` give reason and place.";
+export const badRequest = "Invalid input; `code` gives the reason and `param` the place.";
 
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, only the model of a request is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met. While the queue is full, a request is refused as soon as its model is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
 
 /** The same for tokenizer routes. */
-const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
+const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of the tokenizer routes are already running. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
 
 /** Errors of routes that are not public. */
 export const keyErrors = {
@@ -45,7 +45,7 @@ export const keyErrors = {
 
 /** Errors of routes that count towards the limits of an API key. */
 export const limitErrors = {
-  429: "`rate_limit_exceeded`: the API key has no more requests by --key-rpm or --key-concurrent.",
+  429: "`rate_limit_exceeded`: the API key has reached the limit of --key-rpm or --key-concurrent.",
 };
 
 /** Errors of routes that generate. */
@@ -54,10 +54,10 @@ export const generationErrors = {
   413: tooLarge("100 MB"),
   500: "`engine_crashed`: the engine process ended while it computed this request; it is restarted.",
   503: unavailable,
-  404: "`model_not_found`: the model's upstream no longer has it; on a server without a model of its own, `model` is unknown.",
+  404: "`model_not_found`: the upstream no longer has the model; or the server has no model of its own and `model` is unknown.",
   502: "`upstream_error`: the model's upstream failed, or closed the connection.",
   508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
-  504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms was over before the first token.",
+  504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms passed before the first token.",
 };
 
 /** The 422 reason of routes whose messages may hold images. */
@@ -65,7 +65,7 @@ const unreadImage = "`unprocessable_media`: an image to be recognised is damaged
 /** Errors of generation routes whose messages may hold images and sound. */
 export const conversationErrors = {
   ...generationErrors,
-  422: `\`no_speech\`: sound to be transcribed has no speech. ${unreadImage}`,
+  422: `\`no_speech\`: there is no speech in sound that was to be transcribed. ${unreadImage}`,
 };
 
 /** Errors of generation routes whose messages may hold images but no sound. */
@@ -73,9 +73,9 @@ export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
 /** Errors of routes whose work runs in an engine of its own kind: embeddings, sound, pictures, pages. */
 export const jobErrors = {
-  499: "`request_cancelled`: it was cancelled by its correlation id.",
-  500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
-  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
+  499: "`request_cancelled`: the request was cancelled by its correlation id.",
+  500: "`engine_crashed`: the engine process ended while it worked on this request; the next request starts a new process.",
+  504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms passed.",
 };
 
 /** Errors of routes that store data on disk. */
@@ -95,17 +95,17 @@ export const tokenizerErrors = {
 /** Errors of routes that count the tokens of a generation's prompt. */
 export const countingErrors = {
   400: badRequest,
-  404: "`model_not_found`: on a server without a model of its own, `model` is unknown.",
+  404: "`model_not_found`: the server has no model of its own, and `model` is unknown.",
   413: tooLarge("100 MB"),
-  422: "`tokenize_unsupported`: the model has no tokenizer here; it is an upstream's, or svc-system.",
-  500: "`engine_crashed`: the engine process ended while it counted; it is restarted.",
+  422: "`tokenize_unsupported`: this server has no tokenizer for the model, which is an upstream's or svc-system.",
+  500: "`engine_crashed`: the engine process ended while it counted the tokens; it is restarted.",
   503: tokenizerUnavailable,
 };
 
 /** Header of answers that may be constrained by a schema. */
 export const constraintHeader = {
   "X-Grammar-Constraints":
-    "`downgraded` when strict was requested and is not fully enforced, or an upstream may not make a call that is required; else absent.",
+    "`downgraded` when strict was requested but is not fully enforced, or when a tool call is required but the upstream may answer without one; else absent.",
 };
 
 /** A request body that works unchanged. */

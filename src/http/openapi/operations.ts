@@ -28,27 +28,27 @@ import { upstreamsOperations } from "./upstreams.ts";
 import type { Operation, Operations } from "./operation.ts";
 
 /** Rules for all routes. */
-export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs. The version here is that of
-the API; /health has the program's.
+export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs.
+The version given here is that of the API; /health gives the version of the program.
 
-**API keys** are needed where the operator has given some out (--api-key, --api-key-file), for every route but /, /docs,
-what these pages load (/page/…), /openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. Requests
-with a key count as those of the client of its name.
+**API keys** are required if the operator has set any (--api-key, --api-key-file), on every route except /, /docs, what
+these pages load (/page/…), /openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. Requests
+with a key belong to the client with the name of the key.
 
-**Request ids.** Every answer has X-Request-ID and, with the same value, Compat-Request-ID: the id that the request
-sent under either name (1 to 128 visible ASCII characters), else a new one. It is the handle for cancelling.
+**Request ids.** Every answer has X-Request-ID and, with the same value, Compat-Request-ID: the id that the request sent
+under either name (1 to 128 visible ASCII characters), else a new id. Requests are cancelled by this id.
 
-**Errors** have the body \`{"error": {message, type, param, code, request_id}}\`. The message names fields, limits, sizes
-and types, and never repeats text of a request. In addition to those of each route: 404 \`not_found\` for an unknown path, 405
-\`method_not_allowed\` with an Allow header, 403 \`forbidden_origin\` for pages of foreign origins and
-what they link to or embed, but for these routes, and \`forbidden_host\` for host names that are neither
-loopback's nor allowed. A 5xx that would only fail again carries
-\`x-should-retry: false\`.
+**Errors** have the body \`{"error": {message, type, param, code, request_id}}\`. The message names fields, limits,
+sizes and types, and never repeats text of a request. In addition to the errors of each route there are: 404
+\`not_found\` for an unknown path; 405 \`method_not_allowed\` with an Allow header; 403 \`forbidden_origin\` for pages
+of other origins and, except on the routes that need no key, for what such pages link to or embed; 403
+\`forbidden_host\` for host names that are neither loopback's nor allowed. A 5xx whose repetition would fail again has
+the header \`x-should-retry: false\`.
 
-**Bodies** are JSON in UTF-8 with Content-Type application/json or none. What \`curl -d\` states by itself
-(application/x-www-form-urlencoded) and text/plain are taken where no browser sends them, that is without Origin and Sec-Fetch
-headers; another type is 400 \`unsupported_media_type\`. A field that is null counts as absent. A body of which nothing comes for ${BODY_PATIENCE_MS / 1000} seconds
-is 408 \`request_timeout\`.`;
+**Bodies** are JSON in UTF-8, with Content-Type application/json or none. The type that \`curl -d\` states by default
+(application/x-www-form-urlencoded) and text/plain are accepted for requests that no browser sends, that is, without
+Origin and Sec-Fetch headers. Any other type is a 400 \`unsupported_media_type\`. A field that is null counts as absent.
+If nothing of a body arrives for ${BODY_PATIENCE_MS / 1000} seconds, the answer is 408 \`request_timeout\`.`;
 
 /** Groups of routes in order, each with its resources. */
 const groups: readonly (readonly [tag: string, ...resources: readonly Operations[]])[] = [

@@ -4,9 +4,9 @@ import type { Operations } from "./operation.ts";
 
 export const requestsOperations: Operations = {
   "GET /v1/requests": {
-    summary: "Running requests, and the last ones that ended",
+    summary: "List running requests and the last requests that ended",
     description:
-      "Counts and times of every request that was admitted, whatever its route, and nothing of its text; of those that ended, the last hundred. With one of the server's API keys, the requests of that key. Without keys, all; `id`, by which a request is cancelled (`POST /v1/chat/completions/{id}/cancel`), is then given on a loopback address alone.",
+      "Counts and times, but no text, of every admitted request of any route; of ended requests only the last hundred. On a server with API keys, only the requests of the caller's key are listed. On a server without keys all are listed, but `id`, by which a request is cancelled (`POST /v1/chat/completions/{id}/cancel`), is only given to callers of a loopback address.",
     answers: { 200: "The requests." },
   },
 };

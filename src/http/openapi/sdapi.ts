@@ -3,12 +3,13 @@
 import { drawingErrors } from "./images.ts";
 import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
-const about = `A compatibility API, for tools that know no other, as Open WebUI; off with --no-compatibility-apis. What the model that is
-chosen by /sdapi/v1/options draws. Images are PNG. \`width\` and \`height\` are to be given together, divisible by 16. \`sampler_name\` may be
-written as it is there (Euler a) or here (euler_a). \`override_settings\` may name \`sd_model_checkpoint\`. Fields of the web interface without a
-meaning here are ignored where they are off or about its files and pages (save_images, do_not_save_samples, script_args, subseed, hr_… without
-enable_hr, …); those that would change the image (restore_faces, tiling, enable_hr, styles, mask, alwayson_scripts, …) are refused when
-they are on. Errors are \`{"error": code, "detail": message, …}\`.`;
+const about = `A compatibility API, for tools that know no other, such as Open WebUI; off with --no-compatibility-apis.
+The model that was selected by /sdapi/v1/options draws. Images are PNG. \`width\` and \`height\` must be given together
+and be divisible by 16. \`sampler_name\` may be written as in the web interface (Euler a) or as here (euler_a).
+\`override_settings\` may name \`sd_model_checkpoint\`. Fields of the web interface without a meaning here are ignored
+if they are off or concern its files and pages (save_images, do_not_save_samples, script_args, subseed, hr_… without
+enable_hr, …). Fields that would change the image (restore_faces, tiling, enable_hr, styles, mask, alwayson_scripts, …)
+are refused when they are on. Errors are \`{"error": code, "detail": message, …}\`.`;
 
 const optionErrors = { 400: badRequest, 413: tooLarge("1 MB") };
 
@@ -33,36 +34,37 @@ export const sdapiOperations: Operations = {
     queued: true,
   },
   "GET /sdapi/v1/options": {
-    summary: "Which image model draws, in this API",
+    summary: "Get the selected image model, in the API of Stable Diffusion's web interface",
     answers: { 200: "The settings." },
   },
   "POST /sdapi/v1/options": {
-    summary: "Choose the image model that draws, in this API",
-    description: "For all clients of this API, until the server ends. Other settings are refused.",
+    summary: "Select the image model, in the API of Stable Diffusion's web interface",
+    description: "The selection applies to all clients of this API until the server ends. Other settings are refused.",
     answers: { 200: "An empty object." },
     errors: optionErrors,
     example: {},
   },
   "GET /sdapi/v1/sd-models": {
-    summary: "List the image models, in this API",
+    summary: "List the image models, in the API of Stable Diffusion's web interface",
     answers: { 200: "The models." },
   },
   "GET /sdapi/v1/samplers": {
-    summary: "List the samplers of the chosen model, in this API",
-    answers: { 200: "The samplers; none until the model was loaded." },
+    summary: "List the samplers of the selected model, in the API of Stable Diffusion's web interface",
+    answers: { 200: "The samplers; an empty list until the model has been loaded." },
   },
   "GET /sdapi/v1/schedulers": {
-    summary: "List the schedulers of the chosen model, in this API",
-    answers: { 200: "The schedulers; none until the model was loaded." },
+    summary: "List the schedulers of the selected model, in the API of Stable Diffusion's web interface",
+    answers: { 200: "The schedulers; an empty list until the model has been loaded." },
   },
   "GET /sdapi/v1/progress": {
-    summary: "How far a request of this API is",
-    description: "The first one of the same API key; without keys, of all. It shows no image.",
+    summary: "Get the progress of a request, in the API of Stable Diffusion's web interface",
+    description:
+      "The progress of the first running request with the caller's API key; on a server without keys, of the first of all. It has no preview image.",
     answers: { 200: "The progress." },
   },
   "POST /sdapi/v1/interrupt": {
-    summary: "End the requests of this API",
-    description: "Those of the same API key; without keys, all.",
+    summary: "Cancel requests, in the API of Stable Diffusion's web interface",
+    description: "Cancels the requests with the caller's API key; on a server without keys, all requests of this API.",
     answers: { 200: "An empty object." },
   },
 };

@@ -6,7 +6,7 @@ export const tokenizeOperations: Operations = {
   "POST /v1/tokenize": {
     summary: "Token ids of a text",
     description:
-      "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text, and none are added. While the model is loading the request waits.",
+      "Uses the loaded model's own tokenizer, without a chat template. Special tokens in the text are plain text, and none are added (see add_special_tokens). While the model is loading, the request waits.",
     answers: { 200: "The token ids." },
     errors: tokenizerErrors,
     example: { text: "Hello" },
@@ -19,7 +19,7 @@ export const tokenizeOperations: Operations = {
   },
   "POST /v1/detokenize": {
     summary: "Text of token ids",
-    description: "Control tokens are written out. The text is given under every name that clients look for.",
+    description: "Control tokens are written out. The text is returned under every name that clients look for.",
     answers: { 200: "The text." },
     errors: tokenizerErrors,
     example: { tokens: [265] },

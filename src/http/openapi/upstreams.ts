@@ -7,14 +7,14 @@ const steering = {
   answers: { 200: "The upstream as it is now." },
   errors: {
     400: badRequest,
-    403: "`forbidden_host`: on a server without API keys, upstreams are drained through a loopback address alone.",
-    404: "`not_found`: no upstream has this name, or no replica of it this URL.",
+    403: "`forbidden_host`: on a server without API keys, only callers of a loopback address may drain upstreams.",
+    404: "`not_found`: there is no upstream with this name, or it has no replica with this URL.",
   },
 } as const satisfies Partial<Operation>;
 
 export const upstreamsOperations: Operations = {
   "GET /upstreams": {
-    summary: "Upstreams and their replicas",
+    summary: "List upstreams and their replicas",
     description: "State, requests, tokens, failures and times of every replica, since svc was started.",
     answers: { 200: "The upstreams: those of --upstream, then those that were discovered." },
   },
@@ -22,7 +22,7 @@ export const upstreamsOperations: Operations = {
     ...steering,
     summary: "Take an upstream out of service",
     description:
-      "No new requests go to the upstream, or to the one replica of it that `replica` names, in the query or the body; those under way end in order. It is `drained` when `running` is 0, and stays so until it is resumed or svc is restarted.",
+      "The upstream, or only the replica that `replica` names in the query or the body, gets no new requests; running requests finish. Its state is `drained` when `running` is 0, and stays so until it is resumed or svc is restarted.",
     example: { replica: "http://10.0.0.5:8000" },
   },
   "POST /upstreams/{name}/resume": {

@@ -75,7 +75,7 @@ function unknownRoute(request: Request, routes: RouteTable, respond: (error: Svc
     return respond(new SvcError("not_found", `There is no such route; GET /docs lists all.${hint}`));
   }
   const allow = [...match.methods, "OPTIONS"].join(", ");
-  const response = respond(new SvcError("method_not_allowed", `This route answers ${allow}.`));
+  const response = respond(new SvcError("method_not_allowed", `This route allows ${allow}.`));
   response.headers.set("allow", allow);
   return response;
 }

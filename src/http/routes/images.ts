@@ -121,7 +121,7 @@ async function readFiles<Call extends ImageCall>(
   return orDiscard(contents, () => {
     const count = files.filter(({ name }) => name !== "mask").length;
     if (count <= MOST_PICTURES) return { call: decode(formBody(fields, FORM_FIELDS)), files };
-    throw invalidValue("image", `be there ${MOST_PICTURES} times at most, under either name`, `${count} files`);
+    throw invalidValue("image", `be given at most ${MOST_PICTURES} times, under either name`, `${count} files`);
   });
 }
 
@@ -166,7 +166,8 @@ function standInHeaders(asked: string | undefined, answering: string): Record<st
 
 /** Throws SvcError: OpenAI withdrew variations, and without a prompt a model would draw something else. */
 function refuseVariations(): never {
-  const message = "There are no variations here: POST /v1/images/edits changes an image by a prompt and strength.";
+  const message =
+    "Image variations are not supported: POST /v1/images/edits changes an image by a prompt and a strength.";
   throw new SvcError("mode_unavailable", message);
 }
 

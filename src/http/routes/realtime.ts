@@ -50,8 +50,10 @@ const queried = (name: string, description: string, schema: object) =>
 const described = {
   detail: {
     parameters: [
-      queried("intent", "There is no other.", { type: "string", enum: ["transcription"] }),
-      queried("model", "A transcription model; another name stands for the first of them.", { type: "string" }),
+      queried("intent", "The only supported mode.", { type: "string", enum: ["transcription"] }),
+      queried("model", "A transcription model of GET /v1/models; default, also for unknown names: the first one.", {
+        type: "string",
+      }),
     ],
     responses: { 101: { description: "" } },
   },

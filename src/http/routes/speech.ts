@@ -81,7 +81,7 @@ async function speak(deps: AppDeps, request: Request): Promise<Response> {
 async function firstAudio(spoken: Spoken): Promise<SpeechEvent> {
   for (;;) {
     const { value, done } = await spoken.next();
-    if (done) throw new SvcError("internal_error", "The voice said nothing.");
+    if (done) throw new SvcError("internal_error", "The voice produced no sound.");
     if (value.type !== "accepted") return value;
   }
 }

@@ -13,7 +13,7 @@ const replica = {
   name: "replica",
   in: "query" as const,
   required: false,
-  description: "As in the body; where both are there they must be the same.",
+  description: "The same as in the body; if both are given, they must be equal.",
   schema: { type: "string" as const },
 };
 

@@ -129,7 +129,7 @@ function Context() {
   if (used === undefined || !model?.context || model.use === "image") return <span class="context" />;
   const share = Math.min(1, used / model.context);
   return (
-    <span class="context" title="Tokens of the conversation, and how many the model can have">
+    <span class="context" title="Tokens of the conversation, and the maximum of the model">
       <meter min={0} max={1} high={0.8} optimum={0} value={share} aria-label="Context used" />
       <span>
         {whole(used)} of {whole(model.context)} tokens

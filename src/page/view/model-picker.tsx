@@ -71,7 +71,7 @@ const Choice = ({ model, isChosen, onChoose, onDone }: ChoiceProps) => (
         {capabilityNames(model).map((name) => (
           <span key={name}>{name}</span>
         ))}
-        {!model.loaded && <span class="plain">loads when used</span>}
+        {!model.loaded && <span class="plain">loaded on first use</span>}
       </span>
     </span>
   </label>

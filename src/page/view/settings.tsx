@@ -22,11 +22,11 @@ interface NumberSetting {
 
 const NUMBERS: readonly NumberSetting[] = [
   { name: "temperature", label: "Temperature", hint: "0: always the likeliest token", min: 0, max: 2, step: 0.05 },
-  { name: "top_p", label: "Top P", hint: "share of probability", min: 0, max: 1, step: 0.01 },
-  { name: "top_k", label: "Top K", hint: "likeliest tokens to choose from", min: 0, step: 1 },
-  { name: "min_p", label: "Min P", hint: "least probability", min: 0, max: 1, step: 0.01 },
-  { name: "max_tokens", label: "Longest answer", hint: "tokens", min: 1, step: 1 },
-  { name: "seed", label: "Seed", hint: "for answers that repeat", min: 0, step: 1 },
+  { name: "top_p", label: "Top P", hint: "total probability of the candidate tokens", min: 0, max: 1, step: 0.01 },
+  { name: "top_k", label: "Top K", hint: "number of candidate tokens", min: 0, step: 1 },
+  { name: "min_p", label: "Min P", hint: "minimum relative to the likeliest token", min: 0, max: 1, step: 0.01 },
+  { name: "max_tokens", label: "Maximum tokens", hint: "length limit of answers", min: 1, step: 1 },
+  { name: "seed", label: "Seed", hint: "the same seed repeats an answer", min: 0, step: 1 },
 ];
 
 const EFFORTS = ["", "none", "low", "medium", "high"] as const;
@@ -155,7 +155,7 @@ function ToolsField({ value = "", onChange }: FieldProps<string>) {
       {problem ? (
         <small class="error">{problem}</small>
       ) : (
-        <small>Functions as JSON. The page shows the calls; you say what they gave.</small>
+        <small>Functions as JSON. The page shows the calls; you enter their results.</small>
       )}
     </label>
   );
@@ -198,7 +198,7 @@ function HistorySection() {
   return (
     <section>
       <h3>History</h3>
-      <p class="soft">Chats are kept in this browser alone; the server keeps none.</p>
+      <p class="soft">Chats are stored only in this browser, not on the server.</p>
       <div class="buttons start">
         <button type="button" onClick={() => void exportAll()}>
           <Icon name="download" /> Export all

@@ -31,7 +31,7 @@ export function ToolCalls({ calls, onAnswer }: ToolCallsProps) {
               <textarea
                 name={`result-${index}`}
                 rows={2}
-                placeholder="What the function gave, as text or JSON"
+                placeholder="Result of the function, as text or JSON"
                 required
               />
             </label>

@@ -97,7 +97,7 @@ function byName(variants: readonly Variant[], wanted: string, repo: string): Var
     if (found)
       throw new PullError(`${repo} has several models for "${shown(wanted)}": name one.\n${listing(variants)}`);
   }
-  throw new PullError(`${repo} has no "${shown(wanted)}". These are there:\n${listing(variants)}`);
+  throw new PullError(`${repo} has no "${shown(wanted)}". It has these:\n${listing(variants)}`);
 }
 
 function listing(variants: readonly Variant[]): string {

@@ -113,6 +113,6 @@ async function wrongSize(
     return new PullError(`${host} answers with the Git LFS pointer of ${remote.path} instead of the file.`);
   const size = bytes === undefined ? "more" : `${bytes} bytes`;
   return new PullError(
-    `${remote.path} has a wrong size at ${host}: ${size} instead of ${remote.bytes} bytes; what had arrived was thrown away.`,
+    `${remote.path} has a wrong size at ${host}: ${size} instead of ${remote.bytes} bytes; the received part was deleted.`,
   );
 }

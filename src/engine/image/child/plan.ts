@@ -41,7 +41,8 @@ const USUAL_STRENGTH = 0.75;
 export function planOf(work: ImageWork, painter: Painter): Plan {
   const { model, adapters, needsImage } = painter;
   const { edit } = work;
-  if (needsImage && !edit) throw unsupported("image", "is needed: this model changes images and draws none alone");
+  if (needsImage && !edit)
+    throw unsupported("image", "is needed: this model changes images and cannot draw without one");
   const size = work.size ?? (edit ? undefined : model.size);
   if (size) checkSize(size, painter);
   const steps = within(
@@ -52,7 +53,7 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
   );
   const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, LARGEST_GUIDANCE);
   if (work.negativePrompt && guidance <= 1) {
-    const sentence = `needs a 'cfg_scale' above 1: at ${guidance} nothing is computed for it`;
+    const sentence = `needs a 'cfg_scale' above 1: at ${guidance} it has no effect`;
     throw fieldError("invalid_value", "negative_prompt", sentence);
   }
   const sampler = oneOf("sampler", work.sampler ?? model.sampler, model.samplers);
@@ -80,10 +81,10 @@ function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits },
     throw unsupported("mask", "is not supported: this model cannot keep a part of an image");
   const isShown = edits.references && edit.strength === undefined && !edit.mask;
   if (edit.references && edit.references.length > 0 && !edits.references) {
-    throw unsupported("image", "must be one: this model cannot be shown others beside the one that it changes");
+    throw unsupported("image", "must be a single one: this model takes no reference images beside the image to change");
   }
   if (edit.strength !== undefined && needsImage) {
-    throw unsupported("strength", "is not supported: this model decides by itself how much of an image goes");
+    throw unsupported("strength", "is not supported: this model decides by itself how much of an image it replaces");
   }
   return isShown;
 }

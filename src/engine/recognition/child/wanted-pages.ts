@@ -17,6 +17,6 @@ export function wantedPages(
   const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
   const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);
   if (wanted.length <= maxPages) return wanted;
-  const sentence = `is ${maxPages}; got a document of ${wanted.length} pages. 'pages' chooses some of them`;
+  const sentence = `is ${maxPages}; got a document of ${wanted.length} pages. 'pages' selects some of them`;
   throw fieldError("unprocessable_media", "max_pages", sentence);
 }

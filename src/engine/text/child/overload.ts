@@ -22,7 +22,7 @@ export function overload(
   // While sequences are free, waiting requests start with the next step.
   const queues = !request.background && runningCount + waitingCount > parallel;
   if (queues && waitingTokens + sequence.prompt.length > limit) {
-    const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
+    const message = `The server is at capacity: ${waitingTokens} prompt tokens wait in the queue; the limit is ${limit}.`;
     return { code: "server_busy", message, busy: "queue_tokens" };
   }
   if (deadline === undefined) return undefined;

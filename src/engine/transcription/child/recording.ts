@@ -118,7 +118,7 @@ export class RecordingWork {
       // Live speech has no request field.
       const param = "field" in work ? work.field : undefined;
       const what = param === undefined ? "The sound" : `'${param}'`;
-      const message = `${what} has no speech: nobody speaks in it, or nothing that the model understands.`;
+      const message = `${what} has no speech, or none that the model understands.`;
       throw new SvcError("no_speech", message, { ...(param !== undefined && { param }) });
     }
     const speechSeconds = this.speechSamples / SAMPLE_RATE;
