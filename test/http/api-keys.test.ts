@@ -13,7 +13,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 describe("a request with one of the keys is answered", () => {
   test.each<[string, Record<string, string>]>([
     ["as bearer token", bearer("ada-key")],
-    ["whatever the case of the scheme", { authorization: "bearer  eve-key" }],
+    ["whatever the letters of the scheme", { authorization: "bearer  eve-key" }],
     ["in x-api-key", { "x-api-key": "ada-next-key" }],
     ["beside a token for somebody else", { ...bearer("other"), "x-api-key": "eve-key" }],
   ])("%s", async (_, headers) => {

@@ -119,7 +119,7 @@ describe("POST /v1/files", () => {
     expect(readdirSync(join(dataDir, "files"))).toEqual([]);
   });
 
-  test("refuses forms that are truncated, without a boundary, without a file, with two files, or with a file of another name", async () => {
+  test("refuses forms that are truncated or have no boundary, no file, two files, or a file of another name", async () => {
     const dataDir = temporaryFolder();
     const server = serve(undefined, { dataDir });
     const none = new FormData();

@@ -55,7 +55,7 @@ describe("browsers are instructed", () => {
   );
 });
 
-test("a body with the content type that curl sends by default is read as JSON, but not one that a browser sends unasked", async () => {
+test("a body with curl's default content type is read as JSON, but not one that a browser sends unasked", async () => {
   const server = serve();
   const send = async (path: string, headers: Record<string, string>) =>
     (await server.post(path, { messages }, { "content-type": "application/x-www-form-urlencoded", ...headers })).status;

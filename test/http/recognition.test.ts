@@ -224,7 +224,7 @@ describe("controls", () => {
     expect(Object.keys((await asked({ auto_crop: false }))?.task ?? {})).toEqual(["text"]);
   });
 
-  test("send Chinese and Japanese to PP-OCR when it is selected, without trained data, and other languages to Tesseract", async () => {
+  test("select PP-OCR for Chinese and Japanese, which need no trained data, and Tesseract otherwise", async () => {
     const server = serve(undefined, { ocrEngine: "ppocr" });
     const engine = async (languages: readonly string[]) => {
       const response = await server.post(PATH, { data, languages });

@@ -30,7 +30,7 @@ describe("POST /sdapi/v1/txt2img", () => {
     await expectGolden("sdapi.json", text);
   });
 
-  test("accepts the sampler names of that interface, the fields that it sends by default, and LoRA weights in the prompt", async () => {
+  test("accepts that interface's sampler names and default fields, and LoRA weights in the prompt", async () => {
     const server = serve();
     const asked = {
       prompt: `${prompt} <lora:ink:0.5> <lora:oil>`,

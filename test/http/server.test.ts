@@ -34,7 +34,7 @@ describe("listening", () => {
   });
 });
 
-test("a body that is too long for its route is refused by the route with a reason, up to the largest body of any route", async () => {
+test("a body that is too long for its route is refused with a reason, up to the largest limit of any route", async () => {
   const server = serve(undefined, { maxAudioBytes: 1_000_000_000 });
   const client = await RawClient.connect(server.port);
   client.post("/v1/chat/completions", "{", ["Content-Length: 1900000000"]);

@@ -303,7 +303,7 @@ describe("cancelling", () => {
     expect(older.report.cancel).toBeUndefined();
   });
 
-  test("fails a request that cannot end with part of an answer: as cancelled, or as shutting down when the server stops", async () => {
+  test("fails a request without a partial answer: as cancelled, or as shutting down when the server stops", async () => {
     const { begin, service, counted } = setUp();
     const cancelled = begin({ id: "a" });
     await cancelled.step("accepted");
