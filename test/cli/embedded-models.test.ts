@@ -9,12 +9,12 @@ import { isBuilt } from "../native/whisper-harness.ts";
 
 const { embeddedEmbeddings = "", embeddedTranscription = "" } = isBuilt ? nativeFiles("") : {};
 
-test.skipIf(embeddedEmbeddings === "")("the description of the embedded embedding model matches its file", () => {
+test.skipIf(embeddedEmbeddings === "")("the embedding model is described as in its file", () => {
   const { modified: _, ...known } = ALL_MINILM;
   expect(readEmbeddingFile(embeddedEmbeddings, false)).toMatchObject(known);
 });
 
-test.skipIf(embeddedTranscription === "")("the description of the embedded transcription model matches its file", () => {
+test.skipIf(embeddedTranscription === "")("the transcription model is described as in its file", () => {
   const { modified: _, ...known } = WHISPER_BASE;
   expect(readWhisperFile(embeddedTranscription)).toMatchObject(known);
 });

@@ -14,7 +14,7 @@ import { plainRequest } from "../support/request.ts";
 const native = isBuilt ? nativeFiles("") : undefined;
 const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 GB are free") };
 
-test.skipIf(!native)("the system model and text recognition are not loaded when they do not fit into memory", async () => {
+test.skipIf(!native)("the system model and text recognition are not loaded without enough memory", async () => {
   if (!native) return;
   const launch = testLaunch({ memory: new MemoryBudget(() => 0) });
   const { signal } = new AbortController();

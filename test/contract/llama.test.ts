@@ -179,7 +179,7 @@ describe("POST /completion to a model of another server", () => {
         : undefined,
     );
 
-  test.each([true, false])("does not interpret token ids with the local vocabulary (a model here: %p)", async (local) => {
+  test.each([true, false])("ignores the local vocabulary for token ids (a model here: %p)", async (local) => {
     const upstream = far();
     const server = serve(script, { serveModel: local }, [(await remote([upstream.url])).gateway]);
     const post = (prompt: unknown) => server.post("/completion", { model: "up/far", prompt });

@@ -183,7 +183,7 @@ describe("generate", () => {
     expect(answer.total_duration).toBeGreaterThanOrEqual(answer.load_duration ?? 0);
   });
 
-  test.each([true, false])("reports no load time for a model of another server (a model here: %p)", async (serveModel) => {
+  test.each([true, false])("reports no load time for a remote model (a model here: %p)", async (serveModel) => {
     const far = fixtureServer(({ path }) => (path === "/v1/chat/completions" ? helloStream() : undefined));
     const server = serve(undefined, { serveModel }, [(await remote([far.url])).gateway]);
     server.engine.state = "unloaded";

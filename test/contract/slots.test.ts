@@ -114,7 +114,7 @@ describe("refused", () => {
     expect(engine.slotActions).toEqual([]);
   });
 
-  test.each(["paris.bin", "a", "ü 1 (2).kv", "a..b", "ä".repeat(127)])("is not a valid name such as %s", async (filename) => {
+  test.each(["paris.bin", "a", "ü 1 (2).kv", "a..b", "ä".repeat(127)])("is not the valid name %s", async (filename) => {
     expect((await withSlots().post("/slots/1?action=save", { filename })).status).toBe(200);
   });
 

@@ -138,7 +138,7 @@ describe("svc-mini", () => {
     expect(chunks).toBeGreaterThanOrEqual(6);
   });
 
-  test("makes a forced call whatever the question, the named call when one is named, and none for \"none\"", async () => {
+  test("makes a forced call whatever the question, the named call when one is named, and none when calls are off", async () => {
     const question = user("What is the capital of France?");
     const other = { type: "function", function: { ...weather.function, name: "other_tool" } };
     expect(callOf(await ask({ messages: question, tools: [weather], tool_choice: "required" }))?.name).toBe(
@@ -285,7 +285,7 @@ describe("svc-mini", () => {
 const folder = mkdtempSync(join(tmpdir(), "svc-vision-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model with vision and audio input (%s)", (kind) => {
+describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that sees and hears (%s)", (kind) => {
   beforeAll(async () => {
     const { model, projector } = makeVisionModel(kind, folder);
     server = await startServer(["--model", model, "--mmproj", projector, "--threads", "1", "--media-root", folder]);

@@ -15,7 +15,7 @@ const ask = (far: Remote, replica = far.replicas[0]) =>
   generate(far, conversationOf(far, replica)).then(textOf, (error: unknown) => error);
 
 describe("an upstream that refuses", () => {
-  test.each([401, 403, 404, 302])("with %d does not count as down: its refusal is reported every time", async (status) => {
+  test.each([401, 403, 404, 302])("with %d is not down: every refusal is reported", async (status) => {
     const far = await remote([chatServer(failing(status)).url]);
     const first = await ask(far);
     expect(first).toMatchObject({ code: status === 404 ? "model_not_found" : "upstream_error" });

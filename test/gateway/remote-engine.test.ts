@@ -183,7 +183,7 @@ test("another replica takes over before an answer begins, and a later failure is
   await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
-test.each(["content_filter", "repetition"])("an answer that the upstream truncates for %s is reported as truncated", async (reason) => {
+test.each(["content_filter", "repetition"])("an answer truncated for %s is reported as such", async (reason) => {
   const cutting = chatServer(() => eventStream([delta({ content: "x" }, reason)]));
   const finish = finishOf(await generate(await remote([cutting.url])));
   expect(finish).toMatchObject({ type: "finish", reason: "length" });
@@ -231,7 +231,7 @@ test.each([
     "This model's maximum context length is 64 tokens. However, you requested 90 tokens (secret in the messages).",
   ],
 ])(
-  "the token counts of a context error are reported, even when they are only in its text: %s",
+  "the token counts of a context error are reported, even when they are only in the text of the error: %s",
   async (_, message) => {
     const error = { message, code: "context_length_exceeded" };
     const server = chatServer(() => Response.json({ error }, { status: 400 }));

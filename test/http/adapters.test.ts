@@ -80,7 +80,7 @@ describe("an adapter's name", () => {
 });
 
 describe("a request that selects no adapter", () => {
-  test.each([{}, { model: "gpt-4o" }, { model: "fake-model" }, { lora: [] }])("%j gets the default adapters", async (asked) => {
+  test.each([{}, { model: "gpt-4o" }, { model: "fake-model" }, { lora: [] }])("%j gets the defaults", async (asked) => {
     const server = serve(hello, { lora });
     expect(await body(await server.chat(asked))).toMatchObject({ model: "fake-model" });
     expect(adaptersOf(server)).toEqual([TONE]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 describe.each(["unified", "streams", "paged"] as const)(
-  "%s: prompts computed in slices next to streams",
+  "%s: prompts that are computed in slices next to streams",
   (layout) => {
     const limits = { ...LIMITS, layout, cells: layout === "streams" ? 4096 : 1024, sequences: 4, chunk: 100 };
     /** Request 1 decodes; a row takes one millisecond. */
