@@ -41,7 +41,7 @@ test("--no-model with an upstream and a discovered server serves both, and stops
   expect(await server.kill()).toContain("2 models of upstreams");
 }, 90_000);
 
-test("its embeddings come from an upstream when a request names one", async () => {
+test("embeddings come from an upstream when a request names one", async () => {
   const far = fixtureServer(({ path }) => {
     if (path === "/v1/models") return Response.json(modelList("bge-m3"));
     return path === "/v1/embeddings" ? Response.json({ data: [{ index: 0, embedding: [3, 4] }] }) : undefined;

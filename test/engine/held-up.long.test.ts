@@ -55,7 +55,7 @@ function startEngine(): TextEngine {
 const rules = Array.from({ length: 60 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n");
 const constraint = { grammar: `root ::= a0\n${rules}\na60 ::= "x"`, strict: false, inexpressible: false };
 
-test("fails only the request with the grammar, not an earlier request whose turn comes later", async () => {
+test("the grammar fails only its own request, not an earlier request whose turn comes later", async () => {
   const engine = startEngine();
   await engine.ready();
   const leaves = new AbortController();

@@ -39,7 +39,7 @@ async function ask({ url }: TestServer, body: object) {
   return { status: response.status, answer: (await response.json()) as Record<string, any> };
 }
 
-test("next to a given model it is listed before it is loaded, and answers in an engine of its own", async () => {
+test("next to a given model, the system model is listed before it is loaded, and has its own engine", async () => {
   await withServer([...LIMITS, "--model", GIVEN, "--alias", "mine"], async (server) => {
     expect(await listed(server)).toEqual(["mine svc true", "svc-system system false"]);
     const headers = { "anthropic-version": "2023-06-01" };
@@ -59,7 +59,7 @@ test("next to a given model it is listed before it is loaded, and answers in an 
   });
 }, 60_000);
 
-test("where svc-mini is served, both are the same engine", async () => {
+test("where svc-mini is served, the system model is the same engine", async () => {
   await withServer(LIMITS, async (server) => {
     expect(await listed(server)).toEqual(["svc-mini svc true", "svc-system system true"]);
     expect((await ask(server, {})).answer["model"]).toBe("svc-system");
@@ -67,7 +67,7 @@ test("where svc-mini is served, both are the same engine", async () => {
   });
 }, 60_000);
 
-test("it ignores options for the given model", async () => {
+test("the system model ignores options for the given model", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-system-"));
   const adapter = `${makeAdapter(folder, 1)}:20`;
   try {

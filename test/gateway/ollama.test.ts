@@ -19,7 +19,7 @@ function ollamaOnly(script: FakeScript) {
   return { server, hidden };
 }
 
-test("its models are listed with capabilities and context length", async () => {
+test("models are listed with capabilities and context length", async () => {
   const { hidden } = ollamaOnly({ steps: [] });
   const { gateway, replicas } = await remote([hidden.url]);
   expect(replicas[0]?.kind).toBe("ollama");

@@ -26,7 +26,7 @@ function upload(server: TestServer, content = "document", order: "before" | "beh
   return fetch(`${server.url}/v1/files`, { method: "POST", body: form });
 }
 
-test("returns pages as Markdown", async () => {
+test("pages are returned as Markdown", async () => {
   const server = serve();
   const response = await server.post(PATH, { model: "mistral-ocr-latest", document, include_image_base64: false });
   const text = await response.text();
@@ -37,7 +37,7 @@ test("returns pages as Markdown", async () => {
   ]);
 });
 
-test("returns tables separately when a table format is requested, with links in their places", async () => {
+test("tables are returned separately when a table format is requested, with links in their places", async () => {
   for (const table_format of ["markdown", "html"]) {
     const text = await (await serve().post(PATH, { model: "mistral-ocr-latest", document, table_format })).text();
     checker(OcrResponse)(JSON.parse(text));
@@ -45,21 +45,21 @@ test("returns tables separately when a table format is requested, with links in 
   }
 });
 
-test("treats false and null like absent fields", async () => {
+test("false and null count as absent fields", async () => {
   const off = { extract_header: false, extract_footer: null, include_blocks: false, table_format: null };
   const response = await serve().post(PATH, { document, ...off, confidence_scores_granularity: null });
   expect(response.status).toBe(200);
   expect(checker(OcrResponse)(await response.json()).pages[0]?.tables).toBeUndefined();
 });
 
-test("names the model that read when the request names none", async () => {
+test("the answer names the model that read when the request names none", async () => {
   const named = async (model?: string) =>
     checker(OcrResponse)(await (await serve().post(PATH, { model, document })).json()).model;
   expect(await named()).toBe("fake-reader");
   expect(await named("mistral-ocr-latest")).toBe("mistral-ocr-latest");
 });
 
-test("limits the pages in a text to as many as in a list", async () => {
+test("the pages in a text are limited to as many as in a list", async () => {
   const response = await serve().post(PATH, { document, pages: `0${",0".repeat(1000)}` });
   expect([response.status, await response.json()]).toMatchObject([
     400,
@@ -67,7 +67,7 @@ test("limits the pages in a text to as many as in a list", async () => {
   ]);
 });
 
-test("accepts images as documents, counts pages from 0, and takes languages like the other route", async () => {
+test("images are accepted as documents, pages count from 0, and languages are those of the other route", async () => {
   const server = serve();
   for (const image_url of [url, { url }]) {
     expect((await server.post(PATH, { document: { type: "image_url", image_url } })).status).toBe(200);

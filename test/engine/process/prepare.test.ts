@@ -8,7 +8,7 @@ import { count, failure, start, stopCounters } from "./counters.ts";
 
 afterEach(stopCounters);
 
-test("waits for the preparation, once for all jobs", async () => {
+test("the engine waits for the preparation, once for all jobs", async () => {
   const brought = Promise.withResolvers<void>();
   let isThere = false;
   const counter = start({ prepare: () => (isThere ? undefined : brought.promise) });
@@ -20,7 +20,7 @@ test("waits for the preparation, once for all jobs", async () => {
   expect(counter.status()).toMatchObject({ state: "ready", restarts: 0 });
 });
 
-test("refuses its jobs with the error of the preparation, and retries with the next job", async () => {
+test("jobs are refused with the error of the preparation, which is retried with the next job", async () => {
   const faults = [
     () => Promise.reject(new SvcError("storage_full", "no room")),
     () => Promise.reject(new Error("a bug")),
@@ -37,7 +37,7 @@ test("refuses its jobs with the error of the preparation, and retries with the n
   expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
 });
 
-test("that is stopped meanwhile starts no process and aborts the preparation", async () => {
+test("stopping meanwhile starts no process and aborts the preparation", async () => {
   const brought = Promise.withResolvers<void>();
   const before = childrenOf(process.pid).length;
   let signal: AbortSignal | undefined;
@@ -57,7 +57,7 @@ test("that is stopped meanwhile starts no process and aborts the preparation", a
   expect(childrenOf(process.pid)).toHaveLength(before);
 });
 
-test("that is eager and has died reports what is missing, and recovers by itself once it is there", async () => {
+test("an eager engine that has died reports what is missing, and recovers once it is there", async () => {
   let isMissing = true;
   const clock = new TestClock();
   const counter = start({

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { SoundBuffer } from "../../../src/service/live/sound-buffer.ts";
 import { dice } from "../../support/dice.ts";
 
-test("returns stored sound by its position, in whatever pieces it was added and dropped", () => {
+test("stored sound is found by its position, in whatever pieces it was added and dropped", () => {
   const roll = dice(3);
   const buffer = new SoundBuffer();
   const all: number[] = [];
