@@ -116,7 +116,7 @@ test("the tests find source files at all", () => {
 });
 
 test("every import obeys the table of layers", () => expect(layerViolations(productFiles, layers)).toEqual([]));
-test("packages are imported only where they belong", () => expect(packageViolations(productFiles, packages)).toEqual([]));
+test("packages are imported only where allowed", () => expect(packageViolations(productFiles, packages)).toEqual([]));
 test("environment, processes and clocks are used only where they belong", () =>
   expect(nameViolations(productFiles, names)).toEqual([]));
 test("expectations of promises are awaited", () => expect(nameViolations(allFiles, unawaited)).toEqual([]));
