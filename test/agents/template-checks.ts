@@ -30,10 +30,7 @@ const MODELS = [
 /** Templates that place the tools before the user's last message, so that they move with the next one. */
 const MOVE_TOOLS = ["Mistral-Small-3.2-24B-Instruct-2506"];
 
-/**
- * Tokens at the end of a prompt where the template starts the answer, which may be written differently in later
- * prompts.
- */
+/** Tokens at the end of a prompt where the template starts the answer; later prompts may spell them differently. */
 const BEGINNING = 16;
 
 /** Prints one line per check. */

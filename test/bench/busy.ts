@@ -1,6 +1,6 @@
 // `bun test/bench/busy.ts`: svc and llama-server on a machine whose cores other programs use. Prints a Markdown table.
 //
-// All servers run the whole time with the same model and take turns, so each line is measured under the same conditions.
+// All servers run the whole time with the same model and take turns, so each line has the same conditions.
 
 import { parseArgs } from "node:util";
 import { exitOnSignals, killAtExit } from "../support/kill-at-exit.ts";

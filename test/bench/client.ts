@@ -61,10 +61,7 @@ export function sendChat(port: number, { prompt, maxTokens, fields, headers, lea
   return exchange(port, { path: "/v1/chat/completions", body, ...(headers && { headers }), ...(leave && { leave }) });
 }
 
-/**
- * Splits a streamed answer into its events. Throws when the reply is not a stream, contains an error or is
- * incomplete.
- */
+/** Splits a streamed answer into events. Throws when the reply is no stream, has an error or is incomplete. */
 export function readChat(reply: Reply): ChatResult {
   if (reply.status !== 200) throw new Error(`status ${reply.status}: ${bodyText(reply).slice(0, 400)}`);
   const tokens: number[] = [];

@@ -1,5 +1,5 @@
-// `bun test/bench/dictation.ts`: measures the time from an utterance's last sound to its text through /v1/realtime, spoken
-// by svc's own voice in real time. Prints Markdown rows. Needs `bun build.ts media`.
+// `bun test/bench/dictation.ts`: measures the time from an utterance's last sound to its text through /v1/realtime,
+// spoken by svc's own voice in real time. Prints Markdown rows. Needs `bun build.ts media`.
 //   --utterances N (8)   --threads N (2)
 
 import { parseArgs } from "node:util";

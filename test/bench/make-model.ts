@@ -50,10 +50,7 @@ const CHAT_TEMPLATE =
 /** Part of the file name, so that a change of the content does not reuse an old file. */
 const VERSION = 2;
 
-/**
- * Returns the path of the model's Q8_0 file in `folder`, and writes the file first when it is missing. Its bytes are
- * always the same.
- */
+/** Returns the path of the model's Q8_0 file in `folder`, created when missing. Its bytes are always the same. */
 export function makeModel(name: BenchModel, folder: string, log: (line: string) => void = console.error): string {
   const path = join(folder, `bench-${name}-q8_0.v${VERSION}.gguf`);
   if (existsSync(path)) return path;

@@ -1,6 +1,6 @@
-// `bun test/bench/recognition.ts`: text and tables on drawn pages, through /v1/vision/ocr, compared with Debian's `tesseract` on
-// the same pages with the same trained data (its own package has smaller data). Prints Markdown rows. Needs `bun build.ts bench`,
-// Python 3, and Debian's tesseract-ocr and fonts (it prints which).
+// `bun test/bench/recognition.ts`: text and tables on drawn pages, through /v1/vision/ocr, compared with Debian's
+// `tesseract` on the same pages with the same trained data (its own package has smaller data). Prints Markdown rows.
+// Needs `bun build.ts bench`, Python 3, and Debian's tesseract-ocr and fonts (it prints which).
 //   --every N (1)   only every Nth page of each group
 //   --only WORD     groups whose name contains the word; those of other languages are "language deu" and so on
 //   --ppocr         Chinese and Japanese with PP-OCRv5

@@ -1,5 +1,5 @@
-// `bun test/bench/speech.ts`: transcription compared with whisper.cpp's own programs with the same models, and synthesized
-// speech transcribed again. Prints Markdown rows. Needs `bun build.ts bench`.
+// `bun test/bench/speech.ts`: transcription compared with whisper.cpp's own programs with the same models, and
+// synthesized speech transcribed again. Prints Markdown rows. Needs `bun build.ts bench`.
 //   --sentences N (50)   --threads N (2)
 //   --voices af_bella,bf_emma   only these voices: word errors of their speech, and their speed
 

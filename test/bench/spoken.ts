@@ -47,10 +47,7 @@ export function floatWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file);
 }
 
-/**
- * Transcribes a sound file with svc (`/v1/audio/transcriptions`) or whisper-server (`/inference`). Throws with the
- * answer.
- */
+/** Transcribes a file with svc (`/v1/audio/transcriptions`) or whisper-server (`/inference`), or throws its answer. */
 export async function hear(
   url: string,
   path: string,

@@ -1,9 +1,6 @@
 // Parts shared by the seeds of several APIs. Texts contain a mark that no error message may repeat.
 
-/**
- * Text that comes only from the client. It is not an identifier, because identifiers name fields and may appear in
- * errors.
- */
+/** Text that only the client sends; not an identifier, because errors may repeat those as names of fields. */
 export const MARK = "Qx7 mark";
 
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

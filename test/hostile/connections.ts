@@ -1,5 +1,5 @@
-// Connections that are held open: thousands of idle ones, more than there are descriptors, readers and writers that stop
-// midway.
+// Connections that are held open: thousands of idle ones, more than there are descriptors, readers and writers that
+// stop midway.
 //   bun test/hostile/connections.ts
 
 import { connect, type Socket } from "node:net";
@@ -56,10 +56,7 @@ async function untilClosed(all: readonly Held[], seconds: number): Promise<numbe
   return elapsed();
 }
 
-/**
- * Returns the seconds until the next client gets a whole answer on a new connection; undefined when that takes too
- * long.
- */
+/** Returns the seconds until a new client gets a whole answer; undefined when that takes too long. */
 async function nextAnswer({ port }: TestServer, seconds = 10): Promise<number | undefined> {
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 1000;

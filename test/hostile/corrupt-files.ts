@@ -1,5 +1,5 @@
-// Damaged files of every kind that svc loads: it must report what is wrong with which file, or serve, and must never hang or
-// leave processes behind.
+// Damaged files of every kind that svc loads: it must report what is wrong with which file, or serve, and must never
+// hang or leave processes behind.
 //   bun test/hostile/corrupt-files.ts [--count N] [--seed N] [--kind NAME]
 // Files that come with the program are damaged in a copy of it.
 

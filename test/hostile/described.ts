@@ -31,10 +31,7 @@ include-path = "/api/pull"
 checks.not_a_server_error.expected-statuses = ["2xx", "4xx", "502"]
 `;
 
-/**
- * Returns the document without the schemas of streams: these are text, for which the program expects a schema of
- * events.
- */
+/** Returns the document without the schemas of streams, which describe an event rather than the whole text. */
 async function description(url: string): Promise<string> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
   return JSON.stringify(document, (key, value: unknown) => (key === "text/event-stream" ? {} : value));

@@ -1,5 +1,5 @@
-// The engines for transcription, speech, images and pages, killed under load and in the middle of long work: every request
-// must end, and nothing may be left behind.
+// The engines for transcription, speech, images and pages, killed under load and in the middle of long work: every
+// request must end, and nothing may be left behind.
 //   bun test/hostile/engine-kills.ts [--kills N] [--seed N]
 
 import { randomNumbers } from "../support/dice.ts";

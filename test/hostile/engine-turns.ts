@@ -1,5 +1,5 @@
-// Long work together with short work, in the engines for transcription, speech, images and pages: how soon cancelled work
-// stops, how long others wait, and whether clients take turns.
+// Long work together with short work, in the engines for transcription, speech, images and pages: how soon cancelled
+// work stops, how long others wait, and whether clients take turns.
 //   bun test/hostile/engine-turns.ts
 
 import { readFileSync } from "node:fs";

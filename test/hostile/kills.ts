@@ -1,5 +1,5 @@
-// Engines that are killed repeatedly under mixed load: every request must end, no batch line may be lost, nothing may be
-// left.
+// Engines that are killed repeatedly under mixed load: every request must end, no batch line may be lost, nothing may
+// be left.
 //   bun test/hostile/kills.ts [--kills N] [--seed N]
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -72,10 +72,7 @@ const attempts: readonly ((url: string) => Attempt<Kind>)[] = [
   }),
 ];
 
-/**
- * Kills a random engine process each time, after it has worked: one that has not is restarted with a delay, by
- * design.
- */
+/** Kills a random engine that has worked: one that has not is restarted with a delay, by design. */
 async function killEngines(server: TestServer, load: Load<Kind>, kills: number, random: () => number): Promise<void> {
   for (let done = 0; done < kills; done++) {
     await Promise.all([load.worked("text"), load.worked("vectors")]);

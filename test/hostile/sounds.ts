@@ -1,4 +1,5 @@
-// Damaged and hostile sound files for transcription: each must be refused or transcribed, and cost only what it contains.
+// Damaged and hostile sound files for transcription: each must be refused or transcribed, and cost only what it
+// contains.
 //   bun test/hostile/sounds.ts [--count N] [--seed N]
 
 import { readdirSync } from "node:fs";

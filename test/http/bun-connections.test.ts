@@ -20,10 +20,7 @@ afterAll(() => server.stop(true));
 
 const post = (body: string) => `POST / HTTP/1.1\r\nHost: svc\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-/**
- * Returns the answers on a connection to which `write` sends, once the server has closed it or has had time to
- * answer.
- */
+/** Returns the answers on a connection once the server has closed it or has had time to answer `write`. */
 function answers(write: (socket: Socket) => void): Promise<string[]> {
   return new Promise((resolve) => {
     let received = "";

@@ -11,10 +11,7 @@ interface Chunk {
   readonly usage?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Starts a server on which every other answer waits for the one after it, which finds the prompt of 1,000 tokens
- * cached.
- */
+/** Starts a server on which every other answer waits for the next one, whose 1,000 prompt tokens are cached. */
 function serveBackwards(): TestServer {
   const server: TestServer = serve(() => {
     const asked = server.engine.requests.length;

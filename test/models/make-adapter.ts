@@ -23,10 +23,7 @@ export interface AdapterChanges {
   readonly metadata?: Readonly<Record<string, GgufValue>>;
 }
 
-/**
- * Returns the path of an adapter in `folder`, and writes it first when it is missing. The same seed gives the same
- * file.
- */
+/** Returns the path of an adapter in `folder`, created when missing. The same seed gives the same file. */
 export function makeAdapter(folder: string, seed: number, name = `lora-${seed}.v${VERSION}`): string {
   const path = join(folder, `${name}.gguf`);
   if (existsSync(path)) return path;

@@ -18,10 +18,7 @@ const BYTE_AND_LETTER_TOKENS = 1024;
 /** Part of the file name, so that a change of the content does not reuse an old file. */
 const VERSION = 1;
 
-/**
- * Returns the path of the model's file in `folder`, and writes it first when it is missing. Its bytes are always the
- * same.
- */
+/** Returns the path of the model's file in `folder`, created when missing. Its bytes are always the same. */
 export function makeRecurrentModel(folder: string): string {
   const path = join(folder, `recurrent.v${VERSION}.gguf`);
   mkdirSync(folder, { recursive: true });

@@ -12,10 +12,7 @@ const ALIGNMENT = 32;
 /** Bytes of a metadata value, by its type. */
 const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
-/**
- * Returns the path of the scrambled copy in `folder`, and writes it first when it is missing. Its bytes are always
- * the same.
- */
+/** Returns the path of the scrambled copy in `folder`, created when missing. Its bytes are always the same. */
 export function scrambledModel(path: string, folder: string): string {
   const target = join(folder, `scrambled-${basename(path)}`);
   if (existsSync(target)) return target;

@@ -1,8 +1,8 @@
-// svc's transcription compared with whisper.cpp's own program, from the same sources and with the same models, at temperature
-// 0: is the text equal, letter by letter? Prints Markdown rows and every difference. Three comparisons of each file: svc's library
-// and the program get all of it; both get what svc's voice detection keeps; and svc's route, which uses voice detection and
-// encoders of the sound's size. Needs `bun build.ts bench`. Other languages are spoken by the host's espeak-ng, if installed, and
-// by Kokoro, if built.
+// svc's transcription compared with whisper.cpp's own program, from the same sources and with the same models, at
+// temperature 0: is the text equal, letter by letter? Prints Markdown rows and every difference. Three comparisons of
+// each file: svc's library and the program get all of it; both get what svc's voice detection keeps; and svc's route,
+// which uses voice detection and encoders of the sound's size. Needs `bun build.ts bench`. Other languages are spoken
+// by the host's espeak-ng, if installed, and by Kokoro, if built.
 //   --sentences N (50)   --threads N (2)   --sets clean,es   only these sets
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,6 @@
-// `npm run test:sanitize`: runs the tests of our native code with libraries that check memory (AddressSanitizer) and undefined
-// behaviour (UBSan). Fails with the first report of each process, even if a test would only notice that an engine died.
+// `npm run test:sanitize`: runs the tests of our native code with libraries that check memory (AddressSanitizer) and
+// undefined behaviour (UBSan). Fails with the first report of each process, even if a test would only notice that an
+// engine died.
 //   npm run test:sanitize -- [--cases N] [--conversations N] [--only NAME]
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -15,10 +16,7 @@ const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { cases: text, conversations: text, only: text } });
 const { cases = "1000", conversations = "200", only } = values;
 
-/**
- * Some tests take ten times as long. One is excluded: it compares answers that are a tie with the kernels of this
- * build.
- */
+/** Some tests are ten times slower. One is excluded: its answers are a tie with the kernels of this build. */
 const OTHERWISE = "other --lora flags";
 const TEST = ["test", "--timeout=300000", "--parallel=2", `--test-name-pattern=^(?!.*(${OTHERWISE}))`];
 const suites: Readonly<Record<string, readonly string[]>> = {

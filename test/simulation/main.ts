@@ -1,6 +1,6 @@
 // `npm run simulate`: the effect of the scheduling policy on users, under loads and on machines that are not available,
-// compared with a plain policy: no prefix reuse, a single client, prompts in whole batches. Then the effect of the choice of
-// replicas, which `npm run simulate -- replicas [number…]` runs alone.
+// compared with a plain policy: no prefix reuse, a single client, prompts in whole batches. Then the effect of the
+// choice of replicas, which `npm run simulate -- replicas [number…]` runs alone.
 
 import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import { reportClusters } from "./cluster-report.ts";

@@ -1,5 +1,5 @@
-// `npm run test:soak`: storms, kills, deadlines and mixed load for as long as requested, in every KV layout; then nothing may
-// be left behind.
+// `npm run test:soak`: storms, kills, deadlines and mixed load for as long as requested, in every KV layout; then
+// nothing may be left behind.
 //   npm run test:soak -- [--rounds N | --minutes N] [--model svc-mini|60m] [--threads N] [--svc COMMAND]
 
 import { availableParallelism } from "node:os";

@@ -1,5 +1,6 @@
 // Compares src/speech with the Python package that it was written from, over thousands of lines: `bun
-// test/speech/compare-phonemes.ts`. With `--record`, writes test/fixtures/speech/phonemes.json for the test in this folder.
+// test/speech/compare-phonemes.ts`. With `--record`, writes test/fixtures/speech/phonemes.json for the test in this
+// folder.
 
 import { join } from "node:path";
 import { builtPhonemizer } from "./built-voice.ts";

@@ -1,5 +1,4 @@
-// The voice's phonemizer: it must read like the original, and be safe for any text. Needs the data that the build
-// makes with pip.
+// The voice's reader: as the original reads, and safe for any text. Needs the data that the build makes with pip.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -17,14 +16,14 @@ test.skipIf(!reader)("150 demanding lines are read as the original reads them", 
   expect(golden.map(([line]) => [line, phonemes(line)])).toEqual(golden);
 });
 
-test.skipIf(!reader)("the kind of a word and the word after it decide how it sounds", () => {
+test.skipIf(!reader)("what a word is and what follows it decide how it sounds", () => {
   expect(phonemes("I read it.")).not.toBe(phonemes("I have read it."));
   expect(phonemes("the end, the start")).toBe("ði ˈɛnd, ðə stˈɑɹt");
   expect(phonemes("I used to run.")).toContain("jˈust tə");
   expect(phonemes("I used two runs.")).toContain("jˈuzd");
 });
 
-test.skipIf(!reader)("letters after a name that are not a numeral stay letters", () => {
+test.skipIf(!reader)("names behind which no numeral stands keep their letters", () => {
   expect(phonemes("King Charles")).toBe("kˈɪŋ ʧˈɑɹlz");
   expect(phonemes("Louis XIV")).toBe(phonemes("Louis the fourteenth"));
 });
@@ -36,14 +35,14 @@ test.skipIf(!reader)("a link is read without its target, a picture as its descri
   expect(phonemes("see [the docs](/fɔ/) here")).toBe(plain);
 });
 
-test.skipIf(!reader)("markup and commands are read as text, and characters without sound are skipped", () => {
+test.skipIf(!reader)("markup and commands are read as text, characters without sound are passed over", () => {
   expect(phonemes('<break time="3s"/>')).toContain("bɹˈAk");
   expect(phonemes("$(reboot) `ls`")).toContain("ɹˈibˌut");
   expect(phonemes("no\u{1f600}\u{1f469}\u200d\u{1f467} \u{fe0f}way")).toBe(phonemes("no way"));
   expect(["", " \n", "\0\x07\x1b", "\ud800\udc00\ud800", "\u{1f600}"].map(phonemes)).toEqual(["", "", "", "", ""]);
 });
 
-test.skipIf(!reader)("random characters up to the limit of a request are read to the end", () => {
+test.skipIf(!reader)("as many characters as a request may have, without order, are read to their end", () => {
   const fill = (text: string): string => text.repeat(Math.ceil(33_000 / text.length)).slice(0, 33_000);
   const texts = ["111,", "(", ". ", ".)", "1.1", "[", "\ud800", "\n ", "$1,", "U.S.", "a_", "hello ", "-", "😀", "٣"];
   for (const text of texts) {
@@ -52,7 +51,7 @@ test.skipIf(!reader)("random characters up to the limit of a request are read to
   }
 });
 
-test.skipIf(!reader)("the acoustic model gets the numbers of the phonemes", () => {
+test.skipIf(!reader)("the acoustic model gets phonemes by their numbers", () => {
   expect(phonemes("😀")).toBe("");
   expect(reader?.ids("həlˈO 漢.")).toEqual([0, 50, 83, 54, 156, 31, 16, 4, 0]);
 });

@@ -76,10 +76,7 @@ export async function runToEnd(
   return { status, stdout, stderr };
 }
 
-/**
- * Lists name, inode, size and time of every file below a folder. Two lists are equal when nothing was written
- * between.
- */
+/** Lists name, inode, size and time of every file below a folder. Equal lists: nothing was written between. */
 export async function inventory(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder, { recursive: true });
   return names.sort().map((name) => {

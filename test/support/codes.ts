@@ -15,10 +15,7 @@ export async function prepareCodes(): Promise<void> {
   prepareZXingModule({ overrides: { wasmBinary: await Bun.file(wasm).arrayBuffer() } });
 }
 
-/**
- * Draws a code whose modules are `scale` pixels wide and high. Throws Error when the symbology cannot encode the
- * text.
- */
+/** Draws a code with modules of `scale` × `scale` pixels. Throws when the symbology cannot encode the text. */
 export async function drawCode(format: WriteInputBarcodeFormat, text: string, scale = SCALE): Promise<Bitmap> {
   const { symbol, error } = await writeBarcode(text, { format });
   if (error !== "") throw new Error(`${format}: ${error}`);

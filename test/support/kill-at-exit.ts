@@ -1,9 +1,6 @@
 // Ensures that no server outlives the program that started it, however that program ends.
 
-/**
- * Kills the process when this program exits. The returned function cancels that, for a process that has already
- * ended.
- */
+/** Kills the process when this program exits. The returned function cancels that, when it has already ended. */
 export function killAtExit(child: { kill(signal: "SIGKILL"): void }): () => void {
   const kill = () => child.kill("SIGKILL");
   process.on("exit", kill);

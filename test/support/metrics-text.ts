@@ -8,10 +8,7 @@ export interface Levels {
   readonly registered: number;
 }
 
-/**
- * Sums all samples of one metric over its labels. Throws when there are none, so that a renamed metric does not pass
- * as 0.
- */
+/** Sums all samples of a metric over its labels. Throws when there are none: a renamed metric is not 0. */
 export function metricValue(exposition: string, name: string): number {
   const samples = exposition.split("\n").flatMap((line) => {
     const match = /^([a-z_:][\w:]*)(\{[^}]*\})? (\S+)/i.exec(line);

@@ -1,6 +1,6 @@
-// `npm run test:types`: checks every recorded answer, whole and event by event, against the types of the official clients. Each
-// is assigned as a literal, so the compiler reports missing, wrong and unknown fields. Installs the clients' packages below
-// vendor/.build. The last line is `N pass` or the compiler's errors.
+// `npm run test:types`: checks every recorded answer, whole and event by event, against the types of the official
+// clients. Each is assigned as a literal, so the compiler reports missing, wrong and unknown fields. Installs the
+// clients' packages below vendor/.build. The last line is `N pass` or the compiler's errors.
 
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// `bun test/bench/recognition/document.ts`: a scanned PDF of many pages at 150 dots per inch: its duration, and the peak memory
-// of each process. Prints a Markdown row.
+// `bun test/bench/recognition/document.ts`: a scanned PDF of many pages at 150 dots per inch: its duration, and the
+// peak memory of each process. Prints a Markdown row.
 //   --pages N (50)
 
 import { readFileSync } from "node:fs";

@@ -3,10 +3,7 @@ import type { Figure, Measurement, Wanted } from "../measurement.ts";
 import { median } from "../stats.ts";
 import { decodeLabel } from "./decode.ts";
 
-/**
- * Measures streams that start together: their rate from the first request to the last token, and while all of them
- * decode.
- */
+/** Measures streams that start together: their rate over all their time, and while all of them decode. */
 export function aggregate(streams: number, promptTokens: number, tokens: number, wanted?: Wanted): Measurement {
   const named = streams === 1 ? "1 stream" : `${streams} streams at once`;
   return {

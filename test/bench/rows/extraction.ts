@@ -15,10 +15,7 @@ const FIELDS = {
 };
 const ROOM_TOKENS = 96;
 
-/**
- * Measures JSON extraction under a schema, with clients that send one request after another, each with a different
- * text.
- */
+/** Measures JSON extraction under a schema; each client sends one request after another, with different texts. */
 export function extraction(streams: number, each: number, wanted: Wanted): Measurement {
   return {
     id: "extraction",

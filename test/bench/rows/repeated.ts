@@ -6,10 +6,7 @@ import { median } from "../stats.ts";
 const PROMPTS = 15;
 const ANSWER_TOKENS = 8;
 
-/**
- * Measures a prompt that was just answered, compared with a new one of the same length: a cached prefix must not cost
- * anything.
- */
+/** Compares a prompt that was just answered with a new one of equal length: a cached prefix must not cost time. */
 export function repeated(lengths: readonly number[], besideStreams: readonly number[]): Measurement {
   return {
     id: "repeated",

@@ -1,4 +1,4 @@
-// Files with a few wrong bytes: each is read or refused as the client's error, and none delays the next one.
+// Files with a few wrong bytes: each is read, or refused as the client's, and none holds the next one up.
 
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const pictures = join(import.meta.dir, "../../fixtures/pictures");
 
 test(
-  "a few wrong bytes lead to nothing worse than a refusal",
+  "a few wrong bytes are never more than a refusal",
   async () => {
     const roll = dice(11);
     const whole: readonly [Uint8Array, ...Uint8Array[]] = [
@@ -31,7 +31,7 @@ test(
     for (let id = 1; id <= ROUNDS; id++) {
       const content = new Uint8Array(pick(roll, whole));
       for (let left = 1 + roll(6); left > 0; left--) {
-        // Damage in a header has more effect than damage in the data after it.
+        // Heads say more than what follows them.
         const among = roll(2) === 0 ? Math.min(200, content.length) : content.length;
         content[roll(among)] = roll(256);
       }
@@ -51,7 +51,7 @@ test(
       }
     }
     expect(Math.min(read, refused)).toBeGreaterThan(ROUNDS / 10);
-    // Decoders do not print their own messages.
+    // Decoders keep what they think of it to themselves.
     expect(log).not.toHaveBeenCalled();
   },
   PATIENCE_MS,

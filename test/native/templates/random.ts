@@ -9,10 +9,7 @@ const DEPTH = { type: "object", properties: { level: { type: "integer" }, label:
 const TAGS = { type: "array", items: { type: "string" } };
 const LIST = { type: "array", items: { type: "integer" } };
 
-/**
- * Returns the tools of every random request of a family; one name is a prefix of another, and one tool has no
- * arguments.
- */
+/** Returns the tools of every random request: one name is a prefix of another, one tool has no arguments. */
 export const randomTools = ({ withoutLists }: Pick<Family, "withoutLists">) => [
   tool("note", { text: { type: "string" } }, ["text"]),
   tool("note_list", { ...KEY, tags: withoutLists ? { type: "string" } : TAGS }, ["key", "tags"]),

@@ -11,10 +11,7 @@ const lost = new SvcError("upstream_unavailable", "broke the connection", { retr
 const busy = new SvcError("server_busy", "one is busy, the other broke", { retryAfterSeconds, sent: true });
 const answer = { id: "chatcmpl-1" } as Awaited<ReturnType<AnswerLine>>;
 
-/**
- * Answers one line with these results. Returns the line's error code, the number of attempts, and the number of
- * pauses.
- */
+/** Answers a line with these results; returns its error code and the numbers of attempts and pauses. */
 async function attempt(answers: readonly (SvcError | typeof answer)[]) {
   let asked = 0;
   const waits: boolean[] = [];
